@@ -1,0 +1,42 @@
+# Everything runs from .venv, made from the lock file; see README.md.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: setup demo test check generate bench lock
+
+setup: .venv/ready
+
+.venv/ready: requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+# The main job on real input: judge recorded logs of real runtimes, and hold the reference projector to every law.
+demo: setup
+	-$(BIN)/turncheck check tests/recordings/logs
+	$(BIN)/turncheck verify reference
+
+test: setup
+	$(BIN)/python -m pytest
+
+# Every static check: formatter, linter, two type checkers (each must see a planted error), import contracts, and
+# generated files in step with their sources.
+check: setup
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/basedpyright
+	$(BIN)/python tests/static/planted_error.py
+	$(BIN)/lint-imports
+	$(BIN)/python tests/static/generated.py
+
+generate: setup
+	$(BIN)/python tests/static/generated.py --write
+
+bench: setup
+	$(BIN)/python -m pytest tests/benchmarks --benchmark-only --benchmark-disable-gc --benchmark-columns=median,rounds
+	$(BIN)/python tests/benchmarks/table.py
+
+lock:
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --group dev pyproject.toml -o requirements.lock

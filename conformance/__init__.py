@@ -1,0 +1,4 @@
+"""The conformance suite: laws, generation, the runner, verdicts, and the command line.
+
+Importing this package costs nothing; what needs Hypothesis or `transitions` imports it where it runs.
+"""

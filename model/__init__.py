@@ -1,0 +1,5 @@
+"""The formal model: events, machines declared as rows, the projection, and what is derived from them.
+
+Pure: no I/O and no test library. Names that users need are imported from their modules, so that importing this package
+costs nothing.
+"""
