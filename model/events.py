@@ -1,0 +1,129 @@
+"""The events of the observable log (RC-1): typed, immutable, one structure a wire type.
+
+The wire is camelCase JSON with the tag field ``type``; attributes here are snake_case. Fields that no state depends on
+(X-8: ``arguments``, ``output``, ``seq``, ``timestamp``, what an observation holds) are not decoded: who shows them
+reads the line again. ``Malformed`` and ``UnknownType`` stand for lines that are no event of the table; observations
+(``model-request``, ``fault``, ``native``) hold a position and are otherwise invisible.
+"""
+
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import Raw
+
+Delivery: TypeAlias = Literal["steer", "followUp"]
+OutputKind: TypeAlias = Literal["assistant", "reasoning", "tool-call"]
+StopReason: TypeAlias = Literal["completed", "interrupted", "error"]
+Source: TypeAlias = Literal["observed", "adapter"]
+
+
+class _Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, rename="camel", tag_field="type", omit_defaults=True):
+    session_id: str | None = None
+    source: Source | None = None
+
+
+class UserMessage(_Event, frozen=True, gc=False, tag="user-message"):
+    """What the user said: exactly one of ``text`` and ``content`` (RC-D5)."""
+
+    text: str | None = None
+    content: list[Raw] | None = None
+    id: str | None = None
+    delivery: Delivery | None = None
+
+
+class AgentOutput(_Event, frozen=True, gc=False, tag="agent-output"):
+    """One item that the model made: an assistant or reasoning text, or a tool call."""
+
+    kind: OutputKind
+    text: str | None = None
+    call_id: str | None = None
+    tool: str | None = None
+    response_id: str | None = None
+
+
+class ToolResult(_Event, frozen=True, gc=False, tag="tool-result"):
+    """What a tool returned for one call."""
+
+    call_id: str
+    is_error: bool | None = None
+    synthetic: bool | None = None
+
+
+class RunStop(_Event, frozen=True, gc=False, tag="run-stop"):
+    """The boundary: three reasons, one class (RC-2)."""
+
+    reason: StopReason
+    detail: str | None = None
+
+
+class ModelRequest(_Event, frozen=True, gc=False, tag="model-request"):
+    """Observation: the model is asked; consumption of user messages shows here (RC-D8)."""
+
+
+class Fault(_Event, frozen=True, gc=False, tag="fault"):
+    """Observation: the implementation reported trouble."""
+
+
+class Native(_Event, frozen=True, gc=False, tag="native"):
+    """Observation: an event of the runtime's own that maps to nothing."""
+
+
+class UnknownType(msgspec.Struct, frozen=True, gc=False):
+    """A readable object whose ``type`` is none of the table's (RC-D4)."""
+
+    name: str
+    session_id: str | None = None
+
+
+class Malformed(msgspec.Struct, frozen=True, gc=False):
+    """A line that is unreadable or breaks RC-D5; ``why`` says how, for people."""
+
+    why: str
+    session_id: str | None = None
+
+
+WireEvent: TypeAlias = UserMessage | AgentOutput | ToolResult | RunStop | ModelRequest | Fault | Native
+Event: TypeAlias = WireEvent | UnknownType | Malformed
+
+
+class Symbol(msgspec.Struct, frozen=True):
+    """A letter of the core's input alphabet, and which structures are it.
+
+    An ``agent-output`` is told apart by ``kinds``. An event is complete when every field of ``needs`` is present, and
+    exactly one of ``one_of``; an incomplete one is ``malformed`` (RC-D5).
+    """
+
+    name: str
+    structs: tuple[type, ...]
+    kinds: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    one_of: tuple[str, ...] = ()
+
+    def fits(self, event: object) -> bool:
+        """Whether *event* is this letter, complete or not."""
+        return isinstance(event, self.structs) and (not self.kinds or getattr(event, "kind", None) in self.kinds)
+
+    def complete(self, event: object) -> bool:
+        """Whether *event* has the fields that this symbol requires."""
+        if any(getattr(event, name) is None for name in self.needs):
+            return False
+        return not self.one_of or sum(getattr(event, name) is not None for name in self.one_of) == 1
+
+
+SYMBOLS: Final = (
+    Symbol("tool-call", (AgentOutput,), kinds=("tool-call",), needs=("call_id", "tool")),
+    Symbol("text", (AgentOutput,), kinds=("assistant", "reasoning"), needs=("text",)),
+    Symbol("tool-result", (ToolResult,)),
+    Symbol("user-message", (UserMessage,), one_of=("text", "content")),
+    Symbol("run-stop", (RunStop,)),
+    Symbol("observation", (ModelRequest, Fault, Native)),
+    Symbol("malformed", (Malformed,)),
+    Symbol("unknown-type", (UnknownType,)),
+)
+"""The input alphabet, the most frequent letters first: the generated loop tests in this order."""
+
+
+def symbol_of(event: Event) -> str:
+    """Name the letter of the alphabet that *event* is."""
+    symbol = next(letter for letter in SYMBOLS if letter.fits(event))
+    return symbol.name if symbol.complete(event) else "malformed"

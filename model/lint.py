@@ -1,0 +1,124 @@
+"""The lint of a declared machine: what `transitions` takes without a word and is wrong all the same."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from itertools import product
+from typing import Any
+
+from .machine import EVERY, Machine, Row
+from .vocabulary import Equal, Operand, Register
+
+
+def lint(machine: Machine) -> list[str]:
+    """Say everything that is wrong with *machine*, one sentence a fault; an empty list means sound.
+
+    Checked: names are declared, once, and used; for every event in every state the guards are disjoint (row order means
+    nothing) and complete (the machine is total); every state is reachable from the initial one.
+    """
+    undeclared = [*_frame(machine), *_undeclared(machine)]
+    return undeclared or [*_unused(machine), *_guards(machine), *_unreachable(machine)]
+
+
+def _frame(machine: Machine) -> Iterator[str]:
+    """What the machine says besides its rows."""
+    for role, state in (("initial", machine.initial), *(("final", state) for state in machine.final)):
+        if state not in machine.states:
+            yield f"{role} state {state!r} is not declared"
+    if machine.boundary not in machine.events:
+        yield f"boundary event {machine.boundary!r} is not declared"
+    for name in sorted(machine.guards.keys() & machine.effects.keys()):
+        yield f"{name!r} is the name of a guard and of an effect"
+    for what, terms in (("guard", machine.guards), ("effect", machine.effects)):
+        for name, term in terms.items():
+            for register in sorted(_registers(term) - machine.registers.keys()):
+                yield f"{what} {name!r}: register {register!r} is not declared"
+
+
+def _registers(term: Any) -> set[str]:
+    match term:
+        case Register(name=name):
+            return {name}
+        case tuple():
+            parts: list[Any] = [*term]
+        case _:
+            parts = [getattr(term, part.name) for part in fields(term)] if is_dataclass(term) else []
+    return {name for part in parts for name in _registers(part)}
+
+
+def _undeclared(machine: Machine) -> Iterator[str]:
+    for event, source, dest, conditions, unless, before in machine.table:
+        where = f"row {event!r} from {source!r}"
+        if event not in machine.events:
+            yield f"{where}: event {event!r} is not declared"
+        yield from (
+            f"{where}: state {state!r} is not declared"
+            for state in (source, dest)
+            if state is not None and state != EVERY and state not in machine.states
+        )
+        names = [*(conditions or ()), *(unless or ())]
+        yield from (f"{where}: guard {name!r} is not declared" for name in names if name not in machine.guards)
+        yield from (f"{where}: effect {name!r} is not declared" for name in before or () if name not in machine.effects)
+
+
+def _unused(machine: Machine) -> Iterator[str]:
+    rows = list(machine.rows())
+    guards = {name for row in rows for name in row.guards}
+    effects = {name for row in rows for name in row.effects}
+    yield from (f"guard {name!r} is declared and no row uses it" for name in machine.guards if name not in guards)
+    yield from (f"effect {name!r} is declared and no row uses it" for name in machine.effects if name not in effects)
+
+
+def _guards(machine: Machine) -> Iterator[str]:
+    """Go through everything that the guards of one (event, state) can be together."""
+    for event, state in product(machine.events, machine.states):
+        rows = machine.rows_of(event, state)
+        where = f"event {event!r} in state {state!r}"
+        taken: set[Row] = set()
+        for case in _cases(machine, sorted({name for row in rows for name in row.guards})):
+            chosen = [row for row in rows if _chosen(row, case)]
+            taken.update(chosen)
+            said = ", ".join(name if holds else f"not {name}" for name, holds in case.items()) or "always"
+            if not chosen:
+                yield f"{where}: no row for the case ({said}): the guards are not complete"
+            elif len(chosen) > 1:
+                yield f"{where}: {len(chosen)} rows for the case ({said}): the guards are not disjoint"
+        shadowed = (row.label for row in rows if row not in taken)
+        yield from (f"{where}: the row {label!r} can never be taken: it is shadowed" for label in shadowed)
+
+
+def _cases(machine: Machine, names: list[str]) -> Iterator[dict[str, bool]]:
+    """Every way in which the named guards can hold or not.
+
+    A value equals one constant at most; all else is taken to be independent, so that nothing that can be is left out.
+    """
+    constants: dict[Operand, list[object]] = {}
+    for name in names:
+        guard = machine.guards[name]
+        if isinstance(guard, Equal):
+            constants.setdefault(guard.subject, []).append(guard.right)
+    choices: dict[object, tuple[object, ...]] = {
+        subject: (*dict.fromkeys(equal), None) for subject, equal in constants.items()
+    }
+    for name in names:
+        if not isinstance(machine.guards[name], Equal):
+            choices[machine.guards[name]] = (True, False)
+    for values in product(*choices.values()):
+        chosen = dict(zip(choices, values, strict=True))
+        yield {name: _holds(machine, name, chosen) for name in names}
+
+
+def _holds(machine: Machine, name: str, chosen: Mapping[object, object]) -> bool:
+    guard = machine.guards[name]
+    return chosen[guard.subject] == guard.right if isinstance(guard, Equal) else bool(chosen[guard])
+
+
+def _chosen(row: Row, case: Mapping[str, bool]) -> bool:
+    return all(case[name] for name in row.conditions) and not any(case[name] for name in row.unless)
+
+
+def _unreachable(machine: Machine) -> Iterator[str]:
+    reached = {machine.initial}
+    rows = list(machine.rows())
+    while new := {row.dest for row in rows if row.source in reached} - reached:
+        reached |= new
+    yield from (f"state {state!r} can never be reached" for state in machine.states if state not in reached)

@@ -1,0 +1,97 @@
+"""The machine record: one declaration in native `transitions` rows, read by everything that is derived from it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from .vocabulary import REGISTER_KINDS, Context, Effect, Guard
+
+NativeRow: TypeAlias = list[str | list[str] | None]
+"""``[trigger, source, dest, conditions, unless, before]``, as ``transitions.Machine.add_transition`` takes it.
+
+``source`` may be ``"*"`` (every state); ``dest`` None is an internal transition.
+"""
+
+Invariant: TypeAlias = Callable[[str, Mapping[str, Any]], bool]
+"""A predicate of a control state and the registers."""
+
+EVERY: Final = "*"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One transition, wildcards expanded."""
+
+    event: str
+    source: str
+    dest: str
+    conditions: tuple[str, ...]
+    unless: tuple[str, ...]
+    effects: tuple[str, ...]
+    internal: bool
+
+    @property
+    def guards(self) -> tuple[str, ...]:
+        """All guard names, negated ones included."""
+        return self.conditions + self.unless
+
+    @property
+    def label(self) -> str:
+        """``event [guard, not guard] / effect; effect`` in words, as a diagram's edge shows it."""
+        conditions = [*self.conditions, *(f"not {name}" for name in self.unless)]
+        guard = f" [{', '.join(conditions)}]" if conditions else ""
+        effects = f" / {'; '.join(self.effects)}" if self.effects else ""
+        return (self.event + guard + effects).replace("_", " ")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A declared machine. ``clauses`` maps an event to the clauses that its rows state.
+
+    ``always`` holds in every reachable state; ``sometimes`` in at least one, or the model is vacuous.
+    ``boundary`` names the event whose reasons are one boundary class; ``final`` the states in which a log may end.
+    """
+
+    name: str
+    title: str
+    states: Sequence[str]
+    initial: str
+    final: Sequence[str]
+    events: Mapping[str, tuple[str, ...]]
+    table: Sequence[NativeRow]
+    guards: Mapping[str, Guard]
+    effects: Mapping[str, Effect]
+    registers: Mapping[str, str]
+    boundary: str
+    always: Mapping[str, Invariant]
+    sometimes: Mapping[str, Invariant]
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the table's rows with wildcards expanded, in the table's order."""
+        for event, source, dest, conditions, unless, before in self.table:
+            assert isinstance(event, str)
+            for state in self.states if source == EVERY else [source]:
+                assert isinstance(state, str)
+                yield Row(
+                    event=event,
+                    source=state,
+                    dest=dest if isinstance(dest, str) else state,
+                    conditions=tuple(conditions or ()),
+                    unless=tuple(unless or ()),
+                    effects=tuple(before or ()),
+                    internal=dest is None,
+                )
+
+    def rows_of(self, event: str, source: str) -> list[Row]:
+        """The rows of one event in one state."""
+        return [row for row in self.rows() if (row.event, row.source) == (event, source)]
+
+    def permits(self, row: Row, context: Context) -> bool:
+        """Whether the row's guards hold in *context*."""
+        return all(self.guards[name].holds(context) for name in row.conditions) and not any(
+            self.guards[name].holds(context) for name in row.unless
+        )
+
+    def fresh(self, tables: Mapping[str, object]) -> Context:
+        """A context with initial registers, for the given tables."""
+        return Context({name: REGISTER_KINDS[kind]() for name, kind in self.registers.items()}, tables)

@@ -1,0 +1,225 @@
+"""The projection: from a log's events to the cycles, queue and anomalies of each session (RC-7.6: deterministic).
+
+``Projector`` takes one session's events in batches of any size; ``Sessions`` routes a whole log's. Both stream: a
+closed cycle is final, is returned once, and is not kept.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import islice
+
+from .cycles import Anomaly, Cycle, CycleViews, Projection, Round
+from .decode import Batch
+from .events import Event
+from .loop import feed, feed_sessions, feed_views, finish
+from .policies import DEFAULT, Policies
+from .request_cycle import tables
+from .state import LoopState
+
+
+class AnomalyError(ValueError):
+    """Strict mode: the log does what the machine does not permit. ``anomaly`` is the first such event."""
+
+    def __init__(self, session_id: str | None, anomaly: Anomaly) -> None:
+        session = "" if session_id is None else f" of session {session_id!r}"
+        super().__init__(f"{anomaly.kind} at position {anomaly.at}{session}")
+        self.session_id = session_id
+        self.anomaly = anomaly
+
+
+class Projector:
+    """The incremental projection of one session. Memory: the open cycle, the queue and what was dropped.
+
+    ``state`` is what the loop works on.
+    """
+
+    def __init__(self, policies: Policies = DEFAULT, name: str | None = None) -> None:
+        self.state = LoopState(name, **tables(policies))
+
+    def feed(self, events: Sequence[Event], ats: Sequence[int]) -> tuple[list[Cycle], list[Anomaly]]:
+        """Take the next events at their positions (ascending); return the cycles closed and the anomalies revealed.
+
+        The events' own session ids are not looked at.
+        """
+        taken = 0
+        if isinstance(ats, range) and ats.step == 1:
+            taken = feed(self.state, tuple(events), ats.start)
+        if taken < len(events):
+            feed_sessions({}, lambda _: self.state, events[taken:], ats[taken:])
+        return self.state.news()
+
+    def open_cycle(self) -> Cycle | None:
+        """The cycle under way as if the log ended here, None while idle."""
+        return self.state.open_cycle()
+
+    def ending(self) -> list[Anomaly]:
+        """What the log's end here would reveal; nothing is changed."""
+        return finish(self.state)
+
+    @property
+    def queued(self) -> tuple[int, ...]:
+        """Positions of the follow-ups that wait, the oldest first."""
+        return tuple(self.state.queue)
+
+    @property
+    def dropped(self) -> tuple[int, ...]:
+        """Positions of the follow-ups that a drop policy discarded, in queue order."""
+        return tuple(self.state.dropped)
+
+    @property
+    def oldest(self) -> int | None:
+        """The first position that a later anomaly can name, None where none can."""
+        state = self.state
+        live = [*([] if state.kind is None else [state.root]), *islice(state.queue, 1)]
+        return min(live, default=None)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What one batch did to one session: cycles closed and anomalies revealed, each in order."""
+
+    session_id: str | None
+    cycles: list[Cycle]
+    anomalies: list[Anomaly]
+
+    def revealed(self) -> Iterator[tuple[int, Anomaly]]:
+        """The anomalies, each behind the position of the event that reveals it: of an unanswered call, the stop's."""
+        stops = [cycle.stop for cycle in self.cycles if cycle.stop is not None]
+        for anomaly in self.anomalies:
+            at = anomaly.at
+            yield (stops[bisect_left(stops, at)] if anomaly.kind == "unanswered-call" else at), anomaly
+
+
+class Sessions:
+    """The projection of a whole log: one ``Projector`` a session, in the order in which the sessions appear.
+
+    With ``strict``, the first anomaly of the log raises AnomalyError.
+    """
+
+    def __init__(self, policies: Policies = DEFAULT, *, strict: bool = False) -> None:
+        self._policies = policies
+        self._strict = strict
+        self._states: dict[str | None, LoopState] = {}
+        self.projectors: dict[str | None, Projector] = {}
+
+    def _new(self, name: str | None) -> LoopState:
+        projector = self.projectors[name] = Projector(self._policies, name)
+        return projector.state
+
+    def feed(self, batch: Batch) -> list[Progress]:
+        """Route a batch; return what it did, one item a session in which something closed or was revealed."""
+        events, ats = batch
+        touched: list[LoopState] = []
+        taken = 0
+        # Most logs are one session's without a name: the loop for those ends where another session begins.
+        if isinstance(ats, range) and ats.step == 1 and self._states.keys() <= {None}:
+            first = events[0].session_id if events else ""
+            if first is None:
+                state = self._states.get(None) or self._states.setdefault(None, self._new(None))
+                taken = feed(state, events, ats.start)
+                touched.append(state)
+        if taken < len(events):
+            touched += feed_sessions(self._states, self._new, events[taken:], ats[taken:])
+        progress = [Progress(state.name, *state.news()) for state in dict.fromkeys(touched)]
+        if self._strict:
+            self._raise((at, item.session_id, anomaly) for item in progress for at, anomaly in item.revealed())
+        return progress
+
+    def ending(self) -> list[tuple[str | None, Anomaly]]:
+        """What the log's end reveals, by session. Raises AnomalyError in strict mode."""
+        found = [(name, anomaly) for name, projector in self.projectors.items() for anomaly in projector.ending()]
+        if self._strict:
+            self._raise((anomaly.at, name, anomaly) for name, anomaly in found)
+        return found
+
+    @property
+    def oldest(self) -> int | None:
+        """The first position that a later anomaly of any session can name, None where none can. O(sessions)."""
+        some = (projector.oldest for projector in self.projectors.values())
+        return min((at for at in some if at is not None), default=None)
+
+    @staticmethod
+    def _raise(found: Iterable[tuple[int, str | None, Anomaly]]) -> None:
+        first = min(found, key=lambda item: (item[0], item[2].at), default=None)
+        if first is not None:
+            raise AnomalyError(*first[1:])
+
+
+class Ledger:
+    """The projection of one session with both views built as it goes: O(positions), no content kept."""
+
+    def __init__(self, policies: Policies = DEFAULT, name: str | None = None) -> None:
+        self._state = LoopState(name, **tables(policies))
+
+    def feed(self, events: Sequence[Event], ats: Sequence[int]) -> list[Anomaly]:
+        """Take the next events at their positions; return the anomalies that they reveal."""
+        before = len(self._state.anomalies)
+        feed_views(self._state, events, ats)
+        return self._state.anomalies[before:]
+
+    def projection(self) -> Projection:
+        """The projection as if the log ended here, ``truncated`` included; later events do not change it."""
+        state = self._state
+        cycles = state.shown
+        if state.kind is not None:
+            rest = [Round(state.fed, [])] if state.fed else []
+            running = CycleViews(state.root, state.kind, None, None, state.steps, [*state.rounds, *rest])
+            cycles = [*cycles, deepcopy(running)]
+        anomalies = (*state.anomalies, *finish(state))
+        return Projection(tuple(cycles), tuple(state.queue), tuple(state.dropped), anomalies)
+
+
+class Ledgers:
+    """The projection of a whole log with both views: a ``Ledger`` a session, in the order in which they appear.
+
+    With ``strict``, the first anomaly of the log raises AnomalyError.
+    """
+
+    def __init__(self, policies: Policies = DEFAULT, *, strict: bool = False) -> None:
+        self._policies = policies
+        self._strict = strict
+        self.sessions: dict[str | None, Ledger] = {}
+
+    def feed(self, batch: Batch) -> None:
+        """Route a batch."""
+        found: list[tuple[str | None, Anomaly]] = []
+        for name, (events, ats) in _grouped(batch).items():
+            ledger = self.sessions.setdefault(name, Ledger(self._policies, name))
+            found += ((name, anomaly) for anomaly in ledger.feed(events, ats))
+        if self._strict and found:
+            raise AnomalyError(*min(found, key=lambda item: item[1].at))
+
+    def projections(self) -> dict[str | None, Projection]:
+        """Session → its projection, as if the log ended here. Raises AnomalyError in strict mode."""
+        projections = {name: ledger.projection() for name, ledger in self.sessions.items()}
+        found = [(name, anomaly) for name, whole in projections.items() for anomaly in whole.anomalies]
+        if self._strict and found:
+            raise AnomalyError(*min(found, key=lambda item: item[1].at))
+        return projections
+
+
+def _grouped(batch: Batch) -> dict[str | None, tuple[Sequence[Event], Sequence[int]]]:
+    names = [event.session_id for event in batch.events]
+    if not names or names.count(names[0]) == len(names):
+        return dict.fromkeys(names[:1], batch)
+    groups: dict[str | None, tuple[list[Event], list[int]]] = {}
+    for name, event, at in zip(names, *batch, strict=True):
+        events, ats = groups.setdefault(name, ([], []))
+        events.append(event)
+        ats.append(at)
+    return dict(groups)
+
+
+def project(events: Sequence[Event], policies: Policies = DEFAULT, *, strict: bool = False) -> Projection:
+    """Project one session's whole log; positions index *events*, and ``session_id`` is not looked at.
+
+    Raises AnomalyError at the first anomaly in strict mode.
+    """
+    ledger = Ledger(policies)
+    ledger.feed(events, range(len(events)))
+    projection = ledger.projection()
+    if strict and projection.anomalies:
+        raise AnomalyError(None, projection.anomalies[0])
+    return projection

@@ -1,0 +1,10 @@
+"""Which machines there are: the single place to add one."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from . import request_cycle
+from .machine import Machine
+
+MACHINES: Final[Mapping[str, Machine]] = {machine.name: machine for machine in (request_cycle.SPEC,)}
+"""A machine's name → the machine."""

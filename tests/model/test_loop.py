@@ -1,0 +1,167 @@
+"""The hot path: generated, in step with the rows, and equal to the oracle whatever it is fed and however."""
+
+from itertools import accumulate, pairwise
+from typing import Any
+
+import msgspec
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from turncheck.conformance.generation import Case, cases
+from turncheck.model import codegen, interpreter
+from turncheck.model.cycles import Cycle, CycleViews
+from turncheck.model.decode import Batch, judge
+from turncheck.model.definitions import views
+from turncheck.model.events import Event, symbol_of
+from turncheck.model.policies import Policies
+from turncheck.model.projection import Ledger, Ledgers, Projector, Sessions, project
+
+SETTINGS = settings(max_examples=120, deadline=None, database=None, derandomize=True)
+GAPS = st.lists(st.integers(0, 2), min_size=61, max_size=61)
+"""From each position to the next: 0 where several events share one."""
+
+
+def events_of(case: Case) -> tuple[Event, ...]:
+    return tuple(map(judge, case.log))
+
+
+def chunked(events: tuple[Event, ...], cuts: list[int]) -> list[slice]:
+    return [slice(*bounds) for bounds in pairwise([0, *cuts, len(events)])]
+
+
+def positions(gaps: list[int], count: int) -> list[int]:
+    return list(accumulate(gaps))[:count]
+
+
+def moved(projection: Any, ats: list[int]) -> Any:
+    """A projection with every position that indexes events replaced by that event's."""
+    match projection:
+        case int():
+            return ats[projection]
+        case tuple() | list():
+            return type(projection)(moved(item, ats) for item in projection)
+        case dict():
+            return {name: moved(item, ats) for name, item in projection.items()}
+        case _:
+            return projection
+
+
+def test_the_loop_is_in_step_with_the_rows() -> None:
+    assert codegen.LOOP.read_text(encoding="utf-8") == codegen.generate()
+
+
+@SETTINGS
+@given(cases())
+def test_the_loop_does_what_the_oracle_does(case: Case) -> None:
+    events = events_of(case)
+    assert project(events, case.policies) == interpreter.project(events, case.policies)
+
+
+@SETTINGS
+@given(cases())
+def test_any_chunking_gives_the_same(case: Case) -> None:
+    events = events_of(case)
+    ledger = Ledger(case.policies)
+    for part in chunked(events, case.cuts):
+        ledger.feed(events[part], range(len(events))[part])
+    assert ledger.projection() == project(events, case.policies)
+
+
+@SETTINGS
+@given(cases(), GAPS)
+def test_positions_with_gaps_and_shared_ones_change_nothing_else(case: Case, gaps: list[int]) -> None:
+    events = events_of(case)
+    ats = positions(gaps, len(events))
+    ledger = Ledger(case.policies)
+    for part in chunked(events, case.cuts):
+        ledger.feed(events[part], ats[part])
+    expected = msgspec.to_builtins(interpreter.project(events, case.policies))
+    assert msgspec.to_builtins(ledger.projection()) == moved(expected, ats)
+
+
+@settings(SETTINGS, max_examples=50)
+@given(cases())
+def test_ranges_and_lists_of_positions_can_be_mixed(case: Case) -> None:
+    events = events_of(case)
+    ledger = Ledger(case.policies)
+    for number, part in enumerate(chunked(events, case.cuts)):
+        ats = range(len(events))[part]
+        ledger.feed(events[part], list(ats) if number % 2 else ats)
+    assert ledger.projection() == project(events, case.policies)
+
+
+@settings(SETTINGS, max_examples=50)
+@given(cases())
+def test_a_range_may_have_steps(case: Case) -> None:
+    events = events_of(case)
+    ledger = Ledger(case.policies)
+    ledger.feed(events, range(0, 3 * len(events), 3))
+    expected = msgspec.to_builtins(project(events, case.policies))
+    assert msgspec.to_builtins(ledger.projection()) == moved(expected, [3 * at for at in range(len(events))])
+
+
+@settings(SETTINGS, max_examples=50)
+@given(
+    st.lists(cases(policies=Policies()), min_size=1, max_size=4), st.randoms(use_true_random=False), st.integers(1, 40)
+)
+def test_interleaved_sessions_are_what_they_are_alone(parts: list[Case], chance: Any, size: int) -> None:
+    names = [None, "a", "b", ""]
+    queues = [
+        [msgspec.structs.replace(event, session_id=name) for event in events_of(part)]
+        for name, part in zip(names, parts, strict=False)
+    ]
+    turns = [number for number, queue in enumerate(queues) for _ in queue]
+    chance.shuffle(turns)
+    log = tuple(queues[number].pop(0) for number in turns)
+    sessions, ledgers = Sessions(), Ledgers()
+    closed: dict[str | None, list[CycleViews]] = {}
+    for start in range(0, len(log), size):
+        batch = Batch(log[start : start + size], range(start, min(start + size, len(log))))
+        ledgers.feed(batch)
+        for item in sessions.feed(batch):
+            closed.setdefault(item.session_id, []).extend(map(views, item.cycles))
+    assert list(sessions.projectors) == list(ledgers.sessions) == list(dict.fromkeys(names[number] for number in turns))
+    for name, ledger in ledgers.sessions.items():
+        assert closed.get(name, []) == [cycle for cycle in ledger.projection().cycles if cycle.stop is not None]
+    for number, part in enumerate(parts):
+        ats = [at for at, turn in enumerate(turns) if turn == number]
+        if ats:
+            alone = msgspec.to_builtins(project(events_of(part)))
+            assert msgspec.to_builtins(ledgers.sessions[names[number]].projection()) == moved(alone, ats)
+
+
+# The views
+
+
+def cycles_of(events: tuple[Event, ...], ats: list[int], policies: Policies) -> list[Cycle]:
+    projector = Projector(policies)
+    closed, _ = projector.feed(events, ats)
+    current = projector.open_cycle()
+    return closed if current is None else [*closed, current]
+
+
+@SETTINGS
+@given(cases(), GAPS)
+def test_the_views_that_the_loop_builds_are_the_definitions(case: Case, gaps: list[int]) -> None:
+    events = events_of(case)
+    ats = positions(gaps, len(events))
+    ledger = Ledger(case.policies)
+    ledger.feed(events, ats)
+    assert list(ledger.projection().cycles) == [views(cycle) for cycle in cycles_of(events, ats, case.policies)]
+
+
+@SETTINGS
+@given(cases())
+def test_a_cycle_holds_what_was_accepted_and_nothing_else(case: Case) -> None:
+    events = events_of(case)
+    projection = project(events, case.policies)
+    remarks = ("unanswered-call", "truncated")
+    rejected = [anomaly.at for anomaly in projection.anomalies if anomaly.kind not in remarks]
+    held = [
+        at
+        for cycle in cycles_of(events, list(range(len(events))), case.policies)
+        for at in (cycle.root, *(at for at, _ in cycle.items()), *([] if cycle.stop is None else [cycle.stop]))
+    ]
+    observed = [at for at, event in enumerate(events) if symbol_of(event) == "observation"]
+    everything = [*held, *projection.queued, *projection.dropped, *rejected, *observed]
+    assert sorted(everything) == list(range(len(events)))
