@@ -1,0 +1,45 @@
+"""Which log formats exist, and which of them a log is in."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from .ag_ui import AG_UI
+from .ai_sdk import AI_SDK
+from .mapping import Format
+from .own import OWN
+from .pi import PI
+from .pi_session import PI_SESSION
+
+FORMATS: Final[Mapping[str, Format]] = {form.name: form for form in (AG_UI, AI_SDK, PI, PI_SESSION, OWN)}
+"""Name → format, in the order of detection; the last recognises everything."""
+
+
+class UnsupportedFormatError(ValueError):
+    """The log is in a format that is known, and not read."""
+
+
+def detect(values: Sequence[dict[str, Any]]) -> Format:
+    """The format of a log that begins with *values*, its first objects (at least one).
+
+    Raises UnsupportedFormatError.
+    """
+    _refuse(values[0])
+    return next(form for form in FORMATS.values() if form.recognises(values))
+
+
+def named(name: str, values: Sequence[dict[str, Any]]) -> Format:
+    """The format that a user calls *name*: ``pi`` means its agent events and its session files alike.
+
+    Raises KeyError.
+    """
+    if name == PI.name and not PI.recognises(values) and PI_SESSION.recognises(values):
+        return PI_SESSION
+    return FORMATS[name]
+
+
+def _refuse(first: Mapping[str, object]) -> None:
+    match first:
+        case {"kind": "header", "v": 4, "storageVersion": _}:
+            raise UnsupportedFormatError("the session storage of pi's agent harness (version 4) is not read")
+        case _:
+            pass
