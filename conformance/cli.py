@@ -1,0 +1,80 @@
+"""The command line: one lazily imported module a command, so that ``--help`` needs neither Hypothesis nor transitions.
+
+Exit codes: 0 nothing wrong, 1 a law is broken, 2 the check could not be made, 130 interrupted, 141 nobody reads.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final, NoReturn
+
+import click
+
+COMMANDS: Final = {
+    "check": "Judge recorded logs of an agent runtime.",
+    "diagrams": "Draw the machines, or check that the drawings are in step.",
+    "laws": "List the laws, or show one.",
+    "project": "Show the cycles that a log projects to.",
+    "redact": "Rename ids and replace texts by their length, so that a log can be shown.",
+    "replay": "Judge a counterexample file again.",
+    "targets": "List the targets that can be verified.",
+    "verify": "Hold an implementation to every law.",
+}
+"""Command → one line about it; the module of the same name in ``commands`` has the rest."""
+
+INTERRUPTED: Final = 130
+BROKEN_PIPE: Final = 141
+"""What shells say of a process that SIGPIPE ended."""
+
+
+class _Lazy(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f".commands.{cmd_name}", __package__)
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="turncheck")
+def turncheck() -> None:
+    """Check chat-agent turns: each ends exactly once, nothing is lost, doubled or stuck."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line; never returns. A broken pipe is quiet, Ctrl-C ends with 130.
+
+    click's own ``main`` would answer a broken pipe with exit code 1, which says here that a law is broken.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        with turncheck.make_context("turncheck", given) as context:
+            turncheck.invoke(context)
+        sys.stdout.flush()
+        code = 0
+    except click.exceptions.Exit as stop:
+        code = stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        code = 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        code = INTERRUPTED
+    except BrokenPipeError:
+        code = BROKEN_PIPE
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who reads us has seen enough; a second error at interpreter exit would be noise.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = BROKEN_PIPE
+    sys.exit(code)

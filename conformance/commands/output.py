@@ -1,0 +1,55 @@
+"""Where output goes: JSON for machines, styled text for people, progress while something lasts."""
+
+import os
+import sys
+import time
+from typing import Any, Final
+
+import click
+import msgspec
+
+_QUIET_FOR: Final = 2.0
+"""Seconds before progress shows."""
+
+
+def emit(value: object) -> None:
+    """Print one JSON object on a line of its own."""
+    click.echo(msgspec.json.encode(value).decode())
+
+
+def style(text: str, **styles: Any) -> str:
+    """Colour *text*, unless NO_COLOR is set (any non-empty value) or the output is no terminal.
+
+    What an implementation wrote is shown without its control characters.
+    """
+    clean = "".join(character if character.isprintable() else "�" for character in text)
+    return clean if os.environ.get("NO_COLOR") or not sys.stdout.isatty() else click.style(clean, **styles)
+
+
+class Progress:
+    """A line on stderr that says how far something is; silent for two seconds, and where stderr is no terminal."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._shown = False
+        self._next = time.monotonic() + _QUIET_FOR
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def events(self, count: int) -> None:
+        """So many events were read."""
+        self.say(f"{count:,} events")
+
+    def say(self, what: str) -> None:
+        """Show *what*, at most four times a second."""
+        now = time.monotonic()
+        if now < self._next or not sys.stderr.isatty():
+            return
+        self._next = now + 0.25
+        self._shown = True
+        click.echo(f"\r\x1b[K{style(self._name)}: {what}", nl=False, err=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._shown:
+            click.echo("\r\x1b[K", nl=False, err=True)

@@ -1,0 +1,51 @@
+"""What a law is, and what it finds."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+Kind: TypeAlias = Literal["log", "relation", "run"]
+Subject: TypeAlias = Literal["log", "projector"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A law is broken: where (a position, None for the whole), how, and what was expected instead."""
+
+    at: int | None
+    message: str
+    expected: Any = None
+    observed: Any = None
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Evidence: something that could have broken the law, and did not (or did: a finding comes beside it).
+
+    ``inferred`` when the adapter said so rather than the implementation.
+    """
+
+    inferred: bool = False
+
+
+Judgement: TypeAlias = Iterator[Finding | Seen]
+"""What a law yields while it judges: it never prints, raises or grades."""
+
+SEEN = Seen()
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law's identity: what `turncheck laws` lists. Names are a promise (semantic versioning).
+
+    ``subject`` is what the law judges: a recorded log (`check`) or a projector (`verify`). ``needs`` are the
+    capabilities without which the law is skipped.
+    """
+
+    name: str
+    kind: Kind
+    clauses: tuple[str, ...]
+    says: str
+    subject: Subject
+    evidence: str
+    needs: tuple[str, ...] = ()
