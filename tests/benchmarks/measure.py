@@ -1,0 +1,111 @@
+"""Interleaved measurements: the yardstick and a subject in turn, and the ratio pair by pair.
+
+Absolute times drift with the machine; the ratio of two neighbours does not. The collector's settings are left alone.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from io import BytesIO
+
+from turncheck.adapters.framing import BLOCK
+from turncheck.conformance.checking import check
+from turncheck.model.decode import Batch, Lines, decode_block, decode_lines
+from turncheck.model.interpreter import project as interpret
+from turncheck.model.loop import feed_views
+from turncheck.model.policies import Policies
+from turncheck.model.projection import Sessions
+from turncheck.model.request_cycle import tables
+from turncheck.model.state import LoopState
+
+from . import synthetic, yardstick
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: bytes → …, as a multiple of the yardstick on the same bytes."""
+
+    name: str
+    subject: Callable[[bytes], object]
+    target: float | None
+    goal: float | None
+    sessions: int = 1
+    filler: int = 0
+
+
+def batches(data: bytes) -> Iterator[Batch]:
+    """The events of *data*, decoded in chunks that end at a line feed, as the yardstick takes them."""
+    at = start = 0
+    while start < len(data):
+        end = data.rfind(b"\n", start, start + BLOCK)
+        batch = decode_lines(Lines.of(memoryview(data)[start:end]), at)
+        yield batch
+        at += len(batch.events)
+        start = end + 1
+
+
+def cycles(data: bytes) -> int:
+    """Cycles with positions, all anomaly kinds, policies; closed cycles are counted and dropped."""
+    sessions = Sessions()
+    return sum(len(progress.cycles) for batch in batches(data) for progress in sessions.feed(batch))
+
+
+def built(data: bytes) -> int:
+    """Cycles with steps and rounds built; they are counted and dropped."""
+    state = LoopState(None, **tables(Policies()))
+    count = 0
+    for batch in batches(data):
+        feed_views(state, *batch)
+        count += len(state.shown)
+        state.shown.clear()
+    return count
+
+
+def judged(data: bytes) -> object:
+    """Cycles and all laws that `check` judges, with their findings."""
+    return check("log", BytesIO(data))
+
+
+def by_transitions(data: bytes) -> object:
+    """The same rows, driven by `transitions`, one trigger an event."""
+    return interpret(decode_block(data[:-1], 0).events)
+
+
+ROWS = (
+    Row("cycles with positions, anomalies, policies", cycles, 1.85, 1.6),
+    Row("the same, 200 sessions interleaved", cycles, 2.1, 1.8, sessions=200),
+    Row("the same, events of 1 kB", cycles, 1.3, 1.15, filler=1000),
+    Row("cycles with steps and rounds built", built, 2.4, 2.0),
+    Row("cycles and all log laws in one pass", judged, 3.2, 2.4),
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Median of the ratios with the middle half of them, and the yardstick's own nanoseconds an event."""
+
+    ratio: float
+    low: float
+    high: float
+    decode: float
+
+
+def ratio(row: Row, events: int, repetitions: int = 11) -> Measured:
+    """Measure *row* on a log of so many events."""
+    data = synthetic.log(events, sessions=row.sessions, filler=row.filler)
+    ratios: list[float] = []
+    decode: list[float] = []
+    for _ in range(repetitions):
+        base, subject = seconds(yardstick.decode, data), seconds(row.subject, data)
+        ratios.append(subject / base)
+        decode.append(base)
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    return Measured(middle, low, high, statistics.median(decode) / events * 1e9)
+
+
+def seconds(call: Callable[[bytes], object], data: bytes) -> float:
+    """The time of one call."""
+    started = time.perf_counter()
+    call(data)
+    return time.perf_counter() - started

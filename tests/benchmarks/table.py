@@ -1,0 +1,74 @@
+"""Print the performance table; ``--large`` adds the two rows on 10^7 events (minutes, and 1.3 GB of log on disk)."""
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks import measure, synthetic
+from benchmarks.measure import ROWS, Row
+
+EVENTS = 100_000
+LARGE = 10_000_000
+
+_PROJECT = """
+import sys
+from turncheck.adapters.reading import read_log
+from turncheck.model.projection import Sessions
+sessions = Sessions()
+with open(sys.argv[1], "rb") as stream:
+    for chunk in read_log(stream).chunks:
+        sessions.feed(chunk.batch)
+"""
+
+
+def lines() -> Iterator[str]:
+    """The table in Markdown, a line at a time."""
+    yield f"| bytes → …, {EVENTS:,} events | by decoding | middle half | first target | goal |"
+    yield "| --- | --- | --- | --- | --- |"
+    for row in ROWS:
+        found = measure.ratio(row, EVENTS)
+        middle = f"{found.low:.2f} to {found.high:.2f}"
+        yield f"| {row.name} | **{found.ratio:.2f}** | {middle} | {row.target} | {row.goal} |"
+    found = measure.ratio(Row("", measure.by_transitions, None, None), 10_000, 3)
+    yield f"| driving `transitions` with the same rows (printed, not targeted) | {found.ratio:.0f} | | | |"
+    if "--large" in sys.argv[1:]:
+        yield from large()
+    yield ""
+    yield f"Decoding itself took {measure.ratio(ROWS[0], EVENTS, 3).decode:.0f} ns an event here."
+
+
+def large() -> Iterator[str]:
+    """Flatness and memory, each in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        small, big = Path(folder, "small.jsonl"), Path(folder, "big.jsonl")
+        for path, events in ((small, EVENTS), (big, LARGE)):
+            with path.open("wb") as file:
+                file.writelines(synthetic.lines(events))
+        few = min(child([sys.executable, "-c", _PROJECT, str(small)])[0] for _ in range(5))
+        empty = min(child([sys.executable, "-c", _PROJECT, "/dev/null"])[0] for _ in range(5))
+        many = child([sys.executable, "-c", _PROJECT, str(big)])[0]
+        flat = ((many - empty) / LARGE) / ((few - empty) / EVENTS)
+        yield f"| time per event, 10^7 over 10^5 events, streaming | **{flat:.2f}** | | 1.15 | 1.15 |"
+        check = [sys.executable, "-m", "turncheck.conformance", "check", str(big)]
+        yield f"| resident memory, `check`, 10^7 events | **{child(check)[1]:.0f} MB** | | 60 MB | 40 MB |"
+
+
+def child(command: list[str]) -> tuple[float, float]:
+    """Seconds and peak resident megabytes of a process."""
+    watch = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=False);"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    )
+    started = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", watch, *command], capture_output=True, text=True, check=True)
+    return time.perf_counter() - started, int(done.stdout) / 1024
+
+
+if __name__ == "__main__":
+    for line in lines():
+        print(line, flush=True)
