@@ -1,0 +1,87 @@
+"""What can go wrong with a target, told so that its author can act: what was sent, expected, and what came back."""
+
+from collections.abc import Sequence
+from typing import Final
+
+EXCERPT: Final = 300
+"""Characters shown of a message: enough for its head and shape, and a screen stays readable."""
+
+DOCUMENT: Final = "docs/protocol.md"
+
+
+def excerpt(message: bytes | str) -> str:
+    """The head of *message* on one line, with its length where something was cut."""
+    text = message.decode(errors="replace") if isinstance(message, bytes) else message
+    text = text.strip("\n").replace("\n", "\\n")
+    return text if len(text) <= EXCERPT else f"{text[:EXCERPT]}… ({len(text):,} characters)"
+
+
+class TargetError(Exception):
+    """The target or our connection to it broke: the verdict ``error``, never a law's.
+
+    ``problem`` says what broke in one line; ``sent``, ``expected`` and ``came`` are excerpts (empty where there was
+    nothing), ``stderr`` the last lines of the process's log, ``see`` where to read more.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        sent: bytes | str = "",
+        expected: str = "",
+        came: bytes | str = "",
+        stderr: Sequence[str] = (),
+        see: str = DOCUMENT,
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.sent = excerpt(sent)
+        self.expected = expected
+        self.came = excerpt(came)
+        self.stderr = tuple(stderr)
+        self.see = see
+
+    def while_asking(self, sent: bytes, expected: str, see: str) -> None:
+        """Complete an error of a lower layer, which did not know what the message was about."""
+        self.sent, self.expected, self.see = excerpt(sent), expected, see
+
+    def __str__(self) -> str:
+        log = "".join(f"\n    {excerpt(line)}" for line in self.stderr)
+        parts = {"sent": self.sent, "expected": self.expected, "came": self.came, "stderr": log, "see": self.see}
+        return "\n".join([self.problem, *(f"  {name}: {text}" for name, text in parts.items() if text)])
+
+
+class StartError(TargetError):
+    """The target cannot be started or imported, or is no projector of this protocol."""
+
+
+class HangingError(TargetError):
+    """No answer within the timeout."""
+
+
+class DiedError(TargetError):
+    """The process ended, or closed its end of a pipe, where an answer was due."""
+
+
+class RubbishError(TargetError):
+    """What came is no answer: not JSON, not of the protocol, not a projection, or too long."""
+
+
+class ImplementationError(Exception):
+    """The implementation raised, or answered ``failed``, on an input: it breaks RC-D4 (a *fail*, not an *error*).
+
+    ``message`` is one line; ``detail`` a traceback or the like, None where the implementation gave none.
+    """
+
+    def __init__(self, message: str, detail: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.detail = detail
+
+
+class UnsupportedError(Exception):
+    """The implementation does not have this: a capability that its profile lacks, or it answered ``unsupported``."""
+
+
+class BadTargetError(ValueError):
+    """The text names no target: its kind is unknown, or what follows the kind is not as that kind wants it."""

@@ -1,0 +1,106 @@
+"""Finding and ending what a killed process leaves behind, on Linux; elsewhere nothing is found.
+
+A process counts as the child's where it descends from it, is of its process group, or carries its mark in its
+environment: the mark finds those whose parents are gone. This process is the subreaper that such orphans fall to, so
+they can be waited for.
+"""
+
+import contextlib
+import ctypes
+import functools
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+MARK: Final = "TURNCHECK_CHILD"
+"""The environment variable that descendants of a child carry."""
+
+_PR_SET_CHILD_SUBREAPER: Final = 36  # linux/prctl.h
+_PATIENCE: Final = 2.0  # seconds for killed processes to be gone: they may hang in the kernel
+_PROC: Final = Path("/proc")
+
+
+class Process(NamedTuple):
+    """A row of the process table; the start time tells it from a later one with the same id."""
+
+    pid: int
+    parent: int
+    group: int
+    started: int
+
+
+class Family:
+    """A child and its descendants, as they are now; *mark* finds those that come or are orphaned later."""
+
+    def __init__(self, pid: int, mark: str) -> None:
+        self._group = pid
+        self._mark = f"{MARK}={mark}".encode()
+        self._known = {(row.pid, row.started) for row in _descendants(_table(), pid)}
+
+    def members(self) -> list[Process]:
+        """Those of the family that still exist."""
+        found = [row for row in _descendants(_table(), os.getpid()) if self._includes(row)]
+        self._known |= {(row.pid, row.started) for row in found}  # a zombie has no environment to know it by
+        return found
+
+    def _includes(self, row: Process) -> bool:
+        if row.group == self._group or (row.pid, row.started) in self._known:
+            return True
+        return self._mark in _environment(row.pid)
+
+
+@functools.cache
+def adopt_orphans() -> None:
+    """Make this process the one that orphans of its descendants fall to; once is enough. Only Linux has it."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def sweep(family: Family) -> None:
+    """Kill what is left of *family*, and wait until it is gone."""
+    deadline = time.monotonic() + _PATIENCE
+    while (members := family.members()) and time.monotonic() < deadline:
+        for row in members:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(row.pid, signal.SIGKILL)
+        for row in members:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(row.pid, os.WNOHANG)
+        time.sleep(0.001)  # SIGKILL takes effect at the next schedule: don't compete with it
+
+
+def _table() -> dict[int, Process]:
+    return {row.pid: row for row in _rows()} if sys.platform == "linux" else {}
+
+
+def _rows() -> Iterator[Process]:
+    for name in os.listdir(_PROC):  # noqa: PTH208 - hundreds of names, and only strings are needed
+        if name.isdigit():
+            with contextlib.suppress(OSError):
+                # "pid (command) state parent …": the command may hold anything; field 22 is the start
+                fields = (_PROC / name / "stat").read_bytes().rpartition(b")")[2].split()
+                yield Process(int(name), int(fields[1]), int(fields[2]), int(fields[19]))
+
+
+def _descendants(table: Mapping[int, Process], ancestor: int) -> list[Process]:
+    children: dict[int, list[Process]] = {}
+    for row in table.values():
+        children.setdefault(row.parent, []).append(row)
+    found: list[Process] = []
+    waiting = [ancestor]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += [row.pid for row in below]
+    return found
+
+
+def _environment(pid: int) -> frozenset[bytes]:
+    try:
+        return frozenset((_PROC / str(pid) / "environ").read_bytes().split(b"\0"))
+    except OSError:  # gone, or not ours to read
+        return frozenset()

@@ -1,0 +1,122 @@
+"""The mini-language of targets, ``kind`` or ``kind:rest``, and the one place where a kind is added."""
+
+import re
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from .errors import BadTargetError
+from .projector import ProjectorTarget
+from .protocol import Profile
+from .reference import MACHINE, ReferenceTarget
+from .remote import START_SECONDS, RemoteProjector
+
+# -P: the worker imports its own modules before the working directory is importable, so that no file there shadows them.
+WORKER: Final = (sys.executable, "-P", "-m", "turncheck.adapters.worker")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a target is opened, whatever its kind."""
+
+    timeout: float
+    start_seconds: float = START_SECONDS
+    profile: Profile | None = None
+    hash_seed: int | None = None
+
+
+class Opener(Protocol):
+    """Opens a target from its text and what follows the kind in it."""
+
+    def __call__(self, text: str, rest: str, options: Options) -> ProjectorTarget:
+        """Raise BadTargetError where *rest* is not as the kind wants it, and what ``open_target`` says."""
+        ...
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of target."""
+
+    form: str
+    description: str
+    open: Opener
+
+
+def open_target(
+    text: str,
+    *,
+    timeout: float,
+    profile: Profile | None = None,
+    hash_seed: int | None = None,
+    start_seconds: float = START_SECONDS,
+) -> ProjectorTarget:
+    """Open the target that *text* names; *timeout* is for each answer, *start_seconds* for the first at least.
+
+    With *profile*, that one counts instead of what the target declares. Raises BadTargetError where *text* names none,
+    StartError where it cannot be started, and TargetError where it starts and breaks at once.
+    """
+    name, _, rest = text.partition(":")
+    kind = KINDS.get(name)
+    if kind is None:
+        forms = "".join(f"\n  {kind.form:28} {kind.description}" for kind in KINDS.values())
+        hint = f"\nperhaps you mean python:{text}" if _ATTRIBUTE.fullmatch(text) else ""
+        raise BadTargetError(f"no target {text!r}; a target is one of{forms}{hint}")
+    return kind.open(text, rest, Options(timeout, start_seconds, profile, hash_seed))
+
+
+_ATTRIBUTE: Final = re.compile(r"[\w.]+:[\w.]+")
+
+
+def _reference(text: str, rest: str, options: Options) -> ProjectorTarget:
+    if rest not in {"", MACHINE}:
+        raise BadTargetError(f"no target {text!r}: the reference projects by {MACHINE}, there is no {rest!r}")
+    if options.hash_seed is not None:
+        return _remote(text, (*WORKER, "reference"), options)
+
+    def again(hash_seed: int) -> ProjectorTarget:
+        return _reference(text, rest, replace(options, hash_seed=hash_seed))
+
+    return ReferenceTarget(text, again, options.profile)
+
+
+def _python(text: str, rest: str, options: Options) -> ProjectorTarget:
+    if not _ATTRIBUTE.fullmatch(rest):
+        raise BadTargetError(
+            f"no target {text!r}: expected python:package.module:attribute, as in python:myapp.turns:project"
+        )
+    return _remote(text, (*WORKER, rest), options)
+
+
+def _command(text: str, rest: str, options: Options) -> ProjectorTarget:
+    try:
+        command = shlex.split(rest)
+    except ValueError as error:
+        raise BadTargetError(f"no target {text!r}: the command line cannot be read: {error}") from error
+    if not command:
+        raise BadTargetError(f"no target {text!r}: expected cmd:command line, as in 'cmd:node projector.mjs'")
+    return _remote(text, command, options)
+
+
+def _remote(text: str, command: Sequence[str], options: Options) -> ProjectorTarget:
+    return RemoteProjector(
+        text,
+        command=command,
+        timeout=options.timeout,
+        start_seconds=options.start_seconds,
+        profile=options.profile,
+        hash_seed=options.hash_seed,
+    )
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "reference": Kind("reference", "the model's own projector", _reference),
+    "python": Kind(
+        "python:module:attribute",
+        "a function of the events, or an object with `project`, in a worker process of ours",
+        _python,
+    ),
+    "cmd": Kind("cmd:command line", "a program that speaks the adapter protocol on stdin and stdout", _command),
+}
+"""Every kind of target there is."""

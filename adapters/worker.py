@@ -1,0 +1,162 @@
+"""Serves a Python projector over the adapter protocol: ``python -m turncheck.adapters.worker MODULE:ATTRIBUTE``.
+
+``reference`` in place of ``MODULE:ATTRIBUTE`` serves the reference. The working directory is importable, before all
+else but what this module itself needs. What the projector prints goes to stderr, and its stdin is empty: the protocol
+has the real ones to itself.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Final
+
+import msgspec
+from msgspec import Raw
+
+from .loading import Loaded, load
+from .protocol import (
+    VERSION,
+    Answer,
+    ErrorBody,
+    Feed,
+    Hello,
+    HelloAnswer,
+    Message,
+    Project,
+    Reset,
+    Stop,
+    encode,
+    read_message,
+)
+from .watch import Watch
+
+_DETAIL: Final = 8000  # characters of a traceback: its end, where the error is
+_encode_result: Final = msgspec.json.Encoder(
+    enc_hook=repr
+).encode  # what is no JSON shows as what it is, and is refused
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until told to stop, or until stdin ends; return the exit code, 2 where the projector can't be loaded."""
+    match arguments:
+        case [text]:
+            pass
+        case _:
+            print("usage: python -m turncheck.adapters.worker MODULE:ATTRIBUTE | reference", file=sys.stderr)
+            return 2
+    requests, answers = _take_pipes()
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        loaded = load(text)
+    except Exception as error:  # noqa: BLE001 - importing runs whatever the user wrote
+        print(_told(error, skip=None), f"turncheck: cannot load {text}: {error}", sep="\n", file=sys.stderr)
+        return 2
+    serve(loaded, requests, answers)
+    return 0
+
+
+def serve(loaded: Loaded, requests: BinaryIO, answers: int) -> None:
+    """Answer each line of *requests* on the descriptor *answers* until ``stop`` or the end."""
+    for line in requests:
+        try:
+            message = read_message(line)
+        except msgspec.MsgspecError as error:
+            answer: Answer | HelloAnswer = _refusal(line, error)
+        else:
+            if isinstance(message, Stop):
+                return
+            answer = _answer(loaded, message)
+        rest = memoryview(encode(answer) + b"\n")
+        while rest:
+            rest = rest[os.write(answers, rest) :]
+
+
+def _answer(loaded: Loaded, message: Message) -> Answer | HelloAnswer:
+    match message:
+        case Project(seq=seq, events=events, policies=None):
+            return _called(seq, loaded.project, events)
+        case Project(seq=seq, events=events, policies=policies) if loaded.profile.can("policies"):
+            return _called(seq, partial(loaded.project, policies=msgspec.to_builtins(policies)), events)
+        case Feed(seq=seq, events=events) if loaded.feed is not None:
+            return _called(seq, loaded.feed, events, answers=False)
+        case Reset(seq=seq):
+            return _reset(seq, loaded)
+        case Hello():
+            return HelloAnswer(ok=True, protocol=VERSION, implementation=loaded.implementation, profile=loaded.profile)
+        case Project(seq=seq):
+            return _unsupported(seq, "policies: `project` takes no parameter of that name")
+        case Feed(seq=seq):
+            return _unsupported(seq, "feed: there is no such method")
+        case Stop():
+            raise AssertionError(message)
+
+
+def _called(seq: int, function: Callable[..., Any], raw: Raw, *, answers: bool = True) -> Answer:
+    events = msgspec.json.decode(raw)
+    try:
+        with Watch(events) as watch:
+            result = function(events)
+    except Exception as error:  # noqa: BLE001 - whatever it raises is the finding
+        return _failed(seq, error)
+    if not answers:
+        return Answer(seq, ok=True, input_changed=watch.changed or False)
+    try:
+        projection = Raw(_encode_result(result))
+    except (TypeError, ValueError, RecursionError) as error:  # e.g. a key that is no string
+        projection = Raw(encode(f"{error}: {result!r}"))
+    return Answer(seq, ok=True, projection=projection, input_changed=watch.changed or False)
+
+
+def _reset(seq: int, loaded: Loaded) -> Answer:
+    try:
+        loaded.reset()
+    except Exception as error:  # noqa: BLE001 - as above
+        return _failed(seq, error)
+    return Answer(seq, ok=True)
+
+
+def _failed(seq: int, error: Exception) -> Answer:
+    message = "".join(traceback.format_exception_only(error)).strip()
+    # The first frame is this module's.
+    skip = error.__traceback__.tb_next if error.__traceback__ else None
+    return Answer(seq, ok=False, error=ErrorBody("failed", message, _told(error, skip)))
+
+
+def _told(error: Exception, skip: TracebackType | None) -> str:
+    return "".join(traceback.format_exception(error.with_traceback(skip or error.__traceback__)))[-_DETAIL:]
+
+
+def _unsupported(seq: int, message: str) -> Answer:
+    return Answer(seq, ok=False, error=ErrorBody("unsupported", message))
+
+
+def _refusal(line: bytes, error: msgspec.MsgspecError) -> Answer:
+    """The answer to what is no message: an unknown command has a seq at least."""
+    try:
+        seq = msgspec.json.decode(line, type=_Numbered).seq
+    except msgspec.MsgspecError:
+        seq = -1
+    return _unsupported(seq, f"not a message of protocol {VERSION}: {error}")
+
+
+class _Numbered(msgspec.Struct):
+    seq: int = -1
+
+
+def _take_pipes() -> tuple[BinaryIO, int]:
+    """Keep stdin and stdout for the protocol, out of reach of the projector and of what it starts."""
+    requests, answers = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return os.fdopen(requests, "rb"), answers
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
