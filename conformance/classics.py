@@ -1,0 +1,87 @@
+"""Small logs that every verification begins with: each law finds its evidence here, whatever is generated after."""
+
+from itertools import product
+from typing import Any, Final, TypeAlias, get_args
+
+from turncheck.model.events import Delivery
+from turncheck.model.policies import Policies, QueueFate
+
+_FATES: Final = get_args(QueueFate)
+
+
+def _user(text: str, delivery: str | None = None) -> dict[str, Any]:
+    return {"type": "user-message", "text": text} | ({"delivery": delivery} if delivery else {})
+
+
+def _text(response: str | None = None, kind: str = "assistant") -> dict[str, Any]:
+    fields = {"type": "agent-output", "kind": kind, "text": "text"}
+    return fields | ({"responseId": response} if response else {})
+
+
+def _call(name: str, tool: str = "read", response: str | None = None) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "type": "agent-output",
+        "kind": "tool-call",
+        "callId": name,
+        "tool": tool,
+        "arguments": {},
+    }
+    return fields | ({"responseId": response} if response else {})
+
+
+def _result(name: str) -> dict[str, Any]:
+    return {"type": "tool-result", "callId": name, "output": "ok"}
+
+
+def _stop(reason: str = "completed") -> dict[str, Any]:
+    return {"type": "run-stop", "reason": reason}
+
+
+_TOOLS: Final = [
+    _user("u"), _text("r1"), _call("a", response="r1"), _call("b", "grep", "r1"), _call("c", "bash", "r1"),
+    _result("b"), _result("a"), _user("s", "steer"), _result("c"), _text("r2", "reasoning"), _call("d", "edit"),
+    _result("d"), _stop(),
+]  # fmt: skip
+_QUEUE: Final = [
+    _user("u"), _text(), _user("f", "followUp"), _user("g", "followUp"), _user("h", "followUp"), _stop("interrupted"),
+    _text(), _stop("error"), _user("i", "followUp"), _text(), _stop(), _user("j"), _stop(), _stop(), _stop(),
+]  # fmt: skip
+_LONG: Final = [
+    event
+    for number in range(6)
+    for event in (
+        _user(f"u{number}"), _user("s1", "steer"), _call("a"), _result("a"), _user("s2", "steer"), _text(),
+        _call("b", "ls"), _user("s3", "steer"), _result("b"), _user("s4", "steer"), _user("s5", "steer"), _text(),
+        _stop(),
+    )
+]  # fmt: skip
+_ANOMALIES: Final = [
+    _text(), _call("a"), _result("a"), _stop(), None, {"type": "heartbeat"}, {"type": "native"}, _user("u"),
+    _call("a"), _call("a"), _result("a"), _result("a"), _result("x"), None,
+    {"type": "heartbeat"}, {"type": "run-stop"}, {"type": "native"}, _call("b"), _user("f", "followUp"), _stop("error"),
+    _result("a"), _user("g"),
+]  # fmt: skip
+
+_AFTERWARDS: Final = [
+    _user("u"),
+    _text(),
+    _call("a"),
+    _stop(),
+    _result("a"),
+    _text(),
+    _stop("error"),
+    _user("v"),
+    _stop(),
+]
+
+_Classic: TypeAlias = tuple[list[Any], Policies, list[int]]
+
+CLASSICS: Final[tuple[_Classic, ...]] = (
+    (_TOOLS, Policies(), [5, 9]),
+    *((_QUEUE, Policies(*chosen), [6, 8, 13]) for chosen in product(get_args(Delivery), _FATES, _FATES)),
+    (_LONG, Policies(), [13, 40, 66]),
+    (_ANOMALIES, Policies(), [5, 13, 20]),
+    (_AFTERWARDS, Policies(), [4, 5]),
+    ([], Policies(), []),
+)
+"""(log, policies, cuts) of each."""

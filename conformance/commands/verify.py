@@ -1,0 +1,147 @@
+"""``turncheck verify``."""
+
+import contextlib
+import os
+import shlex
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from turncheck.adapters.errors import BadTargetError, TargetError
+from turncheck.adapters.protocol import Profile
+from turncheck.adapters.targets import open_target
+
+from ..laws.registry import selected
+from ..results import Counterexample, LawResult, Result, write
+from .output import Progress, emit, style
+from .showing import MARKS, show_counterexample
+
+if TYPE_CHECKING:
+    from turncheck.adapters.projector import ProjectorTarget
+
+
+@click.command()
+@click.argument("target")
+@click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated logs.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds for the whole run.")
+@click.option(
+    "--timeout", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="For an answer."
+)
+@click.option("--laws", "globs", multiple=True, metavar="GLOB", help="Only the laws whose names fit; repeatable.")
+@click.option("--profile", "profile_file", type=click.Path(path_type=Path), help="A JSON file with what TARGET claims.")
+@click.option("--fail-fast", is_flag=True, help="Stop at the first failure.")
+@click.option("--dry-run", is_flag=True, help="Say what would be judged, and start nothing.")
+@click.option("--out", type=click.Path(path_type=Path), default=Path(".turncheck"), help="Where counterexamples go.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_context
+def command(
+    context: click.Context,
+    *,
+    target: str,
+    examples: int,
+    seed: int,
+    budget: float | None,
+    timeout: float,
+    globs: tuple[str, ...],
+    profile_file: Path | None,
+    fail_fast: bool,
+    dry_run: bool,
+    out: Path,
+    as_json: bool,
+) -> None:
+    """Hold an implementation to every law.
+
+    TARGET is reference, python:package.module:attribute, or cmd:command line (`turncheck targets`). Failures are
+    shrunk, shown, and written as counterexample files that `turncheck replay` reads. Exits 0 when nothing is wrong, 1
+    when a law is broken, 2 when the target broke or no law could be judged.
+    """
+    try:
+        laws = selected("projector", globs)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    if dry_run:
+        for law in laws:
+            click.echo(f"{style(f'{law.name:22}', bold=True)}  {law.kind:8}  needs {', '.join(law.needs) or 'nothing'}")
+        click.echo(f"{len(laws)} laws on {examples} generated logs with seed {seed}, and on the classic ones")
+        return
+    profile = None if profile_file is None else _profile(profile_file)
+    # Hypothesis keeps a cache beside whatever folder it is used in; a user's is not ours to write to.
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(tempfile.gettempdir(), "turncheck-hypothesis")))
+    from ..verifying import verify  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
+
+    with _target(target, timeout, profile) as opened, Progress(target) as progress:
+        result, counterexamples = verify(
+            opened,
+            laws,
+            examples=examples,
+            seed=seed,
+            budget=budget,
+            fail_fast=fail_fast,
+            progress=progress.say,
+        )
+    result = _written(result, counterexamples, out)
+    if as_json:
+        emit(result)
+    else:
+        _show(result, counterexamples)
+    context.exit(result.exit_code)
+
+
+def _profile(path: Path) -> Profile:
+    try:
+        profile = msgspec.json.decode(path.read_bytes(), type=Profile)
+        profile.projection_policies()
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise click.ClickException(f"the profile {path} cannot be used: {error}") from error
+    return profile
+
+
+@contextlib.contextmanager
+def _target(text: str, timeout: float, profile: Profile | None) -> "Generator[ProjectorTarget, None, None]":
+    try:
+        with open_target(text, timeout=timeout, profile=profile) as target:
+            yield target
+    except (TargetError, BadTargetError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _written(result: Result, counterexamples: dict[str, Counterexample], out: Path) -> Result:
+    """The result with the names of the counterexample files that were written."""
+
+    def named(law: LawResult) -> LawResult:
+        found = counterexamples.get(law.law)
+        if found is None:
+            return law
+        try:
+            return msgspec.structs.replace(law, counterexample=str(write(found, out)))
+        except OSError as error:
+            click.echo(f"the counterexample of {law.law} cannot be written: {error}", err=True)
+            return law
+
+    return msgspec.structs.replace(result, laws=tuple(map(named, result.laws)))
+
+
+def _show(result: Result, counterexamples: dict[str, Counterexample]) -> None:
+    who = result.implementation
+    click.echo(f"{style(result.target, bold=True)}  {who.name} {who.version} ({who.language})\n")
+    for law in result.laws:
+        mark, colour = MARKS[law.verdict]
+        said = law.why or f"{law.evidence.observed + law.evidence.adapter:,} times"
+        click.echo(f"{style(mark, fg=colour, bold=True)} {law.law:22} {style(f'{law.verdict:12}', fg=colour)}  {said}")
+    for law in result.laws:
+        if law.law in counterexamples:
+            click.echo()
+            show_counterexample(counterexamples[law.law])
+            if law.counterexample is not None:
+                click.echo(f"  turncheck replay --run {shlex.quote(law.counterexample)}")
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in result.summary.items() if count)
+    covered = result.coverage
+    click.echo(f"\n{counted}; {covered['logs']} logs, {covered['events']:,} events, seed {result.seed}")
+    click.echo(f"covered: rows {covered['rows']}, states {covered['states']}, policies {covered['policies']}")
+    if result.cut:
+        click.echo(style(f"the run was cut short: {result.cut}", fg="yellow"))

@@ -1,0 +1,963 @@
+"""Projectors with one fault each, named by it; the docstring says the symptom. Each is a ``python:`` target."""
+
+import itertools
+import os
+import time
+from typing import Any
+
+from .plain import Plain
+
+# ---- the queue ----
+
+
+class LastInFirstOut(Plain):
+    """The youngest follow-up is promoted first."""
+
+    def next_waiting(self):
+        return self.queue.pop()
+
+
+class TwoFollowUpsInOneCycle(Plain):
+    """All that waits is promoted at once, and the others become steers of the first."""
+
+    def next_waiting(self):
+        first, *others = self.queue
+        self.others = others
+        self.queue.clear()
+        return first
+
+    def open(self, kind, root):
+        super().open(kind, root)
+        if kind == "followUp":
+            self.cycle.steps += [{"type": "steer", "at": at} for at in self.others]
+            self.cycle.fed += self.others
+
+
+class FollowUpSteersToo(Plain):
+    """A queued follow-up is shown in the running cycle besides."""
+
+    def enqueue(self):
+        super().enqueue()
+        self.steer()
+
+
+class PromotedAtTheNextMessage(Plain):
+    """A follow-up waits for the next user message to be promoted."""
+
+    def fate(self, reason):
+        return "hold"
+
+    def user_message(self, event):
+        if self.cycle is None and self.queue:
+            self.open("followUp", self.next_waiting())
+        super().user_message(event)
+
+
+class ShowsTheQueueNewestFirst(Plain):
+    """``queued`` is turned round."""
+
+    def result(self):
+        return super().result() | {"queued": list(self.queue)[::-1]}
+
+
+class DropsHeldQueue(Plain):
+    """A queue to be held is thrown away, and nobody says so."""
+
+    def fate(self, reason):
+        fate = super().fate(reason)
+        if fate == "hold":
+            self.queue.clear()
+        return fate
+
+
+class HoldsAfterError(Plain):
+    """After an error the queue is held, whatever the policy."""
+
+    def fate(self, reason):
+        return "hold" if reason == "error" else super().fate(reason)
+
+
+class PromotesAfterDrop(Plain):
+    """Drop drops all but the oldest follow-up, which is promoted."""
+
+    def fate(self, reason):
+        fate = super().fate(reason)
+        if fate == "drop" and self.queue:
+            first, *others = self.queue
+            self.dropped += others
+            self.queue.clear()
+            self.queue.append(first)
+            return "promote"
+        return fate
+
+
+class InterruptedLosesQueue(Plain):
+    """An interrupt empties the queue."""
+
+    def stop(self, reason):
+        if reason == "interrupted":
+            self.queue.clear()
+        super().stop(reason)
+
+
+class ForgetsDropped(Plain):
+    """What was dropped is not told."""
+
+    def drop(self):
+        self.queue.clear()
+
+
+class KeepsWhatItDropped(Plain):
+    """What was dropped waits on besides."""
+
+    def drop(self):
+        self.dropped += self.queue
+
+
+class HeldIsPromotedWithoutMessage(Plain):
+    """Hold is read as promote."""
+
+    def fate(self, reason):
+        fate = super().fate(reason)
+        return "promote" if fate == "hold" else fate
+
+
+class IgnoresPolicies(Plain):
+    """Policies are taken and not heeded."""
+
+    def __init__(self, policies=None):
+        super().__init__()
+
+
+# ---- messages and cycles ----
+
+
+class SteerBecomesRoot(Plain):
+    """A steer is queued like a follow-up."""
+
+    def is_steer(self, event):
+        return False
+
+
+class FollowUpsSteer(Plain):
+    """Every active message steers."""
+
+    def is_steer(self, event):
+        return True
+
+
+class IgnoresWhileActive(Plain):
+    """A message without delivery is always a follow-up."""
+
+    def is_steer(self, event):
+        return event.delivery == "steer"
+
+
+class SteerLeaksIntoNextCycle(Plain):
+    """A steer that no output followed is shown in the next cycle."""
+
+    leaked: tuple[Any, ...] = ()
+
+    def close(self, reason):
+        if self.cycle.steps[-1]["type"] == "steer":
+            self.leaked = (self.cycle.steps.pop(),)
+            self.cycle.fed.remove(self.leaked[0]["at"])
+        super().close(reason)
+
+    def open(self, kind, root):
+        super().open(kind, root)
+        self.cycle.steps += self.leaked
+        self.cycle.fed += [step["at"] for step in self.leaked]
+        self.leaked = ()
+
+
+class ForgetsSteers(Plain):
+    """A steer is shown nowhere."""
+
+    def steer(self):
+        pass
+
+
+class DirectKeepsDelivery(Plain):
+    """A message that asks to follow up is a follow-up, even while idle."""
+
+    def user_message(self, event):
+        if self.cycle is None and event.delivery == "followUp":
+            self.open("followUp", self.at)
+        else:
+            super().user_message(event)
+
+
+class RejectsIdleSteers(Plain):
+    """A steer while idle is an anomaly."""
+
+    def user_message(self, event):
+        if self.cycle is None and event.delivery == "steer":
+            self.anomaly("outside-run", self.at)
+        else:
+            super().user_message(event)
+
+
+class PromotedIsDirect(Plain):
+    """A promoted follow-up is called direct."""
+
+    def open(self, kind, root):
+        super().open("direct", root)
+
+
+class RootTwice(Plain):
+    """A promoted root is a steer of its own cycle besides."""
+
+    def open(self, kind, root):
+        super().open(kind, root)
+        if kind == "followUp":
+            self.cycle.steps.append({"type": "non-steer", "at": root})
+
+
+class ErrorIsNotABoundary(Plain):
+    """An error does not end the run."""
+
+    def stop(self, reason):
+        if reason != "error":
+            super().stop(reason)
+
+
+class EveryStopCompletes(Plain):
+    """The reason is always completed."""
+
+    def close(self, reason):
+        super().close("completed")
+
+
+class SecondTerminalOverwrites(Plain):
+    """A second stop becomes the stop of the cycle before."""
+
+    def outside_run(self, symbol, event):
+        if symbol == "run-stop" and self.closed:
+            self.closed[-1].stop, self.closed[-1].reason = self.at, event.reason
+        else:
+            super().outside_run(symbol, event)
+
+
+class AcceptsAfterStop(Plain):
+    """A text after the stop is put into the cycle that stopped."""
+
+    def outside_run(self, symbol, event):
+        if symbol == "text" and self.closed:
+            self.cycle = self.closed[-1]
+            self.text(event)
+            self.cycle = None
+        else:
+            super().outside_run(symbol, event)
+
+
+class RewritesClosedCycles(Plain):
+    """A result that comes late is attached in the cycle that stopped, and told as an anomaly all the same."""
+
+    def outside_run(self, symbol, event):
+        super().outside_run(symbol, event)
+        if symbol == "tool-result" and self.closed and event.call_id in self.closed[-1].calls:
+            self.closed[-1].calls[event.call_id]["result"] = self.at
+
+
+class ReverseCycles(Plain):
+    """The newest cycle comes first."""
+
+    def result(self):
+        result = super().result()
+        return result | {"cycles": result["cycles"][::-1]}
+
+
+class HidesTheOpenCycle(Plain):
+    """A run that has not stopped is not shown."""
+
+    def result(self):
+        result = super().result()
+        return result | {"cycles": [cycle for cycle in result["cycles"] if cycle["stop"] is not None]}
+
+
+class ClosesAtTheEnd(Plain):
+    """The log's end is taken for a stop."""
+
+    def shown(self, cycle):
+        shown = super().shown(cycle)
+        return shown if shown["stop"] is not None else shown | {"stop": self.at, "reason": "completed"}
+
+
+# ---- steps ----
+
+
+class MergesTwoTexts(Plain):
+    """A text right after a text goes into its block, and is seen no more."""
+
+    def text(self, event):
+        last = self.cycle.steps[-1]
+        if last["type"] == "ai-block" and not last["groups"]:
+            self.output(event)
+        else:
+            super().text(event)
+
+
+class ReasoningAndAnswerInOneBlock(Plain):
+    """An answer replaces the reasoning before it."""
+
+    reasons = False
+
+    def text(self, event):
+        if self.reasons and self.cycle.steps[-1]["type"] == "ai-block" and event.kind == "assistant":
+            self.cycle.steps[-1]["text"] = self.at
+            self.output(event)
+        else:
+            super().text(event)
+        self.reasons = event.kind == "reasoning"
+
+
+class BlockPerCall(Plain):
+    """Every call opens a block of its own."""
+
+    def opens_block(self):
+        return super().opens_block() or bool(self.cycle.steps[-1]["groups"])
+
+
+class InventsATextForACall(Plain):
+    """A call without text before it is its block's text besides."""
+
+    def call(self, event):
+        opens = self.opens_block()
+        super().call(event)
+        if opens:
+            self.cycle.steps[-1]["text"] = self.at
+
+
+class SteerDoesNotEndTheBlock(Plain):
+    """A call after a steer goes into the block before it."""
+
+    def steer(self):
+        steps = self.cycle.steps
+        super().steer()
+        if len(steps) > 2 and steps[-2]["type"] == "ai-block":
+            steps[-2:] = steps[:-3:-1]
+
+
+class SplitsGroupAtResult(Plain):
+    """A result ends the group."""
+
+    def opens_group(self, groups, kind):
+        return super().opens_group(groups, kind) or groups[-1]["calls"][-1]["result"] is not None
+
+
+class GroupsAcrossTexts(Plain):
+    """A call goes on with the last group of its class, though a text came between."""
+
+    def call(self, event):
+        blocks = [step for step in self.cycle.steps if step["type"] == "ai-block" and step["groups"]]
+        kind = self.group(event.tool)
+        if not blocks or blocks[-1]["groups"][-1]["type"] != kind:
+            super().call(event)
+            return
+        call = {"at": self.at, "result": None}
+        blocks[-1]["groups"][-1]["calls"].append(call)
+        self.cycle.calls[event.call_id] = call
+        self.output(event)
+
+
+class GroupsNotAdjacent(Plain):
+    """All calls of one class in a block form one group, adjacent or not."""
+
+    def steps(self, cycle):
+        return [
+            step | {"groups": self.merged(step["groups"])} if step["type"] == "ai-block" else step
+            for step in cycle.steps
+        ]
+
+    def merged(self, groups):
+        kinds = dict.fromkeys(group["type"] for group in groups)
+        return [
+            {"type": kind, "calls": [call for group in groups if group["type"] == kind for call in group["calls"]]}
+            for kind in kinds
+        ]
+
+
+class BashIsOther(Plain):
+    """bash is of the other-group."""
+
+    def group(self, tool):
+        return "other-group" if tool == "bash" else super().group(tool)
+
+
+class ResultAttachedByOrder(Plain):
+    """A result answers the oldest open call, whatever its id."""
+
+    def attach(self, event):
+        next(call for call in self.cycle.calls.values() if call["result"] is None)["result"] = self.at
+
+    def is_answered(self, call_id):
+        return all(call["result"] is not None for call in self.cycle.calls.values())
+
+
+class ResultIsAStep(Plain):
+    """A result is a block of its own besides."""
+
+    def attach(self, event):
+        super().attach(event)
+        self.cycle.steps.append({"type": "ai-block", "text": self.at, "groups": []})
+
+
+class LeavesResultsOut(Plain):
+    """Results are attached to nothing."""
+
+    def shown(self, cycle):
+        for call in cycle.calls.values():
+            call["shown"], call["result"] = call["result"], None
+        return super().shown(cycle)
+
+
+# ---- rounds ----
+
+
+class RoundPerOutput(Plain):
+    """Every output is a round."""
+
+    def opens_round(self, response):
+        return True
+
+
+class RoundsOnlyAtInputs(Plain):
+    """Response ids do not divide rounds, inputs alone do."""
+
+    def opens_round(self, response):
+        return bool(self.cycle.fed)
+
+
+class RoundsOnlyAtIds(Plain):
+    """Inputs do not divide rounds, response ids alone do."""
+
+    def opens_round(self, response):
+        return response != self.cycle.response
+
+
+class FollowUpSplitsRound(Plain):
+    """A queued follow-up begins a round."""
+
+    split = False
+
+    def enqueue(self):
+        super().enqueue()
+        self.split = True
+
+    def opens_round(self, response):
+        split, self.split = self.split, False
+        return split or super().opens_round(response)
+
+
+class RejectedSplitsRound(Plain):
+    """A rejected event begins a round."""
+
+    split = False
+
+    def anomaly(self, kind, at):
+        super().anomaly(kind, at)
+        self.split = True
+
+    def opens_round(self, response):
+        split, self.split = self.split, False
+        return split or super().opens_round(response)
+
+
+class ForgetsLeftoverInputs(Plain):
+    """Inputs that no output followed are in no round."""
+
+    def rounds(self, cycle):
+        return cycle.rounds or super().rounds(cycle)
+
+
+class InputsOfTheRoundBefore(Plain):
+    """A result is an input of the round that made its call."""
+
+    def tool_result(self, event):
+        self.attach(event)
+        self.cycle.rounds[-1]["inputs"].append(self.at)
+
+
+class ViewsDisagree(Plain):
+    """Steers are steps, and in no round."""
+
+    def steer(self):
+        super().steer()
+        self.cycle.fed.pop()
+
+
+class NewestInputFirst(Plain):
+    """A round's inputs are turned round."""
+
+    def rounds(self, cycle):
+        return [part | {"inputs": part["inputs"][::-1]} for part in super().rounds(cycle)]
+
+
+class ForgetsCalls(Plain):
+    """A call is accepted and shown nowhere."""
+
+    def call(self, event):
+        self.cycle.calls[event.call_id] = {"at": self.at, "result": None}
+
+
+# ---- anomalies ----
+
+
+class CallIdsAreGlobal(Plain):
+    """A call id of an earlier cycle is a duplicate."""
+
+    def is_known(self, call_id):
+        return super().is_known(call_id) or any(call_id in cycle.calls for cycle in self.closed)
+
+    def is_answered(self, call_id):
+        return call_id not in self.cycle.calls or super().is_answered(call_id)
+
+
+class AcceptsSecondResults(Plain):
+    """A second result replaces the first."""
+
+    def is_answered(self, call_id):
+        return False
+
+
+class AcceptsUsedCallIds(Plain):
+    """A call id once answered may be used again in its cycle."""
+
+    def objection(self, symbol, event):
+        objection = super().objection(symbol, event)
+        return None if objection == "duplicate-call" and self.is_answered(event.call_id) else objection
+
+
+class ForgetsUnanswered(Plain):
+    """A call that the stop left unanswered is not told."""
+
+    def remark_unanswered(self):
+        pass
+
+
+class TellsOneUnanswered(Plain):
+    """Of several unanswered calls the first alone is told."""
+
+    def remark_unanswered(self):
+        told = len(self.anomalies)
+        super().remark_unanswered()
+        del self.anomalies[told + 1 :]
+
+
+class ForgetsTruncated(Plain):
+    """A log that ends in a run is fine."""
+
+    def ending(self):
+        return []
+
+
+class NullIsPresent(Plain):
+    """An optional field that is null is malformed."""
+
+    def read(self, value):
+        optional = ("delivery", "id", "responseId", "detail", "isError", "synthetic")
+        return super().read(
+            {} if isinstance(value, dict) and any(value.get(key, 0) is None for key in optional) else value
+        )
+
+
+class RejectsUnknownFields(Plain):
+    """A field that is none of the table's makes its event malformed."""
+
+    known = (
+        *("type", "source", "text", "content", "id", "delivery", "kind", "responseId", "callId", "tool", "arguments"),
+        *("output", "isError", "synthetic", "reason", "detail", "requestId", "input", "message"),
+    )
+
+    def read(self, value):
+        return super().read({} if isinstance(value, dict) and value.keys() - {*self.known} else value)
+
+
+class JudgesForeignFields(Plain):
+    """A text that is no string makes any event malformed, its type's own or not."""
+
+    def read(self, value):
+        strange = isinstance(value, dict) and not isinstance(value.get("text", ""), str)
+        return super().read({} if strange else value)
+
+
+class UnknownTypeRaises(Plain):
+    """A type that it does not know is an exception."""
+
+    def read(self, value):
+        event = super().read(value)
+        if getattr(event, "name", None):
+            raise KeyError(event.name)
+        return event
+
+
+class UnreadableIsSkipped(Plain):
+    """An unreadable line holds no position."""
+
+    def take(self, value):
+        if value is not None:
+            super().take(value)
+
+
+class ObservationsAreUnknown(Plain):
+    """An observation is of unknown type."""
+
+    def read(self, value):
+        native = isinstance(value, dict) and value.get("type") in ("native", "fault", "model-request")
+        return super().read({"type": "unheard"} if native else value)
+
+
+# ---- content ----
+
+
+class CancelledTextIsStop(Plain):
+    """The answer "[cancelled]" ends the run."""
+
+    def text(self, event):
+        super().text(event)
+        if event.text == "[cancelled]":
+            self.stop("interrupted")
+
+
+class EmptyTextIsNothing(Plain):
+    """An empty answer is not shown."""
+
+    def text(self, event):
+        if event.text:
+            super().text(event)
+
+
+class IdsDecide(Plain):
+    """A call whose id begins with c is the client's own, and is not shown."""
+
+    def call(self, event):
+        if not event.call_id.startswith("c"):
+            super().call(event)
+
+
+class LongIdsAreOther(Plain):
+    """A call with a long id is of the other-group."""
+
+    def call(self, event):
+        self.long = len(event.call_id) > 20
+        super().call(event)
+
+    def group(self, tool):
+        return "other-group" if self.long else super().group(tool)
+
+
+class UnansweredByName(Plain):
+    """Unanswered calls are told in the order of their ids."""
+
+    def remark_unanswered(self):
+        self.cycle.calls = dict(sorted(self.cycle.calls.items()))
+        super().remark_unanswered()
+
+
+class ResponsesByPrefix(Plain):
+    """Of a response id the first letter counts."""
+
+    def output(self, event):
+        super().output(type(event)(kind=event.kind, response_id=event.response_id and event.response_id[0]))
+
+
+class EmptyIdIsAbsent(Plain):
+    """A response id that is the empty string counts as none."""
+
+    def opens_round(self, response):
+        return super().opens_round(response or None)
+
+    def output(self, event):
+        super().output(event)
+        self.cycle.response = self.cycle.response or None
+
+
+class ArgumentsDecide(Plain):
+    """A call with arguments is of the other-group."""
+
+    def read(self, value):
+        self.arguments = isinstance(value, dict) and value.get("arguments")
+        return super().read(value)
+
+    def group(self, tool):
+        return "other-group" if self.arguments else super().group(tool)
+
+
+# ---- again, elsewhere, in chunks ----
+
+
+class HashOrder(Plain):
+    """The groups of a block are sorted by a set of their names."""
+
+    def steps(self, cycle):
+        return [self.shuffled(step) if step["type"] == "ai-block" else step for step in cycle.steps]
+
+    def shuffled(self, block):
+        names = list({group["type"] for group in block["groups"]})
+        return block | {"groups": sorted(block["groups"], key=lambda group: names.index(group["type"]))}
+
+
+class CountsItsCalls(Plain):
+    """Every seventh projection lacks its last anomaly: the count is the class's."""
+
+    count = itertools.count(1)
+
+    def project(self, events, policies=None):
+        result = super().project(events, policies)
+        return result if next(CountsItsCalls.count) % 7 else result | {"anomalies": result["anomalies"][:-1]}
+
+
+class ProjectSeesWhatWasFed(Plain):
+    """Projecting a log begins with the queue that feeding left."""
+
+    def project(self, events, policies=None):
+        result = super().project(events, policies)
+        return result | {"queued": sorted({*self.queue, *result["queued"]})}
+
+
+class ResetForgetsTheQueue(Plain):
+    """A reset leaves the queue as it was."""
+
+    def reset(self):
+        queue = getattr(self, "queue", None)
+        super().reset()
+        self.queue = queue or self.queue
+
+
+class ChangesItsInput(Plain):
+    """Every event gets a seq."""
+
+    def take(self, value):
+        if isinstance(value, dict):
+            value["seq"] = self.at
+        super().take(value)
+
+
+class ChangesWhatItIsFed(Plain):
+    """Events that are fed are taken out of the list."""
+
+    def feed(self, events):
+        while events:
+            self.take(events.pop(0))
+
+
+class RemembersWhatWasFed(Plain):
+    """A reset forgets nothing but the positions."""
+
+    def reset(self):
+        anomalies = getattr(self, "anomalies", [])
+        super().reset()
+        self.anomalies = anomalies
+
+
+class ChunkBoundaryClosesCycle(Plain):
+    """A chunk's end ends the run."""
+
+    def feed(self, events):
+        super().feed(events)
+        if self.cycle is not None:
+            self.stop("completed")
+
+
+class ChunkBoundaryForgetsCalls(Plain):
+    """Calls of the chunk before are unknown."""
+
+    def feed(self, events):
+        if self.cycle is not None:
+            self.cycle.calls = {}
+        super().feed(events)
+
+
+class AskingEndsTheRun(Plain):
+    """Asking what was fed closes the cycle."""
+
+    def project(self, events, policies=None):
+        result = super().project(events, policies)
+        if not events:
+            self.cycle = None
+        return result
+
+
+class EmptyChunkRaises(Plain):
+    """A chunk of no events is an exception."""
+
+    def feed(self, events):
+        assert events
+        super().feed(events)
+
+
+# ---- late ----
+
+
+class LastInFirstOutAfterThreeCycles(Plain):
+    """From the fourth cycle on, the youngest follow-up is promoted first."""
+
+    def next_waiting(self):
+        return self.queue.pop() if len(self.closed) > 3 else super().next_waiting()
+
+
+class FourthSteerIsQueued(Plain):
+    """The fourth steer of a cycle is a follow-up."""
+
+    def is_steer(self, event):
+        steers = sum(step["type"] == "steer" for step in self.cycle.steps)
+        return steers != 3 and super().is_steer(event)
+
+
+class FifthWaitingIsLost(Plain):
+    """Four follow-ups wait at most; the fifth is lost."""
+
+    def enqueue(self):
+        if len(self.queue) < 4:
+            super().enqueue()
+
+
+class ThirdRoundWithoutIdGoesOn(Plain):
+    """The third round of a cycle, if it has no response id, swallows the next such."""
+
+    def opens_round(self, response):
+        third = len(self.cycle.rounds) == 3 and self.cycle.response is None and response is None
+        return not third and super().opens_round(response)
+
+
+class CallIdsOfTheThirdCycleStay(Plain):
+    """The call ids of the third cycle are never forgotten."""
+
+    def is_known(self, call_id):
+        return super().is_known(call_id) or any(call_id in cycle.calls for cycle in self.closed[2:3])
+
+    def is_answered(self, call_id):
+        return call_id not in self.cycle.calls or super().is_answered(call_id)
+
+
+class SecondHoldLosesQueue(Plain):
+    """The second time that a queue is held, it is lost."""
+
+    held = 0
+
+    def fate(self, reason):
+        fate = super().fate(reason)
+        if fate == "hold" and self.queue:
+            self.held += 1
+            if self.held == 2:
+                self.queue.clear()
+        return fate
+
+
+class SecondDropKeepsQueue(Plain):
+    """The second time that a queue is dropped, it stays."""
+
+    def drop(self):
+        if not self.dropped:
+            super().drop()
+
+
+class TenthCallIsOther(Plain):
+    """From the tenth call of a cycle on, tools are of the other-group."""
+
+    def group(self, tool):
+        return "other-group" if len(self.cycle.calls) > 8 else super().group(tool)
+
+
+class ThirdOpenCallIsForgotten(Plain):
+    """Two calls are open at most: a third is accepted, and its result unknown."""
+
+    def is_known(self, call_id):
+        opened = [name for name, call in self.cycle.calls.items() if call["result"] is None]
+        return super().is_known(call_id) and call_id not in opened[2:]
+
+
+class ThirdErrorIsNotABoundary(Plain):
+    """The third stop by error is overheard."""
+
+    def stop(self, reason):
+        if reason == "error" and sum(cycle.reason == "error" for cycle in self.closed) == 2:
+            return
+        super().stop(reason)
+
+
+class FifthCycleHasNoTruncation(Plain):
+    """From the fifth cycle on, a log that ends in a run is fine."""
+
+    def ending(self):
+        return super().ending() if len(self.closed) < 4 else []
+
+
+class SixthAnomalyIsForgotten(Plain):
+    """Five anomalies are told, and no more."""
+
+    def anomaly(self, kind, at):
+        if len(self.anomalies) < 5:
+            super().anomaly(kind, at)
+
+
+class FifthTextMerges(Plain):
+    """The fifth text of a cycle goes into the block before, if that has no calls."""
+
+    def text(self, event):
+        blocks = [step for step in self.cycle.steps if step["type"] == "ai-block"]
+        if len(blocks) == 4 and self.cycle.steps[-1] is blocks[-1] and not blocks[-1]["groups"]:
+            self.output(event)
+        else:
+            super().text(event)
+
+
+class PositionsEndAtForty(Plain):
+    """What comes after the fortieth event of a session is not read."""
+
+    def take(self, value):
+        if self.at < 39:
+            super().take(value)
+
+
+class ThirdPromotionInARowIsDirect(Plain):
+    """The third promotion in a row is called direct."""
+
+    def open(self, kind, root):
+        row = [cycle.kind for cycle in self.closed[-2:]]
+        super().open("direct" if row == ["followUp", "followUp"] else kind, root)
+
+
+class FedTwentyClosesCycle(Plain):
+    """The twentieth chunk begins with an idle agent."""
+
+    chunks = 0
+
+    def feed(self, events):
+        self.chunks += 1
+        if self.chunks == 20:
+            self.cycle = None
+        super().feed(events)
+
+    def reset(self):
+        super().reset()
+        self.chunks = 0
+
+
+# ---- functions ----
+
+
+def empty(events, policies=None):
+    """Nothing is ever projected."""
+    return {"cycles": [], "queued": [], "dropped": [], "anomalies": []}
+
+
+def raises(events, policies=None):
+    """Every log is an exception."""
+    raise RuntimeError("not today")
+
+
+def hangs(events):
+    """The first log is never answered."""
+    time.sleep(600)
+
+
+def dies(events):
+    """The first log ends the process."""
+    os._exit(3)
+
+
+def rubbish(events):
+    """The answer is no projection."""
+    return {"cycles": 5}
