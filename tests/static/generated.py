@@ -1,4 +1,4 @@
-"""Generated files in step with their sources: the hot path, the schemas, the diagrams. With --write they are made anew."""
+"""Generated files in step with their sources: hot path, schemas, diagrams. With --write they are made anew."""
 
 import sys
 from pathlib import Path
