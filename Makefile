@@ -20,9 +20,9 @@ demo: setup
 test: setup
 	$(BIN)/python -m pytest
 
-# Every static check: formatter, linter, two type checkers (each must see a planted error), import contracts, and
-# generated files in step with their sources.
-check: setup
+# Every static check: formatter, linter, two type checkers (each must see a planted error), import contracts, generated
+# files in step with their sources, and mermaid's own parser on its text.
+check: setup tests/mermaid/node_modules
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
@@ -30,6 +30,11 @@ check: setup
 	$(BIN)/python tests/static/planted_error.py
 	$(BIN)/lint-imports
 	$(BIN)/python tests/static/generated.py
+	node tests/mermaid/parse.mjs diagrams/*.mmd
+
+tests/mermaid/node_modules: tests/mermaid/package-lock.json
+	npm ci --prefix tests/mermaid --ignore-scripts --no-audit --no-fund --silent
+	touch $@
 
 generate: setup
 	$(BIN)/python tests/static/generated.py --write
