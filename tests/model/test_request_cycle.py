@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turncheck.conformance.generation import Case, cases
-from turncheck.model import codegen, interpreter
+from turncheck.model import codegen, frames, interpreter
 from turncheck.model.decode import judge
 from turncheck.model.events import SYMBOLS, Event, symbol_of
 from turncheck.model.interpreter import Interpreter
@@ -79,7 +79,7 @@ def test_the_alphabet_is_that_of_the_events_and_the_end() -> None:
 
 
 def test_every_output_has_a_fragment_and_the_reverse() -> None:
-    assert {effect.output for effect in EFFECTS.values() if isinstance(effect, Emit)} == set(codegen.OUTPUTS)
+    assert {effect.output for effect in EFFECTS.values() if isinstance(effect, Emit)} == set(frames.OUTPUTS)
 
 
 @settings(SETTINGS, max_examples=40)
