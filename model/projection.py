@@ -7,8 +7,9 @@ closed cycle is final, is returned once, and is not kept.
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
 from itertools import islice
+
+import msgspec
 
 from .cycles import Anomaly, Cycle, CycleViews, Projection, Round
 from .decode import Batch
@@ -76,8 +77,7 @@ class Projector:
         return min(live, default=None)
 
 
-@dataclass(frozen=True)
-class Progress:
+class Progress(msgspec.Struct, frozen=True, gc=False):
     """What one batch did to one session: cycles closed and anomalies revealed, each in order."""
 
     session_id: str | None
