@@ -153,11 +153,9 @@ class Ledger:
     def __init__(self, policies: Policies = DEFAULT, name: str | None = None) -> None:
         self._state = LoopState(name, **tables(policies))
 
-    def feed(self, events: Sequence[Event], ats: Sequence[int]) -> list[Anomaly]:
-        """Take the next events at their positions; return the anomalies that they reveal."""
-        before = len(self._state.anomalies)
+    def feed(self, events: Sequence[Event], ats: Sequence[int]) -> None:
+        """Take the next events at their positions."""
         feed_views(self._state, events, ats)
-        return self._state.anomalies[before:]
 
     def projection(self) -> Projection:
         """The projection as if the log ended here, ``truncated`` included; later events do not change it."""
@@ -179,25 +177,22 @@ class Ledgers:
 
     def __init__(self, policies: Policies = DEFAULT, *, strict: bool = False) -> None:
         self._policies = policies
-        self._strict = strict
+        # Which anomaly of several sessions is the first, Sessions knows: it is asked only where that matters.
+        self._strict = Sessions(policies, strict=True) if strict else None
         self.sessions: dict[str | None, Ledger] = {}
 
     def feed(self, batch: Batch) -> None:
-        """Route a batch."""
-        found: list[tuple[str | None, Anomaly]] = []
+        """Route a batch. Raises AnomalyError in strict mode."""
+        if self._strict is not None:
+            self._strict.feed(batch)
         for name, (events, ats) in _grouped(batch).items():
-            ledger = self.sessions.setdefault(name, Ledger(self._policies, name))
-            found += ((name, anomaly) for anomaly in ledger.feed(events, ats))
-        if self._strict and found:
-            raise AnomalyError(*min(found, key=lambda item: item[1].at))
+            self.sessions.setdefault(name, Ledger(self._policies, name)).feed(events, ats)
 
     def projections(self) -> dict[str | None, Projection]:
         """Session → its projection, as if the log ended here. Raises AnomalyError in strict mode."""
-        projections = {name: ledger.projection() for name, ledger in self.sessions.items()}
-        found = [(name, anomaly) for name, whole in projections.items() for anomaly in whole.anomalies]
-        if self._strict and found:
-            raise AnomalyError(*min(found, key=lambda item: item[1].at))
-        return projections
+        if self._strict is not None:
+            self._strict.ending()
+        return {name: ledger.projection() for name, ledger in self.sessions.items()}
 
 
 def _grouped(batch: Batch) -> dict[str | None, tuple[Sequence[Event], Sequence[int]]]:

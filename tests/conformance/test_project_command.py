@@ -136,6 +136,11 @@ def test_strict_stops_at_the_first_anomaly(project):
     assert (ran.code, ran.out, ran.err) == (1, "", "-: outside-run at position 2\n")
 
 
+def test_strict_goes_by_the_line_that_reveals_an_anomaly(project):
+    log = [USER, CALL, {"type": "x"}, stop()]
+    assert project(log, "--strict") == (1, "", "-: unknown-type at position 2\n")
+
+
 def test_strict_sees_a_log_that_ends_in_a_run(project):
     assert project([USER], "--strict", "--json") == (1, "", "-: truncated at position 0\n")
 
