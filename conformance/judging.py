@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
+
+from msgspec.structs import replace
 
 from turncheck.adapters.errors import ImplementationError, UnsupportedError
-from turncheck.adapters.projector import ProjectorTarget
+from turncheck.adapters.projector import Profile, ProjectorTarget
 from turncheck.model.cycles import Projection
 from turncheck.model.decode import judge
 from turncheck.model.policies import Policies
@@ -17,6 +19,9 @@ from .laws.registry import EXPERIMENT_LAWS, TRACE_LAWS
 from .laws.relations import Experiment
 from .laws.trace import Trace
 from .results import Input
+
+HASH_SEED: Final = 4321
+"""The twin process's PYTHONHASHSEED: any fixed one that differs from the target's own."""
 
 
 @dataclass
@@ -49,7 +54,7 @@ class Judge:
             finding = Finding(None, _told(error, "the projector failed on a log"), "a projection", str(error))
             return ({"total": finding} if "total" in names else {}), None
         experiment = self._experiment(case, first)
-        trace = self._trace(case, first)
+        trace = traced(case, self.target.profile, first)
         broken: dict[str, Finding] = {}
         for name in names:
             if name in TRACE_LAWS:
@@ -114,29 +119,20 @@ class Judge:
             input_changed=lambda: self._changed,
         )
 
-    def _trace(self, case: Input, first: Projection) -> Trace:
-        events = tuple(map(judge, case.events))
-        views = frozenset(("steps", "rounds")) & frozenset(self.target.profile.capabilities)
-        expected = project(events, case.policies)
-        return Trace(events, case.policies, first, without(expected, views), views)
+
+def traced(case: Input, profile: Profile, observed: Projection) -> Trace:
+    """What the log laws look at: the projection observed of *case*, beside the declared views of the model's."""
+    events = tuple(map(judge, case.events))
+    views = frozenset(("steps", "rounds")) & frozenset(profile.capabilities)
+    return Trace(events, case.policies, observed, without(project(events, case.policies), views), views)
 
 
 def without(projection: Projection, views: frozenset[str]) -> Projection:
     """The projection with the views that are not declared left empty, as a target yields it."""
     if len(views) == 2:
         return projection
-    cycles = (
-        type(cycle)(
-            cycle.root,
-            cycle.kind,
-            cycle.stop,
-            cycle.reason,
-            cycle.steps if "steps" in views else [],
-            cycle.rounds if "rounds" in views else [],
-        )
-        for cycle in projection.cycles
-    )
-    return Projection(tuple(cycles), projection.queued, projection.dropped, projection.anomalies)
+    absent: dict[str, list[Any]] = {view: [] for view in ("steps", "rounds") if view not in views}
+    return replace(projection, cycles=tuple(replace(cycle, **absent) for cycle in projection.cycles))
 
 
 def _told(error: ImplementationError | UnsupportedError, failed: str) -> str:

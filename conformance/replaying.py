@@ -1,12 +1,8 @@
 """Judge a counterexample file by what it stores, starting nothing."""
 
-from turncheck.model.decode import judge
-from turncheck.model.projection import project
-
-from .judging import without
+from .judging import traced
 from .laws.law import Finding
 from .laws.registry import TRACE_LAWS
-from .laws.trace import Trace
 from .results import Counterexample
 
 
@@ -15,8 +11,5 @@ def stored_finding(found: Counterexample) -> bool | None:
     law = TRACE_LAWS.get(found.law)
     if law is None or found.projection is None:
         return None
-    events = tuple(map(judge, found.input.events))
-    views = frozenset(("steps", "rounds")) & frozenset(found.profile.capabilities)
-    expected = without(project(events, found.input.policies), views)
-    trace = Trace(events, found.input.policies, found.projection, expected, views)
+    trace = traced(found.input, found.profile, found.projection)
     return any(isinstance(item, Finding) for item in law(trace))

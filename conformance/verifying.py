@@ -19,7 +19,7 @@ from turncheck.model.cycles import Projection
 from .classics import CLASSICS
 from .coverage import Coverage
 from .generation import Case, cases
-from .judging import Judge
+from .judging import HASH_SEED, Judge
 from .laws.law import Finding, Law
 from .results import INTERRUPTED, Counterexample, Evidence, Input, LawResult, Result, Verdict, summary
 
@@ -30,8 +30,6 @@ SHRINK_EVENTS: Final = 100_000
 depend on the machine."""
 REDUCE_EVENTS: Final = 20_000
 """Events given to the target while one law's counterexample is reduced further, at most."""
-HASH_SEED: Final = 4321
-"""The twin process's PYTHONHASHSEED: any fixed one that differs from the target's own."""
 
 
 class LawBrokenError(Exception):
@@ -69,7 +67,6 @@ class _Run:
     logs: int = 0
     shrinking_from: int | None = None
     broken: TargetError | None = None
-    broken_on: Input | None = None
     cut: str | None = None
 
     def case(self, case: Input) -> tuple[str, ...]:
@@ -77,7 +74,7 @@ class _Run:
         try:
             broken, projection = self.judge.case(case)
         except TargetError as error:
-            self.broken, self.broken_on = error, case
+            self.broken = error
             raise _BrokenTargetError from error
         self.coverage.add(case)
         self.logs += 1

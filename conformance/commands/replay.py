@@ -8,14 +8,12 @@ import msgspec
 from turncheck.adapters.errors import BadTargetError, TargetError
 from turncheck.adapters.targets import open_target
 
-from ..judging import Judge
+from ..judging import HASH_SEED, Judge
 from ..laws.registry import LAWS
 from ..replaying import stored_finding
 from ..results import Counterexample, read
 from .output import style
 from .showing import show_counterexample
-
-_HASH_SEED = 4321
 
 
 @click.command()
@@ -65,7 +63,7 @@ def _read(file: Path) -> Counterexample:
 def _run(found: Counterexample, text: str, timeout: float) -> bool:
     """Whether the target breaks the law on the file's input. Raises TargetError where that cannot be told."""
     law = LAWS[found.law]
-    with open_target(text, timeout=timeout) as opened, opened.again(_HASH_SEED) as twin:
+    with open_target(text, timeout=timeout) as opened, opened.again(HASH_SEED) as twin:
         missing = [need for need in law.needs if not opened.profile.can(need)]
         if missing:
             raise TargetError(f"the target does not declare {', '.join(missing)}, which {law.name} needs", see="")

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
+from msgspec.structs import replace
+
 from turncheck.model.cycles import CycleViews, Projection
 from turncheck.model.decode import judge
 from turncheck.model.events import symbol_of
@@ -127,7 +129,7 @@ def _exchanged(event: Json, exchange: Mapping[str, str]) -> Json:
 
 def _with_reason(cycle: CycleViews, exchange: Mapping[str, str]) -> CycleViews:
     reason: Any = None if cycle.reason is None else exchange[cycle.reason]
-    return CycleViews(cycle.root, cycle.kind, cycle.stop, reason, cycle.steps, cycle.rounds)
+    return replace(cycle, reason=reason)
 
 
 _IDS: Final = ("id", "callId", "responseId")
