@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from turncheck.model.policies import Policies
+from turncheck.model.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
 
 from .errors import DOCUMENT, ImplementationError, RubbishError, StartError, UnsupportedError
 
@@ -25,6 +26,29 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "rounds": "yields the InferenceLoop view; without it, cycles have no `rounds`",
 }
 """What a projector may declare. A declared capability that is not there is a failure; other names are left alone."""
+
+RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
+    "steer": "a message with delivery steer joins the active run",
+    "follow-up": "a message with delivery followUp waits for the next run",
+    "abort": "a run can be aborted",
+    "tools": "executes the model's tool calls",
+    "tool-failure": "a tool can fail",
+    "model-failure": "the model can fail, in each class",
+    "reasoning": "logs the model's reasoning",
+    "model-input": "shows the whole context that the model is shown",
+    "raw-arguments": "takes a call's arguments as text, well-formed or not",
+    "call-ids": "the model chooses the ids of its calls",
+    "sessions": "several independent sessions",
+    "together": "several stimuli at once",
+    "limits": "limits.maxRounds bounds the model requests of a run",
+    "observer": "a listener that throws, or is slow",
+    "deaf": "tools and a model that ignore an abort",
+    "clock": "a virtual clock that can be advanced",
+    "persistence": "a restart loads what stateDir holds",
+    "images": "messages with images",
+    "usage": "the model's usage",
+}
+"""What a runtime may declare."""
 
 
 class Implementation(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -68,10 +92,24 @@ class Hello(_Message, frozen=True, tag="hello"):
 
 
 class Reset(_Message, frozen=True, tag="reset"):
-    """Forget what was fed. The options are a runtime's; a projector has none."""
+    """Forget what was fed; start a runtime anew. The options are a runtime's; a projector has none."""
 
     seq: int
-    options: dict[str, Any] = {}
+    options: ResetOptions = ResetOptions()
+
+
+class Apply(_Message, frozen=True, tag="apply"):
+    """Apply one stimulus, and run until quiet."""
+
+    seq: int
+    stimulus: Stimulus
+
+
+class Run(_Message, frozen=True, tag="run"):
+    """Apply a word of stimuli, quiet after each."""
+
+    seq: int
+    word: tuple[Stimulus, ...]
 
 
 class Project(_Message, frozen=True, tag="project"):
@@ -93,7 +131,7 @@ class Stop(_Message, frozen=True, tag="stop"):
     """End the process; there is no answer."""
 
 
-Message: TypeAlias = Hello | Reset | Project | Feed | Stop
+Message: TypeAlias = Hello | Reset | Apply | Run | Project | Feed | Stop
 
 
 class HelloAnswer(msgspec.Struct, frozen=True):
@@ -114,9 +152,10 @@ class ErrorBody(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The answer to reset, project or feed.
+    """The answer to every message but hello.
 
-    ``input_changed`` is optional: an adapter that can see it says whether the implementation changed the events that it
+    ``projection`` answers project; ``events``, ``awaiting``, ``refused`` and ``unsettled`` answer apply and a runtime's
+    reset, and each of ``steps`` a stimulus of run. ``input_changed`` is optional: an adapter that can see it says whether the implementation changed the events that it
     was given.
     """
 
@@ -125,6 +164,11 @@ class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     projection: Raw | UnsetType = UNSET
     error: ErrorBody | UnsetType = UNSET
     input_changed: bool | UnsetType = UNSET
+    events: tuple[Any, ...] | UnsetType = UNSET
+    awaiting: tuple[Awaited, ...] | UnsetType = UNSET
+    refused: Refusal | UnsetType = UNSET
+    unsettled: bool = False
+    steps: tuple[Step, ...] | UnsetType = UNSET
 
 
 class _Greeting(msgspec.Struct):
@@ -146,7 +190,9 @@ _message: Final[Callable[[bytes], Message]] = msgspec.json.Decoder(Message).deco
 EXPECTED: Final[Mapping[type[_Message], str]] = {
     Hello: '{"ok": true, "protocol": 1, "implementation": {"name", "version", "language"},'
     ' "profile": {"roles", "capabilities"}}',
-    Reset: '{"seq": %d, "ok": true}',
+    Reset: '{"seq": %d, "ok": true}, of a runtime with "events" and "awaiting"',
+    Apply: '{"seq": %d, "ok": true, "events": [...], "awaiting": [...]}',
+    Run: '{"seq": %d, "ok": true, "steps": [{"events": [...], "awaiting": [...]}, ...]}',
     Project: '{"seq": %d, "ok": true, "projection": {"cycles", "queued", "dropped", "anomalies"}}',
     Feed: '{"seq": %d, "ok": true}',
 }
@@ -156,7 +202,7 @@ EXPECTED: Final[Mapping[type[_Message], str]] = {
 def expected(message: Message) -> str:
     """The shape of the answer to *message*."""
     form = EXPECTED.get(type(message), "")
-    return form % message.seq if isinstance(message, Reset | Project | Feed) else form
+    return form if isinstance(message, Hello | Stop) else form % message.seq
 
 
 def see(message: Message) -> str:
@@ -172,7 +218,7 @@ def read_message(line: bytes) -> Message:
 def read_hello(line: bytes) -> HelloAnswer:
     """The answer to hello.
 
-    Raises RubbishError where it is none, StartError where it is a refusal or speaks another version or cannot project.
+    Raises RubbishError where it is none, StartError where it is a refusal, speaks another version or has no role.
     """
     greeting = _decode(_greeting, line)
     if not greeting.ok:
@@ -181,8 +227,8 @@ def read_hello(line: bytes) -> HelloAnswer:
     if greeting.protocol != VERSION:
         raise StartError(f"the implementation speaks protocol {greeting.protocol!r}, not {VERSION}", came=line)
     hello = _decode(_hello, line)
-    if "projector" not in hello.profile.roles:
-        raise StartError(f"not a projector: its profile's roles are {list(hello.profile.roles)}", came=line)
+    if not hello.profile.roles:
+        raise StartError("neither a projector nor a runtime: its profile has no roles", came=line)
     try:
         hello.profile.projection_policies()
     except msgspec.ValidationError as error:

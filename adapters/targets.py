@@ -5,13 +5,17 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Protocol
+from types import TracebackType
+from typing import Final, Protocol, Self
 
-from .errors import BadTargetError
+from .connection import START_SECONDS, Connection
+from .errors import BadTargetError, StartError
 from .projector import ProjectorTarget
 from .protocol import Profile
 from .reference import MACHINE, ReferenceTarget
-from .remote import START_SECONDS, RemoteProjector
+from .remote import RemoteProjector
+from .remote_runtime import RemoteRuntime
+from .runtime import RuntimeTarget
 
 # -P: the worker imports its own modules before the working directory is importable, so that no file there shadows them.
 WORKER: Final = (sys.executable, "-P", "-m", "turncheck.adapters.worker")
@@ -27,10 +31,28 @@ class Options:
     hash_seed: int | None = None
 
 
+@dataclass(frozen=True)
+class Target:
+    """An open target in the roles that its profile names, each with the same process behind it."""
+
+    projector: ProjectorTarget | None = None
+    runtime: RuntimeTarget | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        for face in (self.projector, self.runtime):
+            if face is not None:
+                face.close()
+
+
 class Opener(Protocol):
     """Opens a target from its text and what follows the kind in it."""
 
-    def __call__(self, text: str, rest: str, options: Options) -> ProjectorTarget:
+    def __call__(self, text: str, rest: str, options: Options) -> Target:
         """Raise BadTargetError where *rest* is not as the kind wants it, and what ``open_target`` says."""
         ...
 
@@ -51,7 +73,7 @@ def open_target(
     profile: Profile | None = None,
     hash_seed: int | None = None,
     start_seconds: float = START_SECONDS,
-) -> ProjectorTarget:
+) -> Target:
     """Open the target that *text* names; *timeout* is for each answer, *start_seconds* for the first at least.
 
     With *profile*, that one counts instead of what the target declares. Raises BadTargetError where *text* names none,
@@ -66,22 +88,46 @@ def open_target(
     return kind.open(text, rest, Options(timeout, start_seconds, profile, hash_seed))
 
 
+def open_projector(
+    text: str, *, timeout: float, profile: Profile | None = None, start_seconds: float = START_SECONDS
+) -> ProjectorTarget:
+    """Open a target that projects. Raises what ``open_target`` does, StartError where it is no projector."""
+    target = open_target(text, timeout=timeout, profile=profile, start_seconds=start_seconds)
+    if target.projector is None:
+        target.__exit__(None, None, None)
+        raise StartError(f"not a projector: {text} has another role")
+    return target.projector
+
+
+def open_runtime(
+    text: str, *, timeout: float, profile: Profile | None = None, start_seconds: float = START_SECONDS
+) -> RuntimeTarget:
+    """Open a target that can be driven. Raises what ``open_target`` does, StartError where it is no runtime."""
+    target = open_target(text, timeout=timeout, profile=profile, start_seconds=start_seconds)
+    if target.runtime is None:
+        target.__exit__(None, None, None)
+        raise StartError(f"not a runtime: {text} has another role")
+    return target.runtime
+
+
 _ATTRIBUTE: Final = re.compile(r"[\w.]+:[\w.]+")
 
 
-def _reference(text: str, rest: str, options: Options) -> ProjectorTarget:
+def _reference(text: str, rest: str, options: Options) -> Target:
     if rest not in {"", MACHINE}:
         raise BadTargetError(f"no target {text!r}: the reference projects by {MACHINE}, there is no {rest!r}")
     if options.hash_seed is not None:
         return _remote(text, (*WORKER, "reference"), options)
 
     def again(hash_seed: int) -> ProjectorTarget:
-        return _reference(text, rest, replace(options, hash_seed=hash_seed))
+        projector = _reference(text, rest, replace(options, hash_seed=hash_seed)).projector
+        assert projector is not None
+        return projector
 
-    return ReferenceTarget(text, again, options.profile)
+    return Target(ReferenceTarget(text, again, options.profile))
 
 
-def _python(text: str, rest: str, options: Options) -> ProjectorTarget:
+def _python(text: str, rest: str, options: Options) -> Target:
     if not _ATTRIBUTE.fullmatch(rest):
         raise BadTargetError(
             f"no target {text!r}: expected python:package.module:attribute, as in python:myapp.turns:project"
@@ -89,7 +135,7 @@ def _python(text: str, rest: str, options: Options) -> ProjectorTarget:
     return _remote(text, (*WORKER, rest), options)
 
 
-def _command(text: str, rest: str, options: Options) -> ProjectorTarget:
+def _command(text: str, rest: str, options: Options) -> Target:
     try:
         command = shlex.split(rest)
     except ValueError as error:
@@ -99,15 +145,26 @@ def _command(text: str, rest: str, options: Options) -> ProjectorTarget:
     return _remote(text, command, options)
 
 
-def _remote(text: str, command: Sequence[str], options: Options) -> ProjectorTarget:
-    return RemoteProjector(
+def _remote(
+    text: str, command: Sequence[str], options: Options, environment: Mapping[str, str] | None = None
+) -> Target:
+    connection = Connection(
         text,
         command=command,
+        environment=environment,
         timeout=options.timeout,
         start_seconds=options.start_seconds,
-        profile=options.profile,
         hash_seed=options.hash_seed,
     )
+    try:
+        roles = (options.profile or connection.hello.profile).roles
+        return Target(
+            RemoteProjector(connection, options.profile) if "projector" in roles else None,
+            RemoteRuntime(connection, options.profile) if "runtime" in roles else None,
+        )
+    except BaseException:
+        connection.close()
+        raise
 
 
 KINDS: Final[Mapping[str, Kind]] = {

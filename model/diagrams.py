@@ -23,12 +23,12 @@ _FONT: Final = "DejaVu Sans"
 _BLANK: Final = "\N{NO-BREAK SPACE}"
 _WIDTH: Final = 52
 """Characters of a line beside an edge."""
-_ANOMALIES: Final = {"reject", "remark"}
-"""The outputs that report an anomaly."""
+_ANOMALIES: Final = {"reject", "remark", "ignore"}
+"""The outputs that report what is not permitted here."""
 _START, _FINAL = "start mark", "final mark"
 _LEGEND: Final = (
     "dot: initial state   ·   ringed dot: a log may end here   ·   "
-    "heavy line: the boundary   ·   grey: anomalies; the state is kept"
+    "heavy line: the boundary   ·   grey: not permitted here; the state is kept"
 )
 
 

@@ -5,7 +5,7 @@ from dataclasses import fields, is_dataclass
 from itertools import product
 from typing import Any
 
-from .machine import EVERY, Machine, Row
+from .machine import Machine, Row
 from .vocabulary import Equal, Operand, Register
 
 
@@ -24,7 +24,7 @@ def _frame(machine: Machine) -> Iterator[str]:
     for role, state in (("initial", machine.initial), *(("final", state) for state in machine.final)):
         if state not in machine.states:
             yield f"{role} state {state!r} is not declared"
-    if machine.boundary not in machine.events:
+    if machine.boundary is not None and machine.boundary not in machine.events:
         yield f"boundary event {machine.boundary!r} is not declared"
     for name in sorted(machine.guards.keys() & machine.effects.keys()):
         yield f"{name!r} is the name of a guard and of an effect"
@@ -52,8 +52,8 @@ def _undeclared(machine: Machine) -> Iterator[str]:
             yield f"{where}: event {event!r} is not declared"
         yield from (
             f"{where}: state {state!r} is not declared"
-            for state in (source, dest)
-            if state is not None and state != EVERY and state not in machine.states
+            for state in [*machine.sources(source), *([dest] if isinstance(dest, str) else [])]
+            if state not in machine.states
         )
         names = [*(conditions or ()), *(unless or ())]
         yield from (f"{where}: guard {name!r} is not declared" for name in names if name not in machine.guards)

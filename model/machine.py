@@ -9,7 +9,7 @@ from .vocabulary import REGISTER_KINDS, Context, Effect, Guard
 NativeRow: TypeAlias = list[str | list[str] | None]
 """``[trigger, source, dest, conditions, unless, before]``, as ``transitions.Machine.add_transition`` takes it.
 
-``source`` may be ``"*"`` (every state); ``dest`` None is an internal transition.
+``source`` may be ``"*"`` (every state) or a list of states; ``dest`` None is an internal transition.
 """
 
 Invariant: TypeAlias = Callable[[str, Mapping[str, Any]], bool]
@@ -49,7 +49,7 @@ class Machine:
     """A declared machine. ``clauses`` maps an event to the clauses that its rows state.
 
     ``always`` holds in every reachable state; ``sometimes`` in at least one, or the model is vacuous.
-    ``boundary`` names the event whose reasons are one boundary class; ``final`` the states in which a log may end.
+    ``boundary`` names the event whose reasons are one boundary class, where there is one; ``final`` the states in which a log may end.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Machine:
     guards: Mapping[str, Guard]
     effects: Mapping[str, Effect]
     registers: Mapping[str, str]
-    boundary: str
+    boundary: str | None
     always: Mapping[str, Invariant]
     sometimes: Mapping[str, Invariant]
 
@@ -70,8 +70,7 @@ class Machine:
         """Yield the table's rows with wildcards expanded, in the table's order."""
         for event, source, dest, conditions, unless, before in self.table:
             assert isinstance(event, str)
-            for state in self.states if source == EVERY else [source]:
-                assert isinstance(state, str)
+            for state in self.sources(source):
                 yield Row(
                     event=event,
                     source=state,
@@ -81,6 +80,12 @@ class Machine:
                     effects=tuple(before or ()),
                     internal=dest is None,
                 )
+
+    def sources(self, source: str | list[str] | None) -> Sequence[str]:
+        """The states that a native row's source names."""
+        if source == EVERY:
+            return self.states
+        return source if isinstance(source, list) else [source or ""]
 
     def rows_of(self, event: str, source: str) -> list[Row]:
         """The rows of one event in one state."""

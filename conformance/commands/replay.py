@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from turncheck.adapters.errors import BadTargetError, TargetError
-from turncheck.adapters.targets import open_target
+from turncheck.adapters.targets import open_projector
 
 from ..judging import HASH_SEED, Judge
 from ..laws.registry import LAWS
@@ -63,7 +63,7 @@ def _read(file: Path) -> Counterexample:
 def _run(found: Counterexample, text: str, timeout: float) -> bool:
     """Whether the target breaks the law on the file's input. Raises TargetError where that cannot be told."""
     law = LAWS[found.law]
-    with open_target(text, timeout=timeout) as opened, opened.again(HASH_SEED) as twin:
+    with open_projector(text, timeout=timeout) as opened, opened.again(HASH_SEED) as twin:
         missing = [need for need in law.needs if not opened.profile.can(need)]
         if missing:
             raise TargetError(f"the target does not declare {', '.join(missing)}, which {law.name} needs", see="")

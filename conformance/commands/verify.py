@@ -13,7 +13,7 @@ import msgspec
 
 from turncheck.adapters.errors import BadTargetError, TargetError
 from turncheck.adapters.protocol import Profile
-from turncheck.adapters.targets import open_target
+from turncheck.adapters.targets import open_projector
 
 from ..laws.registry import selected
 from ..results import Counterexample, LawResult, Result, write
@@ -104,7 +104,7 @@ def _profile(path: Path) -> Profile:
 @contextlib.contextmanager
 def _target(text: str, timeout: float, profile: Profile | None) -> "Generator[ProjectorTarget, None, None]":
     try:
-        with open_target(text, timeout=timeout, profile=profile) as target:
+        with open_projector(text, timeout=timeout, profile=profile) as target:
             yield target
     except (TargetError, BadTargetError) as error:
         raise click.ClickException(str(error)) from error

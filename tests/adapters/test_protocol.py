@@ -100,7 +100,7 @@ def test_unknown_fields_are_tolerated():
         ({"implementation": {"name": "n"}}, RubbishError, "missing required field `version`"),
         ({"profile": {"roles": ["projector"]}}, RubbishError, "missing required field `capabilities`"),
         ({"profile": {**PROFILE, "roles": ["judge"]}}, RubbishError, "Invalid enum value 'judge'"),
-        ({"profile": {**PROFILE, "roles": ["runtime"]}}, StartError, "not a projector"),
+        ({"profile": {**PROFILE, "roles": []}}, StartError, "neither a projector nor a runtime"),
         ({"profile": {**PROFILE, "policies": {"whileActive": "x"}}}, RubbishError, "Invalid enum value 'x'"),
     ],
 )

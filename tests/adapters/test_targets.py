@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from turncheck.adapters import remote
+from turncheck.adapters import connection, remote
 from turncheck.adapters.errors import (
     BadTargetError,
     DiedError,
@@ -20,7 +20,7 @@ from turncheck.adapters.errors import (
     UnsupportedError,
 )
 from turncheck.adapters.protocol import Profile
-from turncheck.adapters.targets import KINDS, open_target
+from turncheck.adapters.targets import KINDS, open_projector
 from turncheck.model.policies import Policies
 
 HERE = Path(__file__).parent
@@ -43,7 +43,7 @@ def misbehaving():
     targets = []
 
     def misbehaving(*arguments, timeout=LONG, **options):
-        targets.append(open_target(double(*arguments), timeout=timeout, **options))
+        targets.append(open_projector(double(*arguments), timeout=timeout, **options))
         return targets[-1]
 
     yield misbehaving
@@ -54,7 +54,7 @@ def misbehaving():
 @pytest.fixture(scope="module", params=["reference", "python:turncheck.adapters.reference:Reference", "javascript"])
 def right(request):
     text = javascript("projector.mjs") if request.param == "javascript" else request.param
-    with open_target(text, timeout=LONG) as target:
+    with open_projector(text, timeout=LONG) as target:
         yield target
 
 
@@ -93,8 +93,8 @@ def test_a_right_projector_is_unmoved_by_an_unescaped_line_separator(right):
 
 def test_the_last_in_first_out_projector_shows_with_two_waiting():
     with (
-        open_target(javascript("wrong_lifo.mjs"), timeout=LONG) as wrong,
-        open_target("reference", timeout=LONG) as right,
+        open_projector(javascript("wrong_lifo.mjs"), timeout=LONG) as wrong,
+        open_projector("reference", timeout=LONG) as right,
     ):
         stop = {"type": "run-stop", "reason": "completed"}
         same = [wrong.project(log) == right.project(log) for log in ([EVENT, EVENT, stop], [EVENT, EVENT, EVENT, stop])]
@@ -102,7 +102,7 @@ def test_the_last_in_first_out_projector_shows_with_two_waiting():
 
 
 def test_the_reference_sees_that_its_input_is_untouched():
-    with open_target("reference", timeout=LONG) as target:
+    with open_projector("reference", timeout=LONG) as target:
         target.project([EVENT])
         assert target.last_input_changed is False
 
@@ -114,7 +114,7 @@ def test_nobody_sees_what_a_command_does_to_its_input(misbehaving):
 
 
 def test_the_reference_with_a_hash_seed_is_a_process():
-    with open_target("reference", timeout=LONG).again(3) as target:
+    with open_projector("reference", timeout=LONG).again(3) as target:
         assert isinstance(target, remote.RemoteProjector)
 
 
@@ -131,19 +131,19 @@ def test_a_given_profile_counts(misbehaving):
 
 def test_an_unknown_kind_is_told_with_those_that_exist():
     with pytest.raises(BadTargetError) as caught:
-        open_target("perl:script", timeout=LONG)
+        open_projector("perl:script", timeout=LONG)
     assert all(kind.form in str(caught.value) for kind in KINDS.values())
 
 
 def test_a_forgotten_kind_is_guessed():
     with pytest.raises(BadTargetError, match=r"perhaps you mean python:myapp\.turns:project"):
-        open_target("myapp.turns:project", timeout=LONG)
+        open_projector("myapp.turns:project", timeout=LONG)
 
 
 @pytest.mark.parametrize("text", ["reference:engine", "python:", "python:module", "cmd:", "cmd:  ", "cmd:'"])
 def test_what_follows_the_kind_is_judged(text):
     with pytest.raises(BadTargetError, match="no target"):
-        open_target(text, timeout=LONG)
+        open_projector(text, timeout=LONG)
 
 
 @pytest.mark.parametrize(
@@ -157,12 +157,12 @@ def test_what_follows_the_kind_is_judged(text):
 )
 def test_what_cannot_be_spoken_with_does_not_start(function, why):
     with pytest.raises(StartError, match=why):
-        open_target(double(function), timeout=LONG)
+        open_projector(double(function), timeout=LONG)
 
 
 def test_a_target_that_never_answers_hangs_at_its_start():
     with pytest.raises(HangingError):
-        open_target(double("never_answers"), timeout=0.3, start_seconds=0.3)
+        open_projector(double("never_answers"), timeout=0.3, start_seconds=0.3)
 
 
 @pytest.mark.parametrize(
@@ -206,13 +206,13 @@ def test_a_hanging_target_is_replaced_at_the_next_call(misbehaving, tmp_path):
 
 
 def test_a_target_that_always_breaks_is_given_up(misbehaving, monkeypatch):
-    monkeypatch.setattr(remote, "RESTARTS", 1)
+    monkeypatch.setattr(connection, "RESTARTS", 1)
     target = misbehaving("hangs_after", "0", timeout=0.1)
     for _ in range(2):
         with pytest.raises(HangingError):
             target.project([EVENT])
     started = []
-    monkeypatch.setattr(target, "_start", lambda: started.append(1))
+    monkeypatch.setattr(target._connection, "_start", lambda: started.append(1))
     with pytest.raises(HangingError):
         target.project([EVENT])
     assert not started

@@ -12,7 +12,7 @@ from turncheck.adapters.errors import (
     StartError,
     UnsupportedError,
 )
-from turncheck.adapters.targets import open_target
+from turncheck.adapters.targets import open_projector
 from turncheck.model.policies import Policies
 
 DOUBLES = Path(__file__).parent / "doubles"
@@ -25,7 +25,7 @@ def serve(monkeypatch):
     targets = []
 
     def serve(attribute, **options):
-        targets.append(open_target(f"python:projectors:{attribute}", **{"timeout": 20.0, **options}))
+        targets.append(open_projector(f"python:projectors:{attribute}", **{"timeout": 20.0, **options}))
         return targets[-1]
 
     yield serve
@@ -182,21 +182,21 @@ def test_an_attribute_that_is_no_projector_is_told(serve):
 def test_an_import_error_is_told(monkeypatch):
     monkeypatch.chdir(DOUBLES)
     with pytest.raises(StartError, match="No module named 'a_package_that_nobody_has'"):
-        open_target("python:broken_import:project", timeout=20.0)
+        open_projector("python:broken_import:project", timeout=20.0)
 
 
 def test_a_module_that_shadows_one_of_ours_does_no_harm(tmp_path, monkeypatch):
     (tmp_path / "msgspec.py").write_text("raise SystemExit('the wrong msgspec')")
     (tmp_path / "mine.py").write_text((DOUBLES / "projectors.py").read_text())
     monkeypatch.chdir(tmp_path)
-    with open_target("python:mine:empty", timeout=20.0) as target:
+    with open_projector("python:mine:empty", timeout=20.0) as target:
         assert target.project([EVENT]).queued == ()
 
 
 def test_the_path_of_the_environment_is_importable(tmp_path, monkeypatch):
     (tmp_path / "elsewhere.py").write_text((DOUBLES / "projectors.py").read_text())
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with open_target("python:elsewhere:empty", timeout=20.0) as target:
+    with open_projector("python:elsewhere:empty", timeout=20.0) as target:
         assert target.project([EVENT]).queued == ()
 
 

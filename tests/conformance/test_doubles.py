@@ -7,7 +7,7 @@ from inprocess import InProcess
 from projectors import wrong
 from projectors.plain import Plain
 
-from turncheck.adapters.targets import open_target
+from turncheck.adapters.targets import open_projector
 from turncheck.conformance import verifying
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.verifying import verify
@@ -141,7 +141,7 @@ BROKEN = {"hangs", "dies", "rubbish"}
 
 def opened(name):
     text = f"projectors.wrong:{name}"
-    return open_target(f"python:{text}", timeout=10) if name in IN_A_WORKER else InProcess(text)
+    return open_projector(f"python:{text}", timeout=10) if name in IN_A_WORKER else InProcess(text)
 
 
 @pytest.mark.parametrize(("name", "law"), (DOUBLES | LATE).items())

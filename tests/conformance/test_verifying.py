@@ -10,7 +10,7 @@ import pytest
 from inprocess import InProcess
 
 from turncheck.adapters.protocol import Profile
-from turncheck.adapters.targets import open_target
+from turncheck.adapters.targets import open_projector
 from turncheck.conformance import verifying
 from turncheck.conformance.laws.law import Law, Seen
 from turncheck.conformance.laws.registry import LAWS, TRACE_LAWS, selected
@@ -170,7 +170,7 @@ def test_an_unknown_law_is_never_passed():
     ("name", "why"), [("hangs", "no answer within 0.3 s"), ("dies", "exit"), ("rubbish", "projection")]
 )
 def test_a_target_that_breaks_is_an_error_of_every_law(name, why):
-    with open_target(f"python:projectors.wrong:{name}", timeout=SHORT) as target:
+    with open_projector(f"python:projectors.wrong:{name}", timeout=SHORT) as target:
         result, counterexamples = verify(target, [LAWS["total"], LAWS["rounds"]])
     assert [law.verdict for law in result.laws] == ["error", "error"]
     assert why in (result.laws[0].why or "")
@@ -178,7 +178,7 @@ def test_a_target_that_breaks_is_an_error_of_every_law(name, why):
 
 
 def test_a_hanging_target_costs_its_timeout_once():
-    with open_target("python:projectors.wrong:hangs", timeout=SHORT) as target:
+    with open_projector("python:projectors.wrong:hangs", timeout=SHORT) as target:
         began = time.monotonic()
         with target.again(1):
             starting = time.monotonic() - began

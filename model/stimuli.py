@@ -1,0 +1,194 @@
+"""What the environment does to a runtime, and what it observes: stimuli, what is awaited, and settled steps.
+
+The wire is camelCase JSON with the tag field ``kind``. A settled step is one stimulus, run to quiescence (ioco: *quiet*
+is an output too): its new log events, everything that is awaited now, and perhaps a refusal.
+"""
+
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+Delivery: TypeAlias = Literal["steer", "followUp"]
+FailureClass: TypeAlias = Literal["retryable", "fatal", "stream"]
+
+
+class _Struct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", tag_field="kind", omit_defaults=True):
+    pass
+
+
+class Text(_Struct, frozen=True, kw_only=True, tag="assistant"):
+    """A text that the model says."""
+
+    text: str
+
+
+class Reasoning(_Struct, frozen=True, kw_only=True, tag="reasoning"):
+    """A text that the model thinks."""
+
+    text: str
+
+
+class ToolCall(_Struct, frozen=True, kw_only=True, tag="tool-call"):
+    """A call that the model asks for; ``arguments`` as a string are sent as they are, well-formed or not."""
+
+    call_id: str
+    tool: str
+    arguments: Any = None
+
+
+Item: TypeAlias = Text | Reasoning | ToolCall
+
+
+class _Stimulus(_Struct, frozen=True):
+    session_id: str | None = None
+
+
+class User(_Stimulus, frozen=True, kw_only=True, tag="user"):
+    """The user sends a message; texts are unique within a word."""
+
+    id: str
+    text: str
+    delivery: Delivery | None = None
+    content: list[Any] | None = None
+    sender: Any = None
+    meta: Any = None
+
+
+class Abort(_Stimulus, frozen=True, tag="abort"):
+    """The user aborts the run."""
+
+
+class ModelOutput(_Stimulus, frozen=True, kw_only=True, tag="model-output"):
+    """The model yields one item of its response."""
+
+    item: Item
+    request_id: str | None = None
+
+
+class ModelStop(_Stimulus, frozen=True, kw_only=True, tag="model-stop"):
+    """The model ends its response."""
+
+    reason: Literal["end-turn", "tool-use", "length"]
+    usage: Any = None
+    request_id: str | None = None
+
+
+class ModelFail(_Stimulus, frozen=True, kw_only=True, tag="model-fail"):
+    """The model fails: before it says anything (``retryable``, ``fatal``), or its stream breaks (``stream``)."""
+
+    failure: FailureClass = msgspec.field(name="class")
+    request_id: str | None = None
+
+
+class ToolReturn(_Stimulus, frozen=True, kw_only=True, tag="tool-return"):
+    """A tool returns."""
+
+    call_id: str
+    output: Any = None
+    data: Any = None
+    metadata: Any = None
+    execution: str | None = None
+
+
+class ToolFail(_Stimulus, frozen=True, kw_only=True, tag="tool-fail"):
+    """A tool fails."""
+
+    call_id: str
+    message: str
+    execution: str | None = None
+
+
+class Advance(_Stimulus, frozen=True, kw_only=True, tag="advance"):
+    """Time passes: *seconds* of the virtual clock."""
+
+    seconds: float
+
+
+class Client(_Stimulus, frozen=True, kw_only=True, tag="client"):
+    """A client joins or leaves."""
+
+    action: Literal["join", "leave"]
+
+
+class Together(_Stimulus, frozen=True, kw_only=True, tag="together"):
+    """Several stimuli at once: applied in order, with no quiet between them."""
+
+    stimuli: tuple[User | Abort | ModelOutput | ModelStop | ModelFail | ToolReturn | ToolFail, ...]
+
+
+Stimulus: TypeAlias = (
+    User | Abort | ModelOutput | ModelStop | ModelFail | ToolReturn | ToolFail | Advance | Client | Together
+)
+
+
+class Shown(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """One entry of the context that a model is shown."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    text: str | None = None
+    ids: tuple[str, ...] = ()
+    call_id: str | None = None
+    tool: str | None = None
+    is_error: bool | None = None
+
+
+class ModelAwaited(_Stimulus, frozen=True, kw_only=True, tag="model"):
+    """A request to the model waits for its answer; ``input`` is the whole context, None where it cannot be seen."""
+
+    request_id: str
+    input: tuple[Shown, ...] | None = None
+
+
+class ToolAwaited(_Stimulus, frozen=True, kw_only=True, tag="tool"):
+    """A run of a tool waits to end; ``execution`` names it, since call ids can repeat."""
+
+    call_id: str
+    execution: str
+    tool: str | None = None
+    arguments: Any = None
+    cancelled: bool = False
+
+
+class TimerAwaited(_Stimulus, frozen=True, kw_only=True, tag="timer"):
+    """A timer is due in so many seconds of the virtual clock."""
+
+    due: float = msgspec.field(name="in")
+
+
+Awaited: TypeAlias = ModelAwaited | ToolAwaited | TimerAwaited
+
+
+class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A stimulus did not take place."""
+
+    why: Literal["rejected", "unsupported", "not-awaited"]
+    message: str = ""
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a stimulus led to. ``events`` are log events as JSON values; ``unsettled``: no quiet within the patience."""
+
+    events: tuple[Any, ...] = ()
+    awaiting: tuple[Awaited, ...] = ()
+    refused: Refusal | None = None
+    unsettled: bool = False
+
+
+class ResetOptions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """What a runtime is started with (PROTOCOL, reset)."""
+
+    tools: tuple[dict[str, Any], ...] = ()
+    limits: dict[str, int] = {}
+    policies: dict[str, Any] = {}
+    clock: Literal["auto", "manual"] = "auto"
+    deaf_tools: bool = False
+    deaf_model: bool = False
+    observer: Literal["throws", "slow"] | None = None
+    state_dir: str | None = None
+
+
+class Word(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """An input of a runtime: how it is started, and the stimuli in order."""
+
+    stimuli: tuple[Stimulus, ...]
+    options: ResetOptions = ResetOptions()
