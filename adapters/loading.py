@@ -1,4 +1,4 @@
-"""From ``module:attribute`` to a Python projector that the worker can serve."""
+"""From ``module:attribute`` to a Python projector, or a runtime's adapter, that the worker can serve."""
 
 import importlib
 import inspect
@@ -6,10 +6,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
+from .kit.turncheck_kit import Adapter
 from .protocol import Implementation, Profile
 
 REFERENCE: Final = "turncheck.adapters.reference:Reference"
@@ -26,8 +27,10 @@ class Loaded:
     profile: Profile
 
 
-def load(text: str) -> Loaded:
-    """Import what *text* names and find out what it can.
+def load(text: str) -> Loaded | Adapter:
+    """Import what *text* names and find out what it can: a projector, or a runtime's adapter.
+
+    An adapter is an object or a class of the helper library's ``Adapter``, or of its methods.
 
     An attribute is a function of the events, or an object or a class with ``project``, and perhaps ``feed`` and
     ``reset``; a ``policies`` parameter of ``project`` declares that capability. Its attributes ``profile`` (a dict,
@@ -46,6 +49,8 @@ def load(text: str) -> Loaded:
             public = ", ".join(name for name in dir(found) if not name.startswith("_"))
             raise ValueError(f"{module_name} has no {attribute!r}; it has: {public}") from None
     projector = found() if isinstance(found, type) else found
+    if hasattr(projector, "reset") and hasattr(projector, "user"):
+        return cast(Adapter, projector)
     project = projector if inspect.isroutine(projector) else getattr(projector, "project", projector)
     if not callable(project):
         raise TypeError(f"{text} is neither a function of the events nor an object with `project`: {projector!r}")

@@ -9,7 +9,9 @@ from types import TracebackType
 from typing import Final, Protocol, Self
 
 from .connection import START_SECONDS, Connection
+from .environments import Say
 from .errors import BadTargetError, StartError
+from .known import command_of, find, known
 from .projector import ProjectorTarget
 from .protocol import Profile
 from .reference import MACHINE, ReferenceTarget
@@ -29,6 +31,7 @@ class Options:
     start_seconds: float = START_SECONDS
     profile: Profile | None = None
     hash_seed: int | None = None
+    say: Say = lambda _: None
 
 
 @dataclass(frozen=True)
@@ -73,19 +76,27 @@ def open_target(
     profile: Profile | None = None,
     hash_seed: int | None = None,
     start_seconds: float = START_SECONDS,
+    say: Say = lambda _: None,
 ) -> Target:
     """Open the target that *text* names; *timeout* is for each answer, *start_seconds* for the first at least.
 
-    With *profile*, that one counts instead of what the target declares. Raises BadTargetError where *text* names none,
+    With *profile*, that one counts instead of what the target declares. *say* hears what lasts: a known runtime's
+    environment is made when it is first opened. Raises BadTargetError where *text* names none,
     StartError where it cannot be started, and TargetError where it starts and breaks at once.
     """
+    options = Options(timeout, start_seconds, profile, hash_seed, say)
+    runtime = find(text)
+    if runtime is not None:
+        command, environment = command_of(runtime, say)
+        return _remote(text, command, options, environment)
     name, _, rest = text.partition(":")
     kind = KINDS.get(name)
     if kind is None:
         forms = "".join(f"\n  {kind.form:28} {kind.description}" for kind in KINDS.values())
         hint = f"\nperhaps you mean python:{text}" if _ATTRIBUTE.fullmatch(text) else ""
-        raise BadTargetError(f"no target {text!r}; a target is one of{forms}{hint}")
-    return kind.open(text, rest, Options(timeout, start_seconds, profile, hash_seed))
+        names = f"\n  {'a known runtime':28} {', '.join(known())}"
+        raise BadTargetError(f"no target {text!r}; a target is one of{forms}{names}{hint}")
+    return kind.open(text, rest, options)
 
 
 def open_projector(

@@ -1,4 +1,4 @@
-"""Serves a Python projector over the adapter protocol: ``python -m turncheck.adapters.worker MODULE:ATTRIBUTE``.
+"""Serves a Python projector or a runtime's adapter over the protocol: ``python -m turncheck.adapters.worker MODULE:ATTRIBUTE``.
 
 ``reference`` in place of ``MODULE:ATTRIBUTE`` serves the reference. The working directory is importable, before all
 else but what this module itself needs. What the projector prints goes to stderr, and its stdin is empty: the protocol
@@ -17,10 +17,12 @@ from typing import Any, BinaryIO, Final
 import msgspec
 from msgspec import Raw
 
+from .kit import turncheck_kit
 from .loading import Loaded, load
 from .protocol import (
     VERSION,
     Answer,
+    Apply,
     ErrorBody,
     Feed,
     Hello,
@@ -28,6 +30,7 @@ from .protocol import (
     Message,
     Project,
     Reset,
+    Run,
     Stop,
     encode,
     read_message,
@@ -55,7 +58,12 @@ def main(arguments: Sequence[str]) -> int:
     except Exception as error:  # noqa: BLE001 - importing runs whatever the user wrote
         print(_told(error, skip=None), f"turncheck: cannot load {text}: {error}", sep="\n", file=sys.stderr)
         return 2
-    serve(loaded, requests, answers)
+    if isinstance(loaded, Loaded):
+        serve(loaded, requests, answers)
+    else:
+        os.dup2(requests.fileno(), 0)  # the helper library takes them itself
+        os.dup2(answers, 1)
+        turncheck_kit.serve(loaded)
     return 0
 
 
@@ -91,6 +99,8 @@ def _answer(loaded: Loaded, message: Message) -> Answer | HelloAnswer:
             return _unsupported(seq, "policies: `project` takes no parameter of that name")
         case Feed(seq=seq):
             return _unsupported(seq, "feed: there is no such method")
+        case Apply(seq=seq) | Run(seq=seq):
+            return _unsupported(seq, "a projector is not driven")
         case Stop():
             raise AssertionError(message)
 

@@ -8,6 +8,7 @@ from turncheck.model.events import symbol_of
 from turncheck.model.machine import Row
 from turncheck.model.request_cycle import SPEC, tables
 
+from .following import Follower
 from .results import Input
 
 
@@ -17,22 +18,14 @@ class Coverage:
     def __init__(self) -> None:
         self._rows: Counter[Row] = Counter()
         self._policies: set[Any] = set()
-        self._by_event = {(event, state): SPEC.rows_of(event, state) for event in SPEC.events for state in SPEC.states}
 
     def add(self, case: Input) -> None:
         """Count the rows that the case takes."""
         self._policies.add(case.policies)
-        context = SPEC.fresh(tables(case.policies))
-        state = SPEC.initial
+        follower = Follower(SPEC, tables(case.policies))
         symbols = [(symbol_of(event), event) for event in map(judge, case.events)]
         for at, (symbol, event) in enumerate([*symbols, ("log-end", None)]):
-            context.at, context.event = at, event
-            row = next(row for row in self._by_event[symbol, state] if SPEC.permits(row, context))
-            for name in row.effects:
-                SPEC.effects[name].apply(context)
-            context.outputs.clear()
-            self._rows[row] += 1
-            state = row.dest
+            self._rows[follower.take(symbol, event, at)] += 1
 
     def figures(self) -> dict[str, Any]:
         """How much was exercised, and what was not."""

@@ -9,6 +9,7 @@ import msgspec
 from turncheck.adapters.protocol import Implementation, Profile
 from turncheck.model.cycles import Projection
 from turncheck.model.policies import Policies
+from turncheck.model.stimuli import Step, Stimulus, Word
 
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "skipped", "error"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "inconclusive", "skipped", "error")
@@ -31,8 +32,8 @@ class Input(msgspec.Struct, frozen=True, rename="camel"):
     cuts: list[int] = []
 
 
-class Counterexample(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The smallest input found that breaks a law (file format version 1): no time, no path.
+class Counterexample(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, tag_field="of", tag="log"):
+    """The smallest log found on which a projector breaks a law (file format version 1): no time, no path.
 
     ``position`` is the event that the finding points at, None where it is about the whole; ``observed_log`` is the
     projection of the input, None where there was none.
@@ -50,6 +51,31 @@ class Counterexample(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
     expected: Any = None
     observed: Any = None
     projection: Projection | None = None
+
+
+class WordCounterexample(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, tag_field="of", tag="word"):
+    """The shortest word found on which a runtime breaks a law (file format version 1): no time, no path.
+
+    ``word`` is what has to be applied; ``applied`` is that and the environment's closing answers, ``steps`` what each
+    led to; ``position`` indexes the log of all steps' events.
+    """
+
+    schema: Literal[1]
+    target: str
+    profile: Profile
+    seed: int
+    law: str
+    clauses: tuple[str, ...]
+    message: str
+    word: Word
+    applied: tuple[Stimulus, ...]
+    steps: tuple[Step, ...]
+    position: int | None = None
+    expected: Any = None
+    observed: Any = None
+
+
+AnyCounterexample: TypeAlias = Counterexample | WordCounterexample
 
 
 class LawResult(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -93,7 +119,7 @@ def summary(laws: tuple[LawResult, ...]) -> dict[str, int]:
     return {verdict: counted[verdict] for verdict in VERDICTS}
 
 
-def write(counterexample: Counterexample, folder: Path) -> Path:
+def write(counterexample: AnyCounterexample, folder: Path) -> Path:
     """Write the file, named by its target and law. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     target = "".join(character if character.isalnum() else "-" for character in counterexample.target).strip("-")
@@ -102,6 +128,11 @@ def write(counterexample: Counterexample, folder: Path) -> Path:
     return path
 
 
-def read(path: Path) -> Counterexample:
+def read(path: Path) -> AnyCounterexample:
     """Read a counterexample file. Raises OSError, msgspec.MsgspecError."""
-    return msgspec.json.decode(path.read_bytes(), type=Counterexample)
+    return msgspec.json.decode(path.read_bytes(), type=Counterexample | WordCounterexample)
+
+
+def plain(value: Any) -> Any:
+    """*value* as JSON values."""
+    return msgspec.json.decode(msgspec.json.encode(value))

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Final
 
 import hypothesis
 import msgspec
@@ -21,7 +21,7 @@ from .coverage import Coverage
 from .generation import Case, cases
 from .judging import HASH_SEED, Judge
 from .laws.law import Finding, Law
-from .results import INTERRUPTED, Counterexample, Evidence, Input, LawResult, Result, Verdict, summary
+from .results import INTERRUPTED, Counterexample, Evidence, Input, LawResult, Result, Verdict, plain, summary
 
 EXAMPLES: Final = 300
 """Generated logs by default: the late doubles of the tests are caught by it at every seed that was tried."""
@@ -271,11 +271,7 @@ def _counterexample(
         message=finding.message,
         input=failure.input,
         position=finding.at,
-        expected=_plain(finding.expected),
-        observed=_plain(finding.observed),
+        expected=plain(finding.expected),
+        observed=plain(finding.observed),
         projection=failure.projection,
     )
-
-
-def _plain(value: Any) -> Any:
-    return msgspec.json.decode(msgspec.json.encode(value))

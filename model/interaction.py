@@ -141,7 +141,9 @@ EFFECTS: Final[Mapping[str, Effect]] = {
 }
 
 ALWAYS: Final[Mapping[str, Invariant]] = {
-    "an idle agent has no call and no steer": lambda state, data: state != "idle" or not (data["calls"] or data["steers"]),
+    "an idle agent has no call and no steer": lambda state, data: (
+        state != "idle" or not (data["calls"] or data["steers"])
+    ),
     "messages wait in the order in which they came": lambda _, data: list(data["queue"]) == sorted(data["queue"]),
 }
 

@@ -49,7 +49,8 @@ class Machine:
     """A declared machine. ``clauses`` maps an event to the clauses that its rows state.
 
     ``always`` holds in every reachable state; ``sometimes`` in at least one, or the model is vacuous.
-    ``boundary`` names the event whose reasons are one boundary class, where there is one; ``final`` the states in which a log may end.
+    ``boundary`` names the event whose reasons are one boundary class, where there is one; ``final`` the states in which
+    a log may end.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The clauses of the request cycle and what all machines promise together, in our own words, by identifier.
+"""The clauses in our own words, by identifier: the request cycle and what all machines promise together stand here.
 
 ``RC`` is the core (seed: the request cycle model), ``RC-D`` what it left open and was decided, ``X`` what every machine
 promises. Findings name these identifiers; they are a promise (semantic versioning).
@@ -6,6 +6,8 @@ promises. Findings name these identifiers; they are a promise (semantic versioni
 
 from collections.abc import Mapping
 from typing import Final
+
+from .promises import PROMISES
 
 CLAUSES: Final[Mapping[str, str]] = {
     "RC-1": "The input is an ordered list of user-message, agent-output, tool-result and run-stop events.",
@@ -47,5 +49,6 @@ CLAUSES: Final[Mapping[str, str]] = {
     "X-6": "Every tool call has exactly one result before its run ends.",
     "X-7": "Messages, items and results are conserved: none lost, none twice, order kept.",
     "X-8": "Renaming ids and changing texts changes them in the output, and nothing else.",
+    **PROMISES,
 }
 """Identifier → the clause."""

@@ -53,3 +53,8 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         if self._shown:
             click.echo("\r\x1b[K", nl=False, err=True)
+
+
+def notice(text: str) -> None:
+    """Say on stderr what lasts."""
+    click.echo(text, err=True)

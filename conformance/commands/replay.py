@@ -6,12 +6,11 @@ import click
 import msgspec
 
 from turncheck.adapters.errors import BadTargetError, TargetError
-from turncheck.adapters.targets import open_projector
+from turncheck.adapters.targets import open_projector, open_runtime
 
-from ..judging import HASH_SEED, Judge
 from ..laws.registry import LAWS
-from ..replaying import stored_finding
-from ..results import Counterexample, read
+from ..replaying import asked_projector, asked_runtime, stored_finding
+from ..results import AnyCounterexample, Counterexample, read
 from .output import style
 from .showing import show_counterexample
 
@@ -50,32 +49,21 @@ def command(context: click.Context, *, file: Path, run: bool, target: str | None
     context.exit(int(broken))
 
 
-def _read(file: Path) -> Counterexample:
+def _read(file: Path) -> AnyCounterexample:
     try:
         found = read(file)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise click.ClickException(f"{file} is no counterexample file: {error}") from error
-    if found.law not in LAWS or LAWS[found.law].subject != "projector":
+    subject = "projector" if isinstance(found, Counterexample) else "runtime"
+    if found.law not in LAWS or LAWS[found.law].subject != subject:
         raise click.ClickException(f"{file} is about {found.law!r}, a law that this version does not have")
     return found
 
 
-def _run(found: Counterexample, text: str, timeout: float) -> bool:
+def _run(found: AnyCounterexample, text: str, timeout: float) -> bool:
     """Whether the target breaks the law on the file's input. Raises TargetError where that cannot be told."""
-    law = LAWS[found.law]
-    with open_projector(text, timeout=timeout) as opened, opened.again(HASH_SEED) as twin:
-        missing = [need for need in law.needs if not opened.profile.can(need)]
-        if missing:
-            raise TargetError(f"the target does not declare {', '.join(missing)}, which {law.name} needs", see="")
-        own = opened.profile.projection_policies()
-        if found.input.policies != own and not opened.profile.can("policies"):
-            raise TargetError("the file's policies are not the target's own, and it takes no others", see="")
-        judge = Judge(opened, twin, [law])
-        broken, projection = judge.case(found.input)
-    if law.name in broken:
-        return True
-    if projection is None:
-        raise TargetError("the projector fails on the file's input, so that this law cannot be judged", see="")
-    if not judge.observed[law.name]:
-        raise TargetError(f"there was no evidence: the law needs {law.evidence}", see="")
-    return False
+    if isinstance(found, Counterexample):
+        with open_projector(text, timeout=timeout) as projector:
+            return asked_projector(found, projector)
+    with open_runtime(text, timeout=timeout) as runtime:
+        return asked_runtime(found, runtime)

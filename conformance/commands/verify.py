@@ -6,27 +6,25 @@ import shlex
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from turncheck.adapters.errors import BadTargetError, TargetError
 from turncheck.adapters.protocol import Profile
-from turncheck.adapters.targets import open_projector
+from turncheck.adapters.targets import Target, open_target
 
+from ..laws.law import Law
 from ..laws.registry import selected
-from ..results import Counterexample, LawResult, Result, write
-from .output import Progress, emit, style
+from ..results import AnyCounterexample, LawResult, Result, write
+from ..situations import STEPS
+from .output import Progress, emit, notice, style
 from .showing import MARKS, show_counterexample
-
-if TYPE_CHECKING:
-    from turncheck.adapters.projector import ProjectorTarget
 
 
 @click.command()
 @click.argument("target")
-@click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated logs.")
+@click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated logs, or words.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds for the whole run.")
 @click.option(
@@ -60,24 +58,18 @@ def command(
     shrunk, shown, and written as counterexample files that `turncheck replay` reads. Exits 0 when nothing is wrong, 1
     when a law is broken, 2 when the target broke or no law could be judged.
     """
-    try:
-        laws = selected("projector", globs)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
     if dry_run:
-        for law in laws:
-            click.echo(f"{style(f'{law.name:22}', bold=True)}  {law.kind:8}  needs {', '.join(law.needs) or 'nothing'}")
-        click.echo(f"{len(laws)} laws on {examples} generated logs with seed {seed}, and on the classic ones")
+        _foretell(_laws(["projector", "runtime"], globs), examples, seed)
         return
     profile = None if profile_file is None else _profile(profile_file)
     # Hypothesis keeps a cache beside whatever folder it is used in; a user's is not ours to write to.
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(tempfile.gettempdir(), "turncheck-hypothesis")))
-    from ..verifying import verify  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
+    from ..verification import subjects_of, verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
 
     with _target(target, timeout, profile) as opened, Progress(target) as progress:
-        result, counterexamples = verify(
+        result, counterexamples = verify_target(
             opened,
-            laws,
+            _laws(subjects_of(opened), globs),
             examples=examples,
             seed=seed,
             budget=budget,
@@ -92,6 +84,26 @@ def command(
     context.exit(result.exit_code)
 
 
+def _laws(subjects: list[str], globs: tuple[str, ...]) -> list[Law]:
+    try:
+        return selected(subjects, globs)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _foretell(laws: list[Law], examples: int, seed: int) -> None:
+    """What would be judged. Which role a target has, only starting it tells."""
+    for subject, cases in (("projector", "generated logs"), ("runtime", f"generated words of up to {STEPS} stimuli")):
+        judged = [law for law in laws if law.subject == subject]
+        if not judged:
+            continue
+        click.echo(style(f"if the target is a {subject}", underline=True))
+        for law in judged:
+            needs = ", ".join(law.needs) or "nothing"
+            click.echo(f"{style(f'{law.name:26}', bold=True)}  {law.kind:8}  needs {needs}")
+        click.echo(f"{len(judged)} laws on {examples} {cases} with seed {seed}, and on the classic ones\n")
+
+
 def _profile(path: Path) -> Profile:
     try:
         profile = msgspec.json.decode(path.read_bytes(), type=Profile)
@@ -102,15 +114,15 @@ def _profile(path: Path) -> Profile:
 
 
 @contextlib.contextmanager
-def _target(text: str, timeout: float, profile: Profile | None) -> "Generator[ProjectorTarget, None, None]":
+def _target(text: str, timeout: float, profile: Profile | None) -> Generator[Target, None, None]:
     try:
-        with open_projector(text, timeout=timeout, profile=profile) as target:
+        with open_target(text, timeout=timeout, profile=profile, say=notice) as target:
             yield target
     except (TargetError, BadTargetError) as error:
         raise click.ClickException(str(error)) from error
 
 
-def _written(result: Result, counterexamples: dict[str, Counterexample], out: Path) -> Result:
+def _written(result: Result, counterexamples: dict[str, AnyCounterexample], out: Path) -> Result:
     """The result with the names of the counterexample files that were written."""
 
     def named(law: LawResult) -> LawResult:
@@ -126,13 +138,13 @@ def _written(result: Result, counterexamples: dict[str, Counterexample], out: Pa
     return msgspec.structs.replace(result, laws=tuple(map(named, result.laws)))
 
 
-def _show(result: Result, counterexamples: dict[str, Counterexample]) -> None:
+def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None:
     who = result.implementation
     click.echo(f"{style(result.target, bold=True)}  {who.name} {who.version} ({who.language})\n")
     for law in result.laws:
         mark, colour = MARKS[law.verdict]
         said = law.why or f"{law.evidence.observed + law.evidence.adapter:,} times"
-        click.echo(f"{style(mark, fg=colour, bold=True)} {law.law:22} {style(f'{law.verdict:12}', fg=colour)}  {said}")
+        click.echo(f"{style(mark, fg=colour, bold=True)} {law.law:26} {style(f'{law.verdict:12}', fg=colour)}  {said}")
     for law in result.laws:
         if law.law in counterexamples:
             click.echo()
@@ -140,8 +152,10 @@ def _show(result: Result, counterexamples: dict[str, Counterexample]) -> None:
             if law.counterexample is not None:
                 click.echo(f"  turncheck replay --run {shlex.quote(law.counterexample)}")
     counted = ", ".join(f"{count} {verdict}" for verdict, count in result.summary.items() if count)
-    covered = result.coverage
-    click.echo(f"\n{counted}; {covered['logs']} logs, {covered['events']:,} events, seed {result.seed}")
-    click.echo(f"covered: rows {covered['rows']}, states {covered['states']}, policies {covered['policies']}")
+    figures = {name: figure for name, figure in result.coverage.items() if isinstance(figure, int)}
+    done = ", ".join(f"{figure:,} {name}" for name, figure in figures.items() if figure or name != "unsettled")
+    click.echo(f"\n{counted}; {done}, seed {result.seed}")
+    shares = ", ".join(f"{name} {share}" for name, share in result.coverage.items() if isinstance(share, str))
+    click.echo(f"covered: {shares}")
     if result.cut:
         click.echo(style(f"the run was cut short: {result.cut}", fg="yellow"))

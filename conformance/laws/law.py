@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 Kind: TypeAlias = Literal["log", "relation", "run"]
-Subject: TypeAlias = Literal["log", "projector"]
+Subject: TypeAlias = Literal["log", "projector", "runtime"]
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ SEEN = Seen()
 class Law:
     """A law's identity: what `turncheck laws` lists. Names are a promise (semantic versioning).
 
-    ``subject`` is what the law judges: a recorded log (`check`) or a projector (`verify`). ``needs`` are the
-    capabilities without which the law is skipped.
+    ``subject`` is what the law judges: a recorded log (`check`), a projector or a runtime (`verify`). ``needs`` are the
+    capabilities without which the law is skipped; ``machine`` and ``policy`` are needs of that form: ``machine turn``.
     """
 
     name: str

@@ -5,14 +5,18 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, TypeAlias
 
-from . import cycles, relations
+from . import cycles, relations, run_calls, run_ends, run_messages, run_model, run_relations
 from .anomalies import ANOMALY_LAWS
 from .law import Judgement, Law
+from .play import Play
 from .relations import Experiment
+from .run_relations import Rerun
 from .trace import Trace
 
 OnTrace: TypeAlias = Callable[[Trace], Judgement]
 OnExperiment: TypeAlias = Callable[[Experiment], Judgement]
+OnPlay: TypeAlias = Callable[[Play], Judgement]
+OnRerun: TypeAlias = Callable[[Rerun], Judgement]
 
 _CLAUSES: Final = re.compile(r"\b(?:RC|TM|EF|BED|RS|X)-[A-Z]?\d+(?:\.\d+)?[a-z]?\b")
 
@@ -31,6 +35,16 @@ def _on_trace(function: OnTrace, evidence: str, *needs: str) -> tuple[Law, OnTra
 def _on_experiment(function: OnExperiment, evidence: str, *needs: str) -> tuple[Law, OnExperiment]:
     name, clauses, says = _named(function)
     return Law(name, "relation", clauses, says, "projector", evidence, needs), function
+
+
+def _on_play(function: OnPlay, evidence: str, *needs: str) -> tuple[Law, OnPlay]:
+    name, clauses, says = _named(function)
+    return Law(name, "run", clauses, says, "runtime", evidence, needs), function
+
+
+def _on_rerun(function: OnRerun, evidence: str, *needs: str) -> tuple[Law, OnRerun]:
+    name, clauses, says = _named(function)
+    return Law(name, "relation", clauses, says, "runtime", evidence, needs), function
 
 
 _TRACE: Final = (
@@ -61,6 +75,50 @@ _EXPERIMENT: Final = (
 )
 _LAST: Final = _on_trace(cycles.equals_reference, "a log with a cycle")
 
+_PLAY: Final = (
+    _on_play(run_ends.run_never_stuck, "quiet in an open run"),
+    _on_play(run_ends.run_ends_once, "a run that ended"),
+    _on_play(run_ends.next_message_served, "a message after a run's end"),
+    _on_play(run_ends.abort_interrupts, "an abort of an open run", "abort"),
+    _on_play(run_ends.abort_ends_as_declared, "an abort of an open run", "abort", "policy abortEnds"),
+    _on_play(run_ends.nothing_starts_after_abort, "an abort of an open run", "abort"),
+    _on_play(run_ends.aborted_text_dropped, "an abort amid a response", "abort", "machine conversation"),
+    _on_play(run_ends.model_failure_survived, "a model's failure", "model-failure"),
+    _on_play(run_calls.calls_answered, "a run with a call that ended", "tools"),
+    _on_play(run_calls.cut_calls_answered, "a call that is shown of a response that was cut", "tools"),
+    _on_play(run_calls.results_survive, "a result before an abort or a failure", "tools"),
+    _on_play(run_calls.results_not_invented, "a result", "tools"),
+    _on_play(run_calls.tool_failure_survived, "a tool's failure", "tool-failure"),
+    _on_play(run_calls.malformed_never_executes, "a call with malformed arguments", "raw-arguments"),
+    _on_play(run_calls.ids_never_mixed, "a call id twice in a response", "tools", "call-ids"),
+    _on_play(run_calls.tools_as_declared, "two calls in one response", "tools", "policy tools"),
+    _on_play(run_messages.messages_consumed, "a run that completed", "model-input"),
+    _on_play(run_messages.steers_in_their_run, "a steer in a run that completed", "steer", "model-input"),
+    _on_play(run_messages.follow_ups_in_turn, "a request while a follow-up waits", "follow-up", "model-input"),
+    _on_play(run_messages.messages_in_order, "a request that shows two messages", "model-input"),
+    _on_play(run_messages.queue_as_declared, "an abort or a failure while a follow-up waits", "follow-up"),
+    _on_play(run_messages.busy_as_declared, "a message in an open run", "policy busy"),
+    _on_play(run_messages.sent_together_none_lost, "two messages at once", "together"),
+    _on_play(run_model.input_well_formed, "a request that shows a result", "tools", "model-input"),
+    _on_play(run_model.input_not_invented, "a request that shows a message", "model-input"),
+    _on_play(run_model.input_loses_nothing, "a second request", "model-input"),
+    _on_play(run_model.items_conserved, "an item of a whole response"),
+    _on_play(run_model.response_is_one_round, "a response with two items"),
+    _on_play(run_model.rounds_bounded, "a run that reaches its limit", "limits"),
+    _on_play(run_model.log_well_formed, "a log"),
+    _on_play(run_model.capabilities_honest, "a stimulus that needs a capability"),
+)
+_RERUN: Final = (
+    _on_rerun(run_relations.run_deterministic, "a word applied twice"),
+    _on_rerun(run_relations.run_hash_seed, "a word applied in two processes"),
+    _on_rerun(run_relations.run_boundary_equivalence, "two ends at one point"),
+    _on_rerun(run_relations.observer_isolated, "a word with an observer that throws", "observer"),
+    _on_rerun(run_relations.slow_consumer_same, "a word with a slow observer", "observer"),
+    _on_rerun(run_relations.run_opaque, "a word renamed"),
+)
+
+PLAY_LAWS: Final[Mapping[str, OnPlay]] = {law.name: judge for law, judge in _PLAY}
+RERUN_LAWS: Final[Mapping[str, OnRerun]] = {law.name: judge for law, judge in _RERUN}
 TRACE_LAWS: Final[Mapping[str, OnTrace]] = {law.name: judge for law, judge in (*_TRACE, _LAST)}
 EXPERIMENT_LAWS: Final[Mapping[str, OnExperiment]] = {law.name: judge for law, judge in _EXPERIMENT}
 
@@ -71,20 +129,22 @@ LAWS: Final[Mapping[str, Law]] = {
         *(law for law, _ in _TRACE),
         *(law for law, _ in _EXPERIMENT[3:]),
         _LAST[0],
+        *(law for law, _ in _PLAY),
+        *(law for law, _ in _RERUN),
         *ANOMALY_LAWS.values(),
     )
 }
 """Name → law."""
 
 
-def selected(subject: str, patterns: Sequence[str] = ()) -> list[Law]:
-    """The laws on *subject* whose names fit one of the glob *patterns* (all, where there is none).
+def selected(subjects: Sequence[str], patterns: Sequence[str] = ()) -> list[Law]:
+    """The laws on *subjects* whose names fit one of the glob *patterns* (all, where there is none).
 
-    Raises ValueError for a pattern that fits no law of that subject.
+    Raises ValueError for a pattern that fits no law of those subjects.
     """
-    laws = [law for law in LAWS.values() if law.subject == subject]
+    laws = [law for law in LAWS.values() if law.subject in subjects]
     for pattern in patterns:
         if not any(fnmatchcase(law.name, pattern) for law in laws):
             known = ", ".join(law.name for law in laws)
-            raise ValueError(f"no law on a {subject} is called {pattern!r}; there are {known}")
+            raise ValueError(f"no law on a {' or a '.join(subjects)} is called {pattern!r}; there are {known}")
     return [law for law in laws if not patterns or any(fnmatchcase(law.name, pattern) for pattern in patterns)]

@@ -140,9 +140,9 @@ def test_laws_on_an_empty_log_have_nothing_to_find():
 
 
 def test_laws_are_selected_by_a_glob():
-    assert [law.name for law in selected("projector", ["opaque-*"])] == ["opaque-ids", "opaque-texts"]
+    assert [law.name for law in selected(["projector"], ["opaque-*"])] == ["opaque-ids", "opaque-texts"]
 
 
 def test_a_glob_that_fits_no_law_is_refused():
     with pytest.raises(ValueError, match="no law on a projector is called 'truncated'"):
-        selected("projector", ["truncated"])
+        selected(["projector"], ["truncated"])

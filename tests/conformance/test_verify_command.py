@@ -14,7 +14,7 @@ from turncheck.adapters.reference import ReferenceTarget
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.published import FOLDER
 
-ALL = [law.name for law in selected("projector")]
+ALL = [law.name for law in selected(["projector"])]
 ROOT = Path(__file__).parents[2]
 JS = ROOT / "tests" / "projectors" / "js"
 LAST_IN_FIRST_OUT = "python:projectors.wrong:LastInFirstOut"

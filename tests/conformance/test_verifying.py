@@ -17,7 +17,7 @@ from turncheck.conformance.laws.registry import LAWS, TRACE_LAWS, selected
 from turncheck.conformance.results import Evidence, read, write
 from turncheck.conformance.verifying import verify
 
-ALL = selected("projector")
+ALL = selected(["projector"])
 SHORT = 0.3
 FULL = Profile(("projector",), ("policies", "feed", "steps", "rounds"))
 

@@ -1,0 +1,148 @@
+"""Generation of words: a Hypothesis rule-based machine whose rules are the rows of ``interaction``.
+
+Each rule is a row; its precondition is that the runtime is in the row's situation, as far as can be observed. A word
+may begin with the access word of a row, so that deep situations are reached on purpose, and not by luck.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol, TypeVar
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+
+from turncheck.model.machine import Row
+from turncheck.model.stimuli import ResetOptions
+
+from .driving import Driver, UnsettledError
+from .situations import STEPS, VARIANTS, Situation
+
+_T = TypeVar("_T")
+
+_WEIGHTS: Final = {"tool-call": 4, "model-stop": 3, "tool-return": 3, "text": 2}
+"""How many rules a row is: with one each, a run ends by a failure or an abort before much has happened (one tool result
+a word on the null runtime; with these, 2.4)."""
+
+
+class Explorer(Protocol):
+    """Who starts the words and judges them."""
+
+    def begin(self, options: ResetOptions) -> Driver:
+        """Start a word."""
+        ...
+
+    def asking(self, act: Callable[[], _T]) -> _T:
+        """What *act* returns; raises what ends the run where the target breaks."""
+        ...
+
+    def finish(self, driver: Driver, taken: Sequence[Row]) -> None:
+        """Close and judge it."""
+        ...
+
+
+def explore(
+    explorer: Explorer,
+    rows: Sequence[Row],
+    accesses: Sequence[tuple[str, ...]],
+    options: Sequence[ResetOptions],
+    *,
+    words: int,
+    seed: int,
+) -> None:
+    """Generate *words* words over *rows*; what *explorer* raises goes through."""
+    machine = _machine(explorer, rows, accesses, options)
+
+    @hypothesis.seed(seed)
+    def run() -> None:
+        run_state_machine_as_test(
+            machine,
+            settings=settings(
+                max_examples=words,
+                stateful_step_count=STEPS,
+                database=None,
+                deadline=None,
+                derandomize=False,
+                print_blob=False,
+                phases=(Phase.generate,),
+                suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
+            ),
+        )
+
+    run()
+
+
+def follow(situation: Situation, word: Sequence[str], variant: int = 0) -> bool:
+    """Apply an access word as far as the runtime goes along; whether it went to the end."""
+    for event in word:
+        row = situation.row(event)
+        if row is None or (row.effects == ("ignore",) and event != "advance"):
+            return False
+        situation.apply(row, variant)
+    return True
+
+
+def _machine(
+    explorer: Explorer,
+    rows: Sequence[Row],
+    accesses: Sequence[tuple[str, ...]],
+    options: Sequence[ResetOptions],
+) -> type[RuleBasedStateMachine]:
+    class Words(RuleBasedStateMachine):
+        def __init__(self) -> None:
+            super().__init__()
+            self.situation: Situation | None = None
+            self.driver: Driver | None = None
+            self.over = False
+
+        @initialize(
+            options=st.sampled_from(list(options)),
+            access=st.sampled_from([(), *accesses]),
+            variant=st.integers(0, VARIANTS - 1),
+        )
+        def begin(self, options: ResetOptions, access: tuple[str, ...], variant: int) -> None:
+            self.driver = explorer.begin(options)
+            self.situation = Situation(self.driver)
+            self.situation.refresh()
+            self.guarded(lambda situation: follow(situation, access, variant))
+
+        def guarded(self, act: Callable[[Situation], object]) -> None:
+            assert self.situation is not None
+            try:
+                situation = self.situation
+                explorer.asking(lambda: act(situation))
+            except UnsettledError:
+                self.over = True
+
+        @precondition(lambda self: not any(self.permits(row) for row in rows))
+        @rule()
+        def release(self) -> None:
+            """Where no row fits: what is awaited (a deaf tool, a timer) ends."""
+            if not self.over and self.situation is not None:
+                self.guarded(Situation.release)
+
+        def permits(self, row: Row) -> bool:
+            return self.situation is not None and not self.over and self.situation.row(row.event) == row
+
+        def teardown(self) -> None:
+            if self.driver is not None:
+                assert self.situation is not None
+                explorer.finish(self.driver, self.situation.taken)
+
+    for number, row in enumerate(rows):
+        for copy in range(_WEIGHTS.get(row.event, 1)):
+            setattr(Words, f"row_{number}_{copy}", _rule(row))
+    return Words
+
+
+def _rule(row: Row) -> Any:
+    def permitted(self: Any) -> bool:
+        return bool(self.permits(row))
+
+    def take(self: Any, variant: int) -> None:
+        def act(situation: Situation) -> None:
+            situation.apply(row, variant)
+
+        self.guarded(act)
+
+    return precondition(permitted)(rule(variant=st.sampled_from(range(VARIANTS)))(take))

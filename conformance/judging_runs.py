@@ -1,0 +1,190 @@
+"""Apply words to a runtime, judge every run by every law, remember and shrink what breaks."""
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Final, TypeVar
+
+from turncheck.adapters.errors import TargetError
+from turncheck.adapters.runtime import RuntimeTarget
+from turncheck.model.machine import Row
+from turncheck.model.stimuli import ResetOptions, Stimulus, Word
+
+from .driving import Driver, UnsettledError, perform
+from .laws.law import Finding, Judgement, Law, Seen
+from .laws.play import Play
+from .laws.registry import PLAY_LAWS, RERUN_LAWS
+from .laws.run_relations import Rerun, run_deterministic
+
+RELATION_EVERY: Final = 10
+"""Every so many generated words, the relation laws observe again: each costs as much as all the rest of a word."""
+SHRINK_STIMULI: Final = 4_000
+"""Stimuli that shrinking one law's counterexample may apply: a bound by work, or a slow day would give other bytes."""
+REPEATING: Final = {"run-deterministic", "run-hash-seed"}
+"""The laws that a flaky implementation breaks; all others are not judged on a word that gives something else."""
+UNSETTLED: Final = 3
+"""Unsettled words after which a run ends: each has cost the adapter's whole patience."""
+
+
+_T = TypeVar("_T")
+
+
+class OverError(BaseException):
+    """The run ends: its budget is used up, or the target broke. Hypothesis catches Exception only."""
+
+
+@dataclass
+class Failure:
+    """The shortest word that breaks a law: how long it is, what was found, and the whole play."""
+
+    size: int
+    word: Word
+    finding: Finding
+    play: Play
+
+
+@dataclass
+class Judging:
+    """Everything a run learns."""
+
+    runtime: RuntimeTarget
+    twin: RuntimeTarget
+    laws: Sequence[Law]
+    deadline: float
+    fail_fast: bool
+    progress: Callable[[str], None]
+    observed: Counter[str] = field(default_factory=Counter[str])
+    inferred: Counter[str] = field(default_factory=Counter[str])
+    failures: dict[str, Failure] = field(default_factory=dict[str, Failure])
+    taken: Counter[Row] = field(default_factory=Counter[Row])
+    words: int = 0
+    stimuli: int = 0
+    unsettled: int = 0
+    broken: TargetError | None = None
+    flaky: Word | None = None
+    cut: str | None = None
+
+    def begin(self, options: ResetOptions) -> Driver:
+        """Start a word."""
+        if time.monotonic() > self.deadline:
+            self.cut = "the time budget was used up"
+            raise OverError
+        if self.fail_fast and self.failures:
+            raise OverError
+        return self.asking(lambda: Driver(self.runtime, options))
+
+    def finish(self, driver: Driver, taken: Sequence[Row]) -> None:
+        """Close a word, and judge it by all laws."""
+        if not driver.unsettled:
+            with contextlib.suppress(UnsettledError):
+                self.asking(driver.close)
+        self.words += 1
+        self.stimuli += len(driver.moves)
+        self.taken.update(taken)
+        self.progress(f"{self.words} words, {self.stimuli:,} stimuli, {len(self.failures)} laws broken")
+        if driver.unsettled:
+            self.unsettled += 1
+            if self.unsettled >= UNSETTLED:
+                self.cut = f"{UNSETTLED} words were unsettled: no quiet within the adapter's patience"
+                raise OverError
+            return
+        if driver.moves:
+            relations = self.words % RELATION_EVERY == 1
+            for law, finding in self.judge(driver.play(), relations=relations).items():
+                self.remember(law, driver, finding)
+
+    def remember(self, law: str, driver: Driver, finding: Finding) -> bool:
+        """Keep the shortest word that breaks a law; whether this one was kept."""
+        word = tuple(move.stimulus for move in driver.moves if not move.closing)
+        known = self.failures.get(law)
+        if known is not None and len(word) >= known.size:
+            return False
+        self.failures[law] = Failure(len(word), Word(word, driver.options), finding, driver.play())
+        return True
+
+    def judge(self, play: Play, *, relations: bool, laws: Sequence[Law] | None = None) -> dict[str, Finding]:
+        """The laws that a play breaks, each with its first finding."""
+        rerun = Rerun(play, self._again(self.runtime), self._again(self.twin))
+        broken: dict[str, Finding] = {}
+        for law in self.laws if laws is None else laws:
+            if law.name in PLAY_LAWS:
+                found = self._judged(law.name, PLAY_LAWS[law.name](play))
+            elif relations:
+                found = self._judged(law.name, self.asking(partial(_collected, RERUN_LAWS[law.name], rerun)))
+            else:
+                continue
+            if found is not None:
+                broken[law.name] = found
+        return broken
+
+    def reduce(self, law: Law) -> None:
+        """Leave stimuli out of the shortest word that breaks *law*, as long as it still does."""
+        budget, size = SHRINK_STIMULI, len(self.failures[law.name].word.stimuli)
+        stride = max(size // 2, 1)
+        while stride:
+            start, before = 0, len(self.failures[law.name].word.stimuli)
+            while start < len(self.failures[law.name].word.stimuli):
+                known = self.failures[law.name].word
+                if budget <= 0 or time.monotonic() > self.deadline:
+                    return
+                shorter = (*known.stimuli[:start], *known.stimuli[start + stride :])
+                driver = self.asking(partial(perform, self.runtime, shorter, known.options))
+                budget -= len(driver.moves)
+                finding = None
+                if driver.moves and not driver.unsettled:
+                    counted = replace(self, observed=Counter(), inferred=Counter())
+                    finding = counted.judge(driver.play(), relations=True, laws=[law]).get(law.name)
+                if finding is None or not self.remember(law.name, driver, finding):
+                    start += stride
+            after = len(self.failures[law.name].word.stimuli)
+            stride = stride // 2 if after == before or stride > 1 else stride
+
+    def confirm(self, law: str) -> bool:
+        """Whether a word breaks a law again when it is applied again; else the implementation is flaky (X-2)."""
+        failure = self.failures[law]
+        word = tuple(move.stimulus for move in failure.play.moves)
+        closing = [move.closing for move in failure.play.moves]
+
+        def again(stimuli: Sequence[Stimulus], options: ResetOptions) -> Play:
+            return perform(self.runtime, stimuli, options, closing).play()
+
+        rerun = Rerun(failure.play, again, again)
+        for _ in range(2):
+            finding = self._judged("", self.asking(partial(_collected, run_deterministic, rerun)))
+            if finding is not None:
+                self.flaky = self.flaky or Word(word, failure.word.options)
+                self.failures.setdefault("run-deterministic", replace(failure, finding=finding))
+                return False
+        return True
+
+    def _again(self, runtime: RuntimeTarget) -> Callable[[Sequence[Stimulus], ResetOptions], Play]:
+        def observe(word: Sequence[Stimulus], options: ResetOptions) -> Play:
+            driver = perform(runtime, word, options, ())
+            self.stimuli += len(driver.moves)
+            return driver.play()
+
+        return observe
+
+    def _judged(self, law: str, judgement: Judgement | Sequence[Finding | Seen]) -> Finding | None:
+        first: Finding | None = None
+        for item in judgement:
+            if isinstance(item, Seen):
+                (self.inferred if item.inferred else self.observed)[law] += 1
+            else:
+                first = first or item
+        return first
+
+    def asking(self, act: Callable[[], _T]) -> _T:
+        """What *act* returns; a target that breaks ends the run."""
+        try:
+            return act()
+        except TargetError as error:
+            self.broken, self.cut = error, "the target broke"
+            raise OverError from error
+
+
+def _collected(law: Callable[[Rerun], Judgement], rerun: Rerun) -> list[Finding | Seen]:
+    return [*law(rerun)]

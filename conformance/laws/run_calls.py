@@ -1,0 +1,182 @@
+"""Laws on a runtime: its tool calls and their results."""
+
+import json
+from collections import Counter
+from typing import Any
+
+from turncheck.model.events import ToolResult
+from turncheck.model.stimuli import ToolAwaited, ToolCall, ToolFail, ToolReturn
+
+from .law import SEEN, Finding, Judgement
+from .play import Move, Play, Response
+from .run_ends import aborted
+
+
+def calls_answered(play: Play) -> Judgement:
+    """Every tool call has exactly one result before its run ends (X-6, TM-D6)."""
+    if _repeated(play):
+        return  # two calls of one id cannot be told apart: ids_never_mixed judges those words
+    whole = {call.call_id for response in play.whole_responses() for call in _calls(response)}
+    for cycle in play.cycles:
+        calls = [call for step in cycle.steps for group in getattr(step, "groups", ()) for call in group.calls]
+        if calls and cycle.stop is not None:
+            yield SEEN
+    for anomaly in play.projection.anomalies:
+        if anomaly.kind == "unanswered-call" and play.log[anomaly.at].get("callId") in whole:
+            yield Finding(anomaly.at, "the run ended with this call unanswered", "a result", None)
+        elif anomaly.kind in {"duplicate-result", "unknown-call"}:
+            yield Finding(anomaly.at, f"a result too many: {anomaly.kind}", "one result a call", play.log[anomaly.at])
+
+
+def cut_calls_answered(play: Play) -> Judgement:
+    """A call of a response that was cut has its one result too, or it was never shown (X-6, BED-005c)."""
+    if _repeated(play):
+        return
+    whole = {call.call_id for response in play.whole_responses() for call in _calls(response)}
+    cut = {call.call_id for response in play.responses for call in _calls(response)} - whole
+    unanswered = {one.at for one in play.projection.anomalies if one.kind == "unanswered-call"}
+    for cycle in play.cycles:
+        calls = [call for step in cycle.steps for group in getattr(step, "groups", ()) for call in group.calls]
+        if cycle.stop is None:
+            continue
+        for call in calls:
+            if play.log[call.at].get("callId") in cut:
+                yield SEEN
+                if call.at in unanswered:
+                    yield Finding(call.at, "the run ended with this call, of a response that was cut, unanswered")
+
+
+def results_survive(play: Play) -> Judgement:
+    """A result that a tool returned is logged, and survives an abort and a failure (X-7, BED-005k)."""
+    if _repeated(play):
+        return
+    for name, ends in play.returned.items():
+        logged = [at for at, event in enumerate(play.events) if isinstance(event, ToolResult) and event.call_id == name]
+        for move, stimulus in ends:
+            if not isinstance(stimulus, ToolReturn) or aborted(play, move) or _cancelled(move, stimulus):
+                continue
+            cycle = play.cycle_before(move)
+            stop = play.stop_of(cycle) if cycle >= 0 else None
+            if stop is None:
+                continue
+            if stop.reason != "completed":
+                yield SEEN
+            if not any(_holds(play.log[at], stimulus.output) for at in logged):
+                yield Finding(
+                    move.first, f"the result of {name} is lost", stimulus.output, [play.log[at] for at in logged]
+                )
+
+
+def results_not_invented(play: Play) -> Judgement:
+    """A result that no tool returned says so: it is an error, or synthetic (X-7, BED-005f, BED-005g)."""
+    ended: Counter[str] = Counter()
+    for move in play.moves:
+        stimulus = move.stimulus
+        if isinstance(stimulus, ToolReturn) and move.took_place:
+            ended[stimulus.call_id] += 1
+        for at in range(move.first, move.end):
+            event = play.events[at]
+            if not isinstance(event, ToolResult):
+                continue
+            if event.is_error or event.synthetic:
+                yield SEEN
+            elif ended[event.call_id]:
+                ended[event.call_id] -= 1
+                yield SEEN
+            else:
+                yield Finding(at, "a result that no tool returned is passed off as one", "isError", play.log[at])
+
+
+def tool_failure_survived(play: Play) -> Judgement:
+    """A tool's failure is an error result like others, and the model deals with it (BED-004e, RS-5.3, TM-4.2)."""
+    for move in play.of(ToolFail):
+        stimulus, cycle = move.stimulus, play.cycle_before(move)
+        if not isinstance(stimulus, ToolFail) or cycle < 0 or aborted(play, move):
+            continue
+        stop = play.stop_of(cycle)
+        if stop is None or play.used_up(cycle):
+            continue
+        yield SEEN
+        results = [
+            at
+            for at in range(move.first, (play.cycles[cycle].stop or 0) + 1)
+            if isinstance(event := play.events[at], ToolResult) and event.call_id == stimulus.call_id
+        ]
+        if cycle in play.stops_within(move) and stop.reason != "completed":
+            yield Finding(play.cycles[cycle].stop, "a tool's failure ends the run", "the model is asked", stop.reason)
+        elif not results:
+            yield Finding(move.first, "a tool's failure has no result", "an error result", None)
+        elif not any(getattr(play.events[at], "is_error", False) for at in results):
+            yield Finding(results[0], "a tool's failure is told as a success", "isError", play.log[results[0]])
+
+
+def malformed_never_executes(play: Play) -> Judgement:
+    """A call whose arguments are no JSON is never executed (TM-4.1)."""
+    for response in play.whole_responses():
+        broken = [call.call_id for call in _calls(response) if _malformed(call.arguments)]
+        for name in broken:
+            yield SEEN
+            for move in play.moves:
+                if any(one.call_id == name for one in move.tools()):
+                    yield Finding(max(move.end - 1, 0), f"{name} is executed, and its arguments are no JSON")
+                    break
+
+
+def ids_never_mixed(play: Play) -> Judgement:
+    """A repeated call id never gives two results under one call (X-6, RC-D4)."""
+    for response in play.whole_responses():
+        names = [call.call_id for call in _calls(response)]
+        if len(names) != len(set(names)):
+            yield SEEN
+    if _repeated(play):
+        for anomaly in play.projection.anomalies:
+            if anomaly.kind == "duplicate-result":
+                yield Finding(anomaly.at, "two results under one call id in one run", 1, play.log[anomaly.at])
+
+
+def tools_as_declared(play: Play) -> Judgement:
+    """Tools run one after the other, or side by side, as declared (BED-003d, BED-004a, BED-004b)."""
+    serial = play.policies.get("tools") == "serial"
+    for response in play.whole_responses():
+        calls = _calls(response)
+        names = [call.call_id for call in calls]
+        if len(names) < 2 or len(set(names)) < len(names) or any(_malformed(call.arguments) for call in calls):
+            continue
+        assert response.end is not None
+        running = response.end.tools()
+        yield SEEN
+        if serial and len(running) > 1:
+            yield Finding(response.end.end - 1, "tools run side by side", "serial", [one.call_id for one in running])
+        if not serial and len(running) < len(names) and response.end.active:
+            yield Finding(response.end.end - 1, "not all tools run", names, [one.call_id for one in running])
+
+
+def _calls(response: Response) -> list[ToolCall]:
+    return [stimulus.item for _, stimulus in response.items if isinstance(stimulus.item, ToolCall)]
+
+
+def _cancelled(move: Move, stimulus: ToolReturn) -> bool:
+    """Whether the run of the tool that ended was cancelled before: nobody waits for its result any more."""
+    runs = [one for one in move.before if isinstance(one, ToolAwaited) and one.call_id == stimulus.call_id]
+    run = next((one for one in runs if stimulus.execution in {None, one.execution}), None)
+    return run is not None and run.cancelled
+
+
+def _repeated(play: Play) -> bool:
+    names = [call.call_id for response in play.responses for call in _calls(response)]
+    return len(names) != len(set(names))
+
+
+def _malformed(arguments: Any) -> bool:
+    if not isinstance(arguments, str):
+        return False
+    try:
+        return not isinstance(json.loads(arguments), dict)
+    except ValueError:
+        return True
+
+
+def _holds(event: Any, output: Any) -> bool:
+    """Whether a logged result holds what the tool returned, in whatever wrapping."""
+    logged = event.get("output")
+    return logged == output or (isinstance(output, str) and output in json.dumps(logged, ensure_ascii=False))

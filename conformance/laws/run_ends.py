@@ -1,0 +1,159 @@
+"""Laws on a runtime: how runs begin and end. Small functions over what was observed of one word."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from turncheck.model.stimuli import ModelFail, TimerAwaited, ToolAwaited, User
+
+from .law import SEEN, Finding, Judgement, Seen
+from .play import Move, Play
+
+_ENDED: Final = "outside-run"
+
+
+def run_ends_once(play: Play) -> Judgement:
+    """A run ends exactly once, and nothing of it comes after its end (X-3, RC-5.3, TM-3.1, RS-6)."""
+    for cycle in play.cycles:
+        if cycle.stop is not None:
+            yield Seen(inferred=play.inferred(cycle.stop))
+    for anomaly in play.projection.anomalies:
+        if anomaly.kind == _ENDED:
+            what = play.log[anomaly.at].get("type", "an event") if isinstance(play.log[anomaly.at], dict) else "?"
+            yield Finding(anomaly.at, f"a {what} while no run is open: the run has ended already", "nothing", what)
+    for move in play.moves:
+        if move.active or play.options.deaf_model or play.options.deaf_tools:
+            continue
+        left = [one for one in move.step.awaiting if not isinstance(one, TimerAwaited)]
+        if left and move.end:
+            yield Finding(move.end - 1, "the run has ended, and something of it is still awaited", [], _names(left))
+
+
+def run_never_stuck(play: Play) -> Judgement:
+    """Quiet in an open run, something is awaited; and with the environment answering, every run ends (X-5)."""
+    for move in play.moves:
+        if not move.active:
+            continue
+        if move.step.awaiting:
+            yield SEEN
+        else:
+            yield Finding(
+                max(move.end - 1, 0), "stuck: quiet in an open run, and nothing is awaited", "a model or a tool", []
+            )
+            return
+    if play.moves and play.moves[-1].closing and play.moves[-1].active:
+        answers = sum(move.closing for move in play.moves)
+        yield Finding(max(len(play.log) - 1, 0), f"the run does not end: the environment answered {answers} times")
+
+
+def next_message_served(play: Play) -> Judgement:
+    """After any end, the next message is served (BED-006h, BED-006i, X-5)."""
+    ended = False
+    for move in play.moves:
+        if isinstance(move.stimulus, User) and not move.was_active and not move.before:
+            if move.rejected:
+                yield Finding(move.first, "a message is refused while no run is open", "served", move.step.refused)
+            elif move.took_place and not any(at >= move.first for at in play.messages.values() if at < move.end):
+                yield Finding(move.first, "a message while no run is open is not accepted", "user-message", "nothing")
+            elif move.took_place and not any(move.first <= one.at < move.end for one in play.requests):
+                if not play.stops_within(move):
+                    yield Finding(move.first, "a message is accepted, and the model is never asked")
+            elif ended:
+                yield SEEN
+        ended = ended or bool(play.stops_within(move))
+
+
+def abort_interrupts(play: Play) -> Judgement:
+    """An aborted run ends, as interrupted (BED-005a, BED-005b, RC-2)."""
+    for move, cycle in play.aborts():
+        if move.closing:
+            continue
+        stop = play.stop_of(cycle)
+        if stop is None:
+            yield Finding(move.first, "an aborted run never ends", "run-stop", None)
+        elif stop.reason != "interrupted":
+            yield Finding(play.cycles[cycle].stop, "an aborted run ends otherwise", "interrupted", stop.reason)
+        yield Seen(inferred=play.inferred(play.cycles[cycle].stop))
+
+
+def abort_ends_as_declared(play: Play) -> Judgement:
+    """An abort ends the run at once, or when what runs is released, as declared (BED-005i, BED-005j)."""
+    for move, cycle in play.aborts():
+        stop = play.cycles[cycle].stop
+        if play.policies.get("abortEnds") == "at-once":
+            yield SEEN
+            if stop is None or stop >= move.end:
+                yield Finding(move.first, "the abort does not end the run at once, as declared", "run-stop", stop)
+        elif not any(isinstance(one, ToolAwaited) and one.cancelled for one in move.step.awaiting):
+            yield SEEN
+            if stop is None:
+                yield Finding(move.first, "nothing is left to be released, and the aborted run is open")
+
+
+def nothing_starts_after_abort(play: Play) -> Judgement:
+    """After an abort no tool starts and no model is asked in that run (BED-005a, BED-005g, X-3)."""
+    for move, cycle in play.aborts():
+        yield SEEN
+        stop = play.cycles[cycle].stop
+        end = len(play.log) if stop is None else stop
+        for request in play.requests:
+            if move.first <= request.at < end:
+                yield Finding(request.at, "the model is asked after the abort", "nothing", "model-request")
+        known = {one.execution for one in move.tools(before=True)}
+        for later in play.moves[play.moves.index(move) :]:
+            if later.first > end:
+                break
+            started = [one for one in later.tools() if one.execution not in known and later.end <= end + 1]
+            if started:
+                yield Finding(max(later.end - 1, 0), "a tool starts after the abort", "nothing", _names(started))
+
+
+def aborted_text_dropped(play: Play) -> Judgement:
+    """Nothing of an aborted response is kept (BED-005c, BED-D4)."""
+    for move, _ in play.aborts():
+        request = move.model_before
+        if request is None:
+            continue
+        response = next((one for one in play.responses if one.request == request.request_id), None)
+        if response is None or not response.items:
+            continue
+        yield SEEN
+        for at, event in enumerate(play.log):
+            if event.get("type") == "agent-output" and event.get("responseId") == request.request_id:
+                yield Finding(at, "an item of an aborted response is kept", "nothing", event)
+
+
+def model_failure_survived(play: Play) -> Judgement:
+    """When the model fails, the run retries as often as declared, or ends as error (BED-006a, BED-006d, RS-5.1)."""
+    retried = 0
+    for move in play.moves:
+        if not isinstance(move.stimulus, ModelFail):
+            retried = 0 if move.took_place and move.model_before else retried
+            continue
+        cycle = play.cycle_before(move)
+        if not move.took_place or cycle < 0:
+            continue
+        stop = play.cycles[cycle].stop
+        ended = stop is not None and stop < move.end
+        asked = [one for one in play.requests if move.first <= one.at < move.end and one.cycle == cycle]
+        waits = any(isinstance(one, TimerAwaited) for one in move.step.awaiting)
+        yield Seen(inferred=ended and play.inferred(stop))
+        if ended:
+            found = play.stop_of(cycle)
+            if found is not None and found.reason != "error":
+                yield Finding(stop, "the model failed, and the run ends otherwise", "error", found.reason)
+        elif not asked and not waits:
+            yield Finding(max(move.end - 1, 0), "the model failed: the run neither ends nor asks again")
+        retried = 0 if ended else retried + 1
+        bound = play.policies.get("retries", 0)
+        if retried > bound and (asked or waits):
+            yield Finding(max(move.end - 1, 0), "a failed request is retried more often than declared", bound, retried)
+
+
+def _names(awaited: Sequence[object]) -> list[str]:
+    return [str(getattr(one, "request_id", None) or getattr(one, "call_id", None)) for one in awaited]
+
+
+def aborted(play: Play, move: Move) -> bool:
+    """Whether the run of *move* was aborted before it."""
+    cycle = play.cycle_before(move)
+    return any(cycle == hit and abort.first <= move.first for abort, hit in play.aborts())

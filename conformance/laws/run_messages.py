@@ -1,0 +1,131 @@
+"""Laws on a runtime: what becomes of the user's messages."""
+
+from turncheck.model.stimuli import Together, User
+
+from .law import SEEN, Finding, Judgement
+from .play import Play, Request, projection_policies
+
+
+def messages_consumed(play: Play) -> Judgement:
+    """A run that completes has shown its root to the model: no accepted message is lost (RC-D8, X-7, BED-002b)."""
+    for name, index in play.message_cycles.items():
+        if index < 0 or play.cycles[index].root != play.messages[name]:
+            continue
+        if play.cycles[index].reason == "completed":
+            yield SEEN
+            if not _consumed(play, name, index):
+                yield Finding(play.messages[name], f"the message {name} is accepted and the model never sees it")
+
+
+def steers_in_their_run(play: Play) -> Judgement:
+    """A steer reaches the model in the run that it was sent to (RC-4.2, TM-5.2)."""
+    for name, index in play.message_cycles.items():
+        if index < 0 or play.cycles[index].root == play.messages[name]:
+            continue
+        if play.cycles[index].reason == "completed":
+            yield SEEN
+            if not _consumed(play, name, index):
+                elsewhere = [one.id for one in play.requests if name in play.shown(one)]
+                yield Finding(
+                    play.messages[name], f"the steer {name} does not reach the model in its run", "seen", elsewhere
+                )
+
+
+def follow_ups_in_turn(play: Play) -> Judgement:
+    """A follow-up waits for the run to end; then one is served a run, first in first out (RC-4.1, RC-7.5, TM-5.1)."""
+    last = len(play.cycles)
+    for request in _seen(play):
+        if request.cycle < 0:
+            continue
+        waiting = {
+            name
+            for name, index in play.message_cycles.items()
+            if play.messages[name] < request.at and (index if index >= 0 else last) > request.cycle
+        }
+        if waiting:
+            yield SEEN
+        early = [name for name in play.shown(request) if name in waiting]
+        if early:
+            yield Finding(request.at, "a follow-up that waits is shown to the model in an earlier run", [], early)
+
+
+def messages_in_order(play: Play) -> Judgement:
+    """The model sees messages in the order in which they were served (X-7)."""
+    for request in _seen(play):
+        names = [name for name in play.shown(request) if name in play.messages]
+        if len(names) < 2:
+            continue
+        yield SEEN
+        served = sorted(set(names), key=lambda name: (play.message_cycles[name], play.messages[name]))
+        if names != served:
+            yield Finding(request.at, "the model sees messages out of order, or twice", served, names)
+
+
+def queue_as_declared(play: Play) -> Judgement:
+    """After an abort or a failure, what waits is promoted, held or dropped as declared (RC-D6)."""
+    fates = projection_policies(play.policies).queue_fate()
+    for index, cycle in enumerate(play.cycles):
+        if cycle.stop is None or cycle.reason in {"completed", None}:
+            continue
+        stop = cycle.stop
+        waiting = {
+            name
+            for name, at in play.messages.items()
+            if at < stop and not 0 <= play.message_cycles[name] <= index and at not in play.projection.dropped
+        } | {name for name, at in play.messages.items() if at < stop and at in play.projection.dropped}
+        if not waiting:
+            continue
+        fate = fates[cycle.reason or ""]
+        users = [at for at in play.messages.values() if at > stop]
+        served = [one for one in play.requests if stop < one.at < min(users, default=len(play.log))]
+        yield SEEN
+        if fate == "promote" and not served:
+            yield Finding(stop, "the queue is not promoted, as declared", "a request", "nothing")
+        elif fate != "promote" and served:
+            yield Finding(served[0].at, f"the queue is promoted, where {fate} is declared", fate, "promote")
+        elif fate == "drop" and (late := _late(play, waiting, stop)) is not None:
+            yield Finding(late.at, "a dropped message is shown to the model", "nothing", play.shown(late))
+
+
+def busy_as_declared(play: Play) -> Judgement:
+    """A message without delivery in an open run is rejected, steers or waits, as declared (BED-002c, RC-3.2)."""
+    busy = play.policies.get("busy")
+    for move in play.moves:
+        if not isinstance(move.stimulus, User) or move.stimulus.delivery is not None or not move.was_active:
+            continue
+        if busy == "reject":
+            yield SEEN
+            if not move.rejected:
+                yield Finding(move.first, "a message while busy is not rejected", "rejected", move.step.refused)
+        elif move.rejected:
+            yield Finding(move.first, "a message while busy is rejected", busy, "reject")
+        elif move.took_place:
+            yield SEEN
+
+
+def sent_together_none_lost(play: Play) -> Judgement:
+    """Of two messages sent at once, each is accepted or refused: none is lost (X-7, TM-2.2)."""
+    for move in play.moves:
+        if not isinstance(move.stimulus, Together):
+            continue
+        sent = [one.id for one in move.stimulus.stimuli if isinstance(one, User)]
+        if len(sent) < 2:
+            continue
+        accepted = [name for name in sent if name in play.messages]
+        yield SEEN
+        if len(accepted) < len(sent) and not move.rejected:
+            lost = [name for name in sent if name not in accepted]
+            yield Finding(move.first, "a message sent together with another is lost", sent, f"without {lost}")
+
+
+def _consumed(play: Play, name: str, cycle: int) -> bool:
+    """Whether a request of the cycle shows the message. A follow-up's own line stands in an earlier cycle's stretch."""
+    return any(name in play.shown(one) for one in play.requests if one.cycle == cycle and one.at > play.messages[name])
+
+
+def _late(play: Play, names: set[str], after: int) -> Request | None:
+    return next((one for one in play.requests if one.at > after and names & set(play.shown(one))), None)
+
+
+def _seen(play: Play) -> list[Request]:
+    return [one for one in play.requests if one.input is not None]

@@ -1,0 +1,258 @@
+"""Laws on a runtime: what the model is shown, and what is kept of what it said."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from turncheck.model.events import AgentOutput
+from turncheck.model.stimuli import (
+    Abort,
+    ModelFail,
+    ModelOutput,
+    Reasoning,
+    Stimulus,
+    Text,
+    Together,
+    ToolCall,
+    ToolFail,
+    ToolReturn,
+    User,
+)
+
+from .law import SEEN, Finding, Judgement
+from .play import Play, Response
+
+_REJECTS: Final = {"malformed", "unknown-type"}
+
+
+def log_well_formed(play: Play) -> Judgement:
+    """The log holds the core's events and nothing else (X-1, RC-1, RC-D5)."""
+    if play.log:
+        yield SEEN
+    for anomaly in play.projection.anomalies:
+        if anomaly.kind in _REJECTS:
+            yield Finding(anomaly.at, f"{anomaly.kind}: no event of the log", "an event", play.log[anomaly.at])
+
+
+def input_well_formed(play: Play) -> Judgement:
+    """In what the model is shown every call is answered once, after it, before anything else is said (X-6, RS-3.2)."""
+    for request in play.requests:
+        waiting: list[str] = []
+        answered = False  # a result stands between the last call and here
+        for place, entry in enumerate(request.input or ()):
+            role, call = entry.get("role"), entry.get("callId")
+            if role == "assistant" and call is not None:
+                if answered and waiting:
+                    yield Finding(request.at, f"input[{place}]: {waiting} unanswered when {call} is made", [], waiting)
+                waiting, answered = [*waiting, call], False
+            elif role == "tool":
+                yield SEEN
+                if call in waiting:
+                    waiting.remove(call)
+                else:
+                    yield Finding(request.at, f"input[{place}]: a result without its call, or a second one", None, call)
+                answered = True
+            elif waiting and (role == "user" or (role == "assistant" and answered)):
+                yield Finding(
+                    request.at, f"input[{place}]: {waiting} unanswered when something else is said", [], waiting
+                )
+                waiting = []
+        if waiting:
+            yield Finding(request.at, f"the model is shown {waiting} unanswered", [], waiting)
+
+
+def input_not_invented(play: Play) -> Judgement:
+    """The model is shown nothing that nobody said (X-7)."""
+    outputs = [one for move in play.of(ModelOutput) for one in [move.stimulus] if isinstance(one, ModelOutput)]
+    said = [one.item.text for one in outputs if isinstance(one.item, Text)]
+    called = {one.item.call_id for one in outputs if isinstance(one.item, ToolCall)}
+    called |= {str(event.get("callId")) for event in play.log if event.get("kind") == "tool-call"}  # ids made unique
+    for request in play.requests:
+        for place, entry in enumerate(request.input or ()):
+            role, text = entry.get("role"), str(entry.get("text"))
+            if role == "user":
+                yield SEEN
+                if not entry.get("ids") and not any(one.text in text for one in play.sent.values()):
+                    yield Finding(request.at, f"input[{place}]: nobody sent this", None, text)
+            elif role == "assistant" and entry.get("callId") is not None and entry["callId"] not in called:
+                yield Finding(request.at, f"input[{place}]: the model never made this call", None, entry["callId"])
+            elif role == "assistant" and entry.get("callId") is None and text and not any(one in text for one in said):
+                yield Finding(request.at, f"input[{place}]: the model never said this", None, text)
+
+
+def input_loses_nothing(play: Play) -> Judgement:
+    """What the model was shown and has said, it is shown again: history is whole (X-7, BED-005k, BED-004d)."""
+    before: list[str] = []
+    for request in play.requests:
+        if request.input is None:
+            continue
+        now = [_key(entry) for entry in request.input]
+        if before:
+            yield SEEN
+        lost = [key for key in before if key not in now]
+        if lost:
+            yield Finding(request.at, "the model is not shown any more what it was shown before", before, now)
+        before = now
+    for response in play.whole_responses():
+        later = _next_in_run(play, response)
+        if later is None:
+            continue
+        shown = " ".join(str(entry.get("text")) for entry in later if entry.get("role") == "assistant")
+        for _, stimulus in response.items:
+            if isinstance(stimulus.item, Text) and stimulus.item.text not in shown:
+                yield Finding(None, "the model is not shown what it said", stimulus.item.text, later)
+
+
+def items_conserved(play: Play) -> Judgement:
+    """Every item of a whole response is logged once, complete and in order (X-7, RC-6.3, BED-003b)."""
+    for response in play.whole_responses():
+        assert response.end is not None
+        places: list[int] = []
+        for move, stimulus in response.items:
+            if not _shown(play, stimulus):
+                continue
+            found = [
+                at
+                for at in range(move.first, len(play.log))
+                if isinstance(event := play.events[at], AgentOutput) and _same(play.log[at], event, stimulus)
+            ]
+            yield SEEN
+            if len(found) != 1:
+                what = "lost" if not found else f"logged {len(found)} times"
+                yield Finding(found[1] if found else move.first, f"an item of the model is {what}", 1, _item(stimulus))
+            places += found[:1]
+        if places != sorted(places):
+            yield Finding(places[0], "the items of a response are logged out of order", sorted(places), places)
+
+
+def response_is_one_round(play: Play) -> Judgement:
+    """The items of one response are one round, and those of two responses are two (RC-D3, EF-5, EF-8)."""
+    rounds = {
+        at: (index, number)
+        for index, cycle in enumerate(play.cycles)
+        for number, one in enumerate(cycle.rounds)
+        for at in one.outputs
+    }
+    owners: dict[tuple[int, int], str] = {}
+    for response in play.whole_responses():
+        texts = {_item(stimulus) for _, stimulus in response.items}
+        found = [at for at in rounds if _logged(play.log[at]) in texts]
+        places = {rounds[at] for at in found}
+        if len(found) > 1:
+            yield SEEN
+        if len(places) > 1:
+            yield Finding(found[0], "one response is shown as several rounds", 1, len(places))
+        for place in places:
+            if owners.setdefault(place, response.request) != response.request:
+                yield Finding(found[0], "two responses are shown as one round", 2, 1)
+
+
+def rounds_bounded(play: Play) -> Judgement:
+    """A run asks the model at most as often as its limit says (EF-1, RS-4.1, TM-3.3)."""
+    bound = play.bound
+    if bound is None:
+        return
+    for index in range(len(play.cycles)):
+        asked = [one.at for one in play.requests if one.cycle == index]
+        if len(asked) >= bound:
+            yield SEEN
+        if len(asked) > bound:
+            yield Finding(asked[bound], "a run asks the model more often than its limit", bound, len(asked))
+
+
+def capabilities_honest(play: Play) -> Judgement:
+    """What is declared is there (the profile's promise)."""
+    for move in play.moves:
+        for stimulus in getattr(move.stimulus, "stimuli", (move.stimulus,)):
+            need = needs(stimulus)
+            if need is None or need not in play.capabilities:
+                continue
+            refused = move.step.refused
+            if refused is not None and refused.why == "unsupported":
+                yield Finding(
+                    None, f"{need} is declared, and {type(stimulus).__name__} unsupported", need, refused.message
+                )
+            elif move.took_place:
+                yield SEEN
+    if "model-input" in play.capabilities:
+        for request in play.requests:
+            if request.input is None:
+                yield Finding(request.at, "model-input is declared, and a request does not show it", "input", None)
+
+
+def needs(stimulus: Stimulus) -> str | None:
+    """The capability without which a stimulus cannot take place; None for what every runtime has."""
+    match stimulus:
+        case User(delivery="steer"):
+            return "steer"
+        case User(delivery="followUp"):
+            return "follow-up"
+        case ModelOutput(item=Reasoning()):
+            return "reasoning"
+        case ModelOutput(item=ToolCall(arguments=str())):
+            return "raw-arguments"
+        case ModelOutput(item=ToolCall()) | ToolReturn():
+            return "tools"
+        case Abort():
+            return "abort"
+        case ToolFail():
+            return "tool-failure"
+        case ModelFail():
+            return "model-failure"
+        case Together():
+            return "together"
+        case _:
+            return None
+
+
+def _key(entry: Any) -> str:
+    """What an entry is, whatever its wrapping: a call and its result by id, a text by itself."""
+    return f"{entry.get('role')} {entry.get('callId') or entry.get('text')}"
+
+
+def _next_in_run(play: Play, response: Response) -> list[Any] | None:
+    """The input of the request after a response, in the same run."""
+    places = [place for place, one in enumerate(play.requests) if one.id == response.request]
+    if not places or places[0] + 1 >= len(play.requests):
+        return None
+    first, after = play.requests[places[0]], play.requests[places[0] + 1]
+    return list(after.input) if after.input is not None and after.cycle == first.cycle else None
+
+
+def _shown(play: Play, stimulus: ModelOutput) -> bool:
+    """Whether the runtime has to log the item: malformed calls it may report otherwise."""
+    match stimulus.item:
+        case Reasoning():
+            return "reasoning" in play.capabilities
+        case ToolCall(arguments=str()):
+            return False
+        case ToolCall(call_id=name):
+            return name not in _repeated(play)
+        case Text():
+            return True
+
+
+def _repeated(play: Play) -> set[str]:
+    names = list(_called(play))
+    return {name for name in names if names.count(name) > 1}
+
+
+def _called(play: Play) -> Iterator[str]:
+    for move in play.of(ModelOutput):
+        if isinstance(move.stimulus, ModelOutput) and isinstance(move.stimulus.item, ToolCall):
+            yield move.stimulus.item.call_id
+
+
+def _same(raw: Any, event: AgentOutput, stimulus: ModelOutput) -> bool:
+    item = stimulus.item
+    if isinstance(item, ToolCall):
+        return event.kind == "tool-call" and event.call_id == item.call_id
+    return event.kind == ("assistant" if isinstance(item, Text) else "reasoning") and raw.get("text") == item.text
+
+
+def _item(stimulus: ModelOutput) -> str:
+    item = stimulus.item
+    return item.call_id if isinstance(item, ToolCall) else item.text
+
+
+def _logged(raw: Any) -> str:
+    return str(raw.get("callId") or raw.get("text"))

@@ -1,0 +1,204 @@
+"""Relation laws on a runtime: the same word again, or a changed one, and two observations compared."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias, cast
+
+from msgspec import convert, to_builtins
+from msgspec.structs import replace
+
+from turncheck.model.stimuli import Abort, ModelFail, ModelOutput, ModelStop, ResetOptions, Stimulus, Text, User
+
+from .law import SEEN, Finding, Judgement
+from .play import Move, Play
+
+Again: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], Play]
+
+_UNSEEN: Final = ("timestamp", "seq")
+_IDS: Final = {"id", "callId"}
+_OWN: Final = {*_IDS, "text", "output", "message"}
+"""Where a stimulus holds strings that are the environment's own."""
+_CONTROL: Final = ("stop", "cancelled", "TERMINATE", "[DONE]", "Error: failed", "null", "/abort", "interrupted", "</s>")
+"""Texts that a runtime could take for a command or a sign."""
+_WHOLE: Final = r"(?<![\w-])(?:{})(?![\w-])"
+
+
+@dataclass(frozen=True)
+class Rerun:
+    """An observation, and the means to observe again: here, and in another process with another hash seed."""
+
+    play: Play
+    again: Again
+    elsewhere: Again
+
+    @property
+    def word(self) -> tuple[Stimulus, ...]:
+        """The stimuli that were applied."""
+        return tuple(move.stimulus for move in self.play.moves)
+
+
+def run_deterministic(rerun: Rerun) -> Judgement:
+    """The same word again, in a runtime that was reset, gives the same (X-2, BED-001b)."""
+    yield SEEN
+    yield from _same(rerun.play, rerun.again(rerun.word, rerun.play.options), "the same word again")
+
+
+def run_hash_seed(rerun: Rerun) -> Judgement:
+    """A new process with another hash seed gives the same (X-2)."""
+    yield SEEN
+    yield from _same(rerun.play, rerun.elsewhere(rerun.word, rerun.play.options), "a process with another hash seed")
+
+
+def observer_isolated(rerun: Rerun) -> Judgement:
+    """An observer that throws changes nothing (X-2, BED-011a)."""
+    yield SEEN
+    options = replace(rerun.play.options, observer="throws")
+    yield from _same(rerun.play, rerun.again(rerun.word, options), "an observer that throws", native=False)
+
+
+def slow_consumer_same(rerun: Rerun) -> Judgement:
+    """A slow consumer sees the same events as a fast one (X-2, X-7)."""
+    yield SEEN
+    options = replace(rerun.play.options, observer="slow")
+    yield from _same(rerun.play, rerun.again(rerun.word, options), "a slow consumer", native=False)
+
+
+def run_boundary_equivalence(rerun: Rerun) -> Judgement:
+    """Runs that complete, are interrupted or fail at one point are followed by the same (X-4, RC-2, BED-006i)."""
+    play = rerun.play
+    place = _fork(play)
+    if place is None:
+        return
+    before = rerun.word[:place]
+    after = (
+        User(id="after", text="say after"),
+        ModelOutput(item=Text(text="after all")),
+        ModelStop(reason="end-turn"),
+    )
+    ends: dict[str, tuple[Stimulus, ...]] = {
+        "completed": (ModelOutput(item=Text(text="until here")), ModelStop(reason="end-turn"))
+    }
+    if "abort" in play.capabilities:
+        ends["interrupted"] = (Abort(),)
+    if "model-failure" in play.capabilities and not play.policies.get("retries"):
+        ends["error"] = (ModelFail(failure="fatal"),)
+    seen: dict[str, list[str]] = {}
+    for reason, end in ends.items():
+        found = rerun.again((*before, *end, *after), play.options)
+        if len(found.moves) != len(before) + len(end) + len(after) or found.moves[-len(after)].was_active:
+            continue  # unsettled, or not ended: other laws' business
+        seen[reason] = [
+            _shape(found.log[at]) for move in found.moves[-len(after) :] for at in range(move.first, move.end)
+        ]
+    if len(seen) > 1:
+        yield SEEN
+    first: list[str] = next(iter(seen.values()), [])
+    for reason, shape in seen.items():
+        if shape != first:
+            yield Finding(None, f"what follows a run that is {reason} differs", first, shape)
+
+
+def run_opaque(rerun: Rerun) -> Judgement:
+    """Other ids and texts give other ids and texts, and nothing else (X-8)."""
+    expected = [_plain(move) for move in rerun.play.moves]
+    names = _other_names(to_builtins(rerun.word), str(expected))
+    if not names:
+        return
+    yield SEEN
+    word = convert(_renamed(to_builtins(rerun.word), names), tuple[Stimulus, ...])
+    found = rerun.again(word, rerun.play.options)
+    back = {renamed: name for name, renamed in names.items()}
+    steps = [_renamed(_plain(move), back) for move in found.moves]
+    if steps != expected:
+        place = next((at for at, (one, other) in enumerate(zip(expected, steps, strict=False)) if one != other), 0)
+        yield Finding(
+            None, "renamed ids and texts change more than names", expected[place : place + 1], steps[place : place + 1]
+        )
+
+
+def _same(play: Play, other: Play, what: str, *, native: bool = True) -> Judgement:
+    """Compare settled step by settled step."""
+    for first, second in zip(play.moves, other.moves, strict=False):
+        one, two = _plain(first, native=native), _plain(second, native=native)
+        if one != two:
+            yield Finding(max(first.end - 1, 0), f"{what} gives something else", one, two)
+            return
+    if len(play.moves) != len(other.moves):
+        yield Finding(None, f"{what} ends elsewhere", len(play.moves), len(other.moves))
+
+
+def _plain(move: Move, *, native: bool = True) -> Any:
+    """A step as JSON, without times."""
+    step = to_builtins(move.step)
+    events: list[dict[str, Any]] = [event for event in move.step.events if isinstance(event, dict)]
+    step["events"] = [
+        {key: value for key, value in event.items() if key not in _UNSEEN}
+        for event in events
+        if native or event.get("type") != "native"
+    ]
+    return step
+
+
+def _fork(play: Play) -> int | None:
+    """The last place where an open run awaits a model that has said nothing, nothing else is open and nobody waits."""
+    for place in range(len(play.moves), 0, -1):
+        move = play.moves[place - 1]
+        asked = [one.at for one in play.requests if move.first <= one.at < move.end]
+        if asked and move.active and not move.closing and not move.tools() and not _waiting(play, asked[-1], move.end):
+            return place
+    return None
+
+
+def _waiting(play: Play, at: int, end: int) -> bool:
+    """Whether a message before *end* waits for a later run than the one that is open *at*, or steers after that."""
+    now = play.cycle_at(at)
+    return any(
+        place < end and (not 0 <= play.message_cycles[name] <= now or place > at)
+        for name, place in play.messages.items()
+    )
+
+
+def _shape(event: Any) -> str:
+    return " ".join(str(event.get(key)) for key in ("type", "kind", "reason", "text") if event.get(key) is not None)
+
+
+def _other_names(word: Any, log: str) -> dict[str, str]:
+    """Each id that the word brings along → another one; each text and output → one that says to stop, where it can.
+
+    A word of control that stands in the *log* already is left out: it could not be told from the runtime's own.
+    """
+    ids: dict[str, None] = {}
+    texts: dict[str, None] = {}
+
+    def gather(value: Any, key: str = "") -> None:
+        if isinstance(value, dict):
+            for name, part in value.items():
+                gather(part, name)
+        elif isinstance(value, list | tuple):
+            for part in value:
+                gather(part, key)
+        elif isinstance(value, str) and key in _OWN:
+            (ids if key in _IDS else texts)[value] = None
+
+    gather(word)
+    control = [one for one in _CONTROL if not re.search(_WHOLE.format(re.escape(one)), log)]
+    turn = len(word) % len(_CONTROL)  # so that it is not always the root's text that says to stop
+    says = [*control[turn:], *control[:turn]]
+    found = {name: f"o{name}" for name in (*ids, *texts)}
+    return found | dict(zip((name for name in texts if name not in ids), says, strict=False))
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    """*value* with the names in its strings renamed: a whole string, or a whole word within a wrapping."""
+    longest = sorted(names, key=len, reverse=True)
+    within = re.compile(_WHOLE.format("|".join(map(re.escape, longest))))
+
+    def rename(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: rename(part) for key, part in value.items()}
+        if isinstance(value, list | tuple):
+            return [rename(part) for part in value]
+        return within.sub(lambda found: names[found[0]], value) if isinstance(value, str) else value
+
+    return rename(value)

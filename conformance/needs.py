@@ -1,0 +1,20 @@
+"""What a law needs of a target, against what its profile declares."""
+
+from turncheck.adapters.protocol import Profile
+
+from .laws.law import Law
+
+
+def missing(law: Law, profile: Profile) -> list[str]:
+    """What *law* needs and the profile does not declare."""
+    return [need for need in law.needs if not _has(need, profile)]
+
+
+def _has(need: str, profile: Profile) -> bool:
+    """A capability, or ``policy NAME``, or ``machine NAME``."""
+    kind, _, name = need.partition(" ")
+    if kind == "policy":
+        return name in profile.policies
+    if kind == "machine":
+        return profile.machine == name
+    return profile.can(need)

@@ -1,0 +1,163 @@
+"""Verify a runtime: directed words, then generated ones; the result, and the shortest word for each law that breaks."""
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib.metadata import version
+
+from turncheck.adapters.runtime import RuntimeTarget
+from turncheck.model.machine import Row
+from turncheck.model.stimuli import ResetOptions
+
+from .classic_words import DEEP, classic_words, starts
+from .driving import UnsettledError
+from .exploring import explore, follow
+from .judging_runs import REPEATING, Failure, Judging, OverError
+from .laws.law import Law
+from .needs import missing
+from .results import INTERRUPTED, Evidence, LawResult, Result, Verdict, WordCounterexample, plain, summary
+from .situations import Situation, access_words, directed, rows_for, tables_of
+
+
+def verify_runtime(
+    runtime: RuntimeTarget,
+    laws: Sequence[Law],
+    *,
+    words: int,
+    seed: int = 0,
+    budget: float | None = None,
+    hash_seed: int,
+    fail_fast: bool = False,
+    progress: Callable[[str], None] = lambda _: None,
+) -> tuple[Result, dict[str, WordCounterexample]]:
+    """Hold a runtime to *laws*; return the result, and for each broken law its shortest word.
+
+    The same seed gives the same result, unless *budget* (seconds), a broken target or Ctrl-C cut the run, which ``cut``
+    says. The target stays open. Raises TargetError when its twin process does not start.
+    """
+    profile = runtime.profile
+    applicable = [law for law in laws if not missing(law, profile)]
+    capabilities = frozenset(profile.capabilities)
+    rows = rows_for(capabilities, profile.policies)
+    accesses = access_words(tables_of(profile.policies), capabilities)
+    started = time.monotonic()
+    with runtime.again(hash_seed) as twin:
+        run = Judging(runtime, twin, applicable, started + budget if budget else float("inf"), fail_fast, progress)
+        try:
+            _directed(run, rows, accesses, capabilities)
+            if words:
+                reached = [accesses[row] for row in rows if len(accesses[row]) > 1]
+                explore(run, rows, reached, starts(capabilities), words=words, seed=seed)
+            _settle(run, applicable)
+        except OverError:
+            if run.broken is None:
+                _settle_quietly(run, applicable)
+        except KeyboardInterrupt:
+            run.cut = INTERRUPTED  # what was found until now stands
+    results = tuple(_verdict(law, run) for law in laws)
+    missed = [f"{row.source}: {row.label}" for row in rows if row not in run.taken]
+    result = Result(
+        turncheck=version("turncheck"),
+        target=runtime.name,
+        implementation=runtime.implementation,
+        profile=profile,
+        seed=seed,
+        laws=results,
+        coverage={
+            "rows": f"{len(rows) - len(missed)}/{len(rows)}",
+            "missed": missed,
+            "words": run.words,
+            "stimuli": run.stimuli,
+            "unsettled": run.unsettled,
+        },
+        summary=summary(results),
+        cut=run.cut,
+    )
+    failed = {law.law for law in results if law.verdict == "fail"}
+    found = {law: _counterexample(law, failure, runtime, seed, laws) for law, failure in run.failures.items()}
+    return result, {law: one for law, one in found.items() if law in failed}
+
+
+def _directed(
+    run: Judging, rows: Sequence[Row], accesses: Mapping[Row, tuple[str, ...]], capabilities: frozenset[str]
+) -> None:
+    """The words that take every row at least once, shortest first, and the classic situations of each option."""
+    options = starts(capabilities)
+    for word in sorted(directed(rows, accesses), key=len):
+        _follow(run, options[0], word)
+    for option in options[3:]:
+        for word in DEEP:
+            _follow(run, option, word)
+    for stimuli in classic_words(capabilities):
+        driver = run.begin(options[0])
+        with contextlib.suppress(UnsettledError):
+            run.asking(partial(driver.run, stimuli))
+        run.finish(driver, ())
+
+
+def _follow(run: Judging, options: ResetOptions, word: Sequence[str]) -> None:
+    driver = run.begin(options)
+    situation = Situation(driver)
+    situation.refresh()
+    with contextlib.suppress(UnsettledError):
+        run.asking(lambda: follow(situation, word))
+    run.finish(driver, situation.taken)
+
+
+def _settle(run: Judging, laws: Sequence[Law]) -> None:
+    """Shrink what broke, and make sure that it breaks again."""
+    for law in laws:
+        if law.name in run.failures and (law.name in REPEATING or run.confirm(law.name)):
+            run.reduce(law)
+
+
+def _settle_quietly(run: Judging, laws: Sequence[Law]) -> None:
+    run.deadline = time.monotonic() + 10 if run.cut and "budget" in run.cut else float("inf")
+    with contextlib.suppress(OverError):
+        _settle(run, laws)
+
+
+def _verdict(law: Law, run: Judging) -> LawResult:
+    evidence = Evidence(run.observed[law.name], run.inferred[law.name])
+
+    def graded(verdict: Verdict, why: str | None = None) -> LawResult:
+        return LawResult(law.name, law.kind, law.clauses, verdict, evidence, why)
+
+    absent = missing(law, run.runtime.profile)
+    if absent:
+        return graded("skipped", f"not declared: {', '.join(absent)}")
+    if law.name in run.failures:
+        if run.flaky is not None and law.name not in REPEATING:
+            return graded("inconclusive", "the implementation is flaky: the same word gave something else (X-2)")
+        return graded("fail", run.failures[law.name].finding.message)
+    if run.broken is not None:
+        return graded("error", run.broken.problem)
+    if run.unsettled and law.name == "run-never-stuck":
+        return graded("inconclusive", f"{run.unsettled} words did not settle within the adapter's patience")
+    if evidence.observed:
+        return graded("pass")
+    if evidence.adapter:
+        return graded("inconclusive", "all evidence was inferred by the adapter")
+    return graded("inconclusive", f"no evidence: it needs {law.evidence}")
+
+
+def _counterexample(
+    name: str, failure: Failure, runtime: RuntimeTarget, seed: int, laws: Sequence[Law]
+) -> WordCounterexample:
+    finding = failure.finding
+    return WordCounterexample(
+        schema=1,
+        target=runtime.name,
+        profile=runtime.profile,
+        seed=seed,
+        law=name,
+        clauses=next((law.clauses for law in laws if law.name == name), ()),
+        message=finding.message,
+        word=failure.word,
+        steps=tuple(move.step for move in failure.play.moves),
+        applied=tuple(move.stimulus for move in failure.play.moves),
+        position=finding.at,
+        expected=plain(finding.expected),
+        observed=plain(finding.observed),
+    )
