@@ -14,10 +14,13 @@ import click
 COMMANDS: Final = {
     "check": "Judge recorded logs of an agent runtime.",
     "diagrams": "Draw the machines, or check that the drawings are in step.",
+    "drive": "Drive a runtime by hand: play the user, the model, the tools and the clock.",
     "laws": "List the laws, or show one.",
+    "matrix": "Verify several runtimes, and write one table.",
     "project": "Show the cycles that a log projects to.",
     "redact": "Rename ids and replace texts by their length, so that a log can be shown.",
     "replay": "Judge a counterexample file again.",
+    "smoke": "Walk through an implementation's life, for who writes its adapter.",
     "targets": "List the targets that can be verified.",
     "verify": "Hold an implementation to every law.",
 }

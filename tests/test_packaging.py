@@ -23,7 +23,11 @@ def installed(path):
 
 
 def files(pattern):
-    return {installed(path) for folder in FOLDERS for path in (ROOT / folder).rglob(pattern)}
+    return {installed(path) for folder in FOLDERS for path in (ROOT / folder).rglob(pattern) if path.is_file()}
+
+
+SCRIPTS = "turncheck/adapters/runtimes/"
+"""Adapters that run in environments of their own: data of the package, and no modules of it."""
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +53,7 @@ def test_the_packages_that_are_listed_are_the_folders():
 
 
 def test_every_folder_with_modules_is_a_package():
-    modules = {name.rpartition("/")[0] for name in files("*.py")}
+    modules = {name.rpartition("/")[0] for name in files("*.py") if not name.startswith(SCRIPTS)}
     assert modules == {name.rpartition("/")[0] for name in files("__init__.py")}
 
 
@@ -67,10 +71,19 @@ def test_every_schema_is_in_the_wheel(wheel):
     assert schemas - wheel == set()
 
 
+def test_every_adapter_of_a_runtime_is_in_the_wheel_with_its_lock_file(wheel):
+    adapters = {name for name in files("*.*") if name.startswith(SCRIPTS) and "__pycache__" not in name}
+    assert adapters
+    assert adapters - wheel == set()
+
+
+def test_both_helper_libraries_are_in_the_wheel(wheel):
+    assert {"turncheck/adapters/kit/turncheck_kit.py", "turncheck/adapters/kit/turncheck_kit.mjs"} <= wheel
+
+
 def test_the_wheel_holds_nothing_else(wheel):
-    assert {name for name in wheel if name.startswith("turncheck/")} == files("*.py") | files("*.json") | files(
-        "py.typed"
-    )
+    kinds = ("*.py", "*.json", "*.mjs", "*.d.ts", "*.lock", "*.in", "py.typed")
+    assert {name for name in wheel if name.startswith("turncheck/")} <= {name for kind in kinds for name in files(kind)}
 
 
 def test_the_wheel_claims_one_name_alone(wheel):

@@ -157,5 +157,7 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
     click.echo(f"\n{counted}; {done}, seed {result.seed}")
     shares = ", ".join(f"{name} {share}" for name, share in result.coverage.items() if isinstance(share, str))
     click.echo(f"covered: {shares}")
+    for missed in result.coverage.get("missed", ()):
+        click.echo(f"  not taken: {missed}")
     if result.cut:
         click.echo(style(f"the run was cut short: {result.cut}", fg="yellow"))

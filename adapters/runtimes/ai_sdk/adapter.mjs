@@ -1,0 +1,305 @@
+// The AI SDK's streamText, version 6, from node_modules under the folder TURNCHECK_ENVIRONMENT.
+// streamText has no session: what stands around it here is what its documentation shows of a chat server. The messages are
+// the caller's; response.messages are appended to them in onFinish ("Response Messages" in "Tool Calling"), which also runs
+// after an abort, with the steps that were finished by then. One response at a time; a stop button aborts its signal.
+import { rawArguments, serve } from "../../kit/turncheck_kit.mjs";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const folder = join(process.env.TURNCHECK_ENVIRONMENT ?? ".", "node_modules/ai");
+if (!existsSync(folder)) {
+  console.error(`no AI SDK in ${folder}: TURNCHECK_ENVIRONMENT must be a folder in which npm installed ai`);
+  process.exit(2);
+}
+const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+const { APICallError, jsonSchema, stepCountIs, streamText, tool } = await import(
+  pathToFileURL(join(folder, "dist/index.mjs"))
+);
+globalThis.AI_SDK_LOG_WARNINGS = false;
+
+const MAX_ROUNDS = 20; // the default of its ToolLoopAgent; streamText's own is one step, which answers no tool result
+const RETRIES = 2; // streamText's default
+const POLICIES = {
+  busy: "reject",
+  tools: "parallel",
+  abortEnds: "when-released",
+  retries: RETRIES,
+  maxRounds: MAX_ROUNDS,
+};
+const USAGE = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+const STOPS = { "end-turn": "stop", "tool-use": "tool-calls", length: "length" };
+
+const textOf = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+/** The prompt as the model is shown it: {role, text or callId} entries. */
+function shown(prompt) {
+  return prompt.flatMap(({ role, content }) => {
+    if (role === "system") return [{ role, text: content }];
+    return content.flatMap((part) => {
+      if (part.type === "text") return [{ role, text: part.text }];
+      if (part.type === "tool-call") return [{ role, callId: part.toolCallId, tool: part.toolName }];
+      if (part.type !== "tool-result") return []; // reasoning
+      const { type, value, reason } = part.output;
+      return [
+        {
+          role: "tool",
+          callId: part.toolCallId,
+          text: textOf(value ?? reason ?? null),
+          isError: type.startsWith("error") || undefined,
+        },
+      ];
+    });
+  });
+}
+
+/** A failed call of the provider's service: what its package throws for 503 and for 401. */
+function refusal(failure) {
+  const retryable = failure.kind === "retryable";
+  return new APICallError({
+    message: failure.message,
+    url: "http://127.0.0.1:9",
+    requestBodyValues: {},
+    statusCode: retryable ? 503 : 401,
+    isRetryable: retryable,
+  });
+}
+
+/** The parts of the language model interface that a provider makes of the scripted items. */
+async function* parts(request, first) {
+  const finish = (unified) => ({ type: "finish", finishReason: { unified, raw: undefined }, usage: USAGE });
+  yield { type: "stream-start", warnings: [] };
+  try {
+    for (let { value: item, done } = await first, n = 0; !done; { value: item, done } = await request.next(), n++) {
+      const id = `${request.id}.${n}`;
+      if (item.kind === "tool-call") {
+        const input = rawArguments(item);
+        yield { type: "tool-input-start", id: item.callId, toolName: item.tool };
+        yield { type: "tool-input-delta", id: item.callId, delta: input };
+        yield { type: "tool-input-end", id: item.callId };
+        yield { type: "tool-call", toolCallId: item.callId, toolName: item.tool, input };
+      } else {
+        const kind = item.kind === "assistant" ? "text" : "reasoning";
+        yield { type: `${kind}-start`, id };
+        yield { type: `${kind}-delta`, id, delta: item.text };
+        yield { type: `${kind}-end`, id };
+      }
+    }
+    yield finish(STOPS[request.reason]);
+  } catch (error) {
+    if (error.kind === undefined || error.kind === "stream") throw error; // aborted, or broken: so is the body
+    yield { type: "error", error: refusal(error) }; // what a provider's stream says in its midst
+    yield finish("error");
+  }
+}
+
+function streamOf(generator, walkAway) {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        try {
+          const { value, done } = await generator.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          controller.error(error);
+        }
+      },
+      cancel: walkAway,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+class Session {
+  messages = [];
+  controller = undefined; // of the response under way
+
+  constructor(env, sessionId) {
+    this.env = env;
+    this.sessionId = sessionId;
+    this.tools = Object.fromEntries(env.options.tools.map((each) => [each.name, this.tool(each)]));
+  }
+
+  log(event, how) {
+    this.env.log({ ...event, sessionId: this.sessionId }, how);
+  }
+
+  tool({ name, schema }) {
+    return tool({
+      description: name,
+      inputSchema: jsonSchema(schema ?? { type: "object", properties: {} }),
+      execute: (input, { toolCallId, abortSignal }) =>
+        this.env.tool(toolCallId, name, input, { signal: abortSignal, sessionId: this.sessionId }),
+    });
+  }
+
+  async doStream({ prompt, abortSignal }) {
+    const request = this.env.model(shown(prompt), { signal: abortSignal, sessionId: this.sessionId });
+    const first = request.next();
+    try {
+      await first;
+    } catch (error) {
+      if (error.kind === undefined) throw error;
+      if (error.kind !== "stream") throw refusal(error);
+    }
+    this.answered.push(request.id);
+    return { stream: streamOf(parts(request, first), () => request.return()) };
+  }
+
+  user({ id, text, delivery }) {
+    if (this.controller) {
+      if (delivery) return this.env.refuse("unsupported", `streamText takes no message during a run: ${delivery}`);
+      return this.env.refuse("rejected", "a response is under way");
+    }
+    this.log({ type: "user-message", id, text, delivery });
+    this.messages.push({ role: "user", content: text });
+    return this.respond();
+  }
+
+  abort() {
+    this.controller?.abort(new DOMException("The user stopped it.", "AbortError"));
+  }
+
+  async respond() {
+    const { env } = this;
+    this.controller = new AbortController();
+    this.answered = []; // the requests whose answers have begun, of which no step has begun
+    this.stopped = false;
+    this.error = undefined;
+    try {
+      const result = streamText({
+        model: {
+          specificationVersion: "v3",
+          provider: "scripted",
+          modelId: "scripted",
+          supportedUrls: {},
+          doStream: (options) => this.doStream(options),
+        },
+        system: "Be brief.",
+        messages: [...this.messages],
+        tools: this.tools,
+        stopWhen: stepCountIs(env.options.limits.maxRounds ?? MAX_ROUNDS),
+        maxRetries: RETRIES,
+        abortSignal: this.controller.signal,
+        onFinish: ({ response }) => void this.messages.push(...response.messages),
+        onError: () => env.observe(), // the default prints it
+        onChunk: () => env.observe(),
+        onStepFinish: () => env.observe(),
+      });
+      for await (const part of result.fullStream) this.read(part);
+      if (this.error !== undefined) this.stop("error", this.error);
+      else if (!this.stopped) this.stop("error", "the stream ended without a terminal", { source: "adapter" });
+    } catch (error) {
+      this.stop("error", error.message, { source: "adapter" }); // the stream broke under its consumer
+    }
+    this.controller = undefined;
+  }
+
+  /** The first terminal counts: an error part may be followed by a finish, or by the stream's end alone. */
+  stop(reason, detail, how) {
+    if (!this.stopped) this.log({ type: "run-stop", reason, detail }, how);
+    this.stopped = true;
+  }
+
+  /** What this throws is the adapter's failure, and not the stream's. */
+  read(part) {
+    try {
+      this.hear(part);
+    } catch (error) {
+      this.env.fail(error);
+    }
+  }
+
+  hear(part) {
+    const { responseId } = this;
+    const kinds = { text: "assistant", reasoning: "reasoning" };
+    const [family, phase] = part.type.split("-");
+    if (family in kinds) {
+      // A text is one item, shown whole at its end.
+      if (phase === "start") this.text = "";
+      if (phase === "delta") this.text += part.text;
+      if (phase === "end") this.log({ type: "agent-output", kind: kinds[family], text: this.text, responseId });
+      return;
+    }
+    switch (part.type) {
+      case "start-step":
+        this.responseId = this.answered.shift();
+        break;
+      case "tool-call":
+        this.log({
+          type: "agent-output",
+          kind: "tool-call",
+          callId: part.toolCallId,
+          tool: part.toolName,
+          arguments: part.input,
+          responseId,
+        });
+        break;
+      case "tool-result":
+        this.log({ type: "tool-result", callId: part.toolCallId, output: part.output });
+        break;
+      case "tool-error": // of a tool that failed, an unknown one, or wrong input
+        this.log({
+          type: "tool-result",
+          callId: part.toolCallId,
+          output: part.error?.message ?? textOf(part.error),
+          isError: true,
+        });
+        break;
+      case "error":
+        this.error = part.error?.message ?? textOf(part.error);
+        break;
+      case "finish":
+        this.stop(part.finishReason === "error" ? "error" : "completed", this.error ?? part.finishReason);
+        break;
+      case "abort":
+        this.stop("interrupted", part.reason);
+        break;
+      default:
+    }
+  }
+}
+
+serve({
+  implementation: { name: "ai", version, language: "javascript", homepage: "https://ai-sdk.dev" },
+  profile: {
+    capabilities: [
+      "abort",
+      "tools",
+      "tool-failure",
+      "model-failure",
+      "reasoning",
+      "model-input",
+      "raw-arguments",
+      "call-ids",
+      "sessions",
+      "together",
+      "limits",
+      "observer",
+      "deaf",
+      "clock",
+    ],
+    policies: POLICIES,
+  },
+  reset(env) {
+    for (const [name, value] of Object.entries(env.options.policies)) {
+      if (value !== POLICIES[name])
+        env.refuse("unsupported", `policies.${name}: this has ${POLICIES[name] ?? "none"}, not ${value}`);
+    }
+    const sessions = new Map();
+    this.session = ({ sessionId }) => {
+      if (!sessions.has(sessionId)) sessions.set(sessionId, new Session(env, sessionId));
+      return sessions.get(sessionId);
+    };
+  },
+  user(message) {
+    return this.session(message).user(message);
+  },
+  abort(stimulus) {
+    this.session(stimulus).abort();
+  },
+});

@@ -1,0 +1,266 @@
+# ruff: noqa: INP001 - a script of an environment of its own, and of no package
+"""LangGraph under test, driven as its documentation drives it (protocol: docs/protocol.md#runtimes).
+
+LangChain's ``create_agent`` on LangGraph with an ``InMemorySaver``, a thread for each session, and
+``astream_events(version="v2")`` read to its end. The runtime's defaults stand: no retries, parallel tools, and a tool
+that raises ends the run (arguments that fail validation don't: they are an output for the model).
+
+- *Items* are those of the whole message, in the order in which they streamed (the message itself keeps texts and calls
+  apart). What an aborted or failed response streamed is nowhere kept, so that it is not logged either. A call's
+  arguments are as the runtime parsed them: it completes what was cut off.
+- *Results* are the ToolMessages in the updates that the graph streams, also those of unknown tools and of arguments
+  that could not be parsed. A tool that raises has none: ``on_tool_error`` is its result, since the run ends with it.
+- *Terminals.* None is said: a raised exception is an error, a plain end is completed.
+- *Abort* cancels the task that reads the events: there is no other cancel.
+- *Busy.* The runtime doesn't guard a thread: of two runs the one that ends last overwrites the other's answer. There
+  is nothing to join or wait in, so that a second message is the caller's to hold back: this adapter rejects it.
+- *Observer*: a callback handler for all events, as ``config["callbacks"]`` takes it; a slow one slows the reader too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+os.environ["LANGSMITH_TRACING"] = "false"  # before the import: traces are sent over the network
+
+from langchain.agents import create_agent
+from langchain_core.callbacks import AsyncCallbackHandler
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages.tool import tool_call_chunk
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
+from langchain_core.tools import InjectedToolCallId, StructuredTool
+from langgraph.checkpoint.memory import InMemorySaver
+from pydantic import ConfigDict, create_model
+from turncheck_kit import Adapter, Environment, raw_arguments, serve
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+ROUNDS = 5000  # of create_agent's recursion limit of 9,999 (langchain/agents/factory.py): two steps a round
+TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
+
+
+class ScriptedModel(BaseChatModel):
+    """The environment's model. The id of a message is the request's; content blocks keep texts apart by their index."""
+
+    env: Any
+    session: str | None
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, *_: Any, **__: Any) -> Any:
+        """The script needs no tools."""
+        return self
+
+    def _generate(self, *_: Any, **__: Any) -> ChatResult:
+        raise NotImplementedError  # only streamed runs are driven
+
+    async def _astream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> AsyncIterator[ChatGenerationChunk]:
+        index = 0
+        async with self.env.model(list(context(messages)), session=self.session) as request:
+            async for item in request:
+                yield ChatGenerationChunk(message=chunk(request.id, index, item))
+                index += 1
+        last = AIMessageChunk(id=request.id, content=[], response_metadata={"finish_reason": request.reason})
+        yield ChatGenerationChunk(message=last)
+
+
+def chunk(key: str, index: int, item: dict[str, Any]) -> AIMessageChunk:
+    """An item of the protocol as a chunk of a message."""
+    if item["kind"] == "tool-call":
+        call = tool_call_chunk(name=item["tool"], args=raw_arguments(item), id=item["callId"], index=index)
+        return AIMessageChunk(id=key, content=[], tool_call_chunks=[call])
+    kind = "text" if item["kind"] == "assistant" else "reasoning"
+    return AIMessageChunk(id=key, content=[{"type": kind, kind: item["text"], "index": index}])
+
+
+def context(messages: list[BaseMessage]) -> Iterator[dict[str, Any]]:
+    """The model's input as the protocol's."""
+    for message in messages:
+        if isinstance(message, AIMessage):
+            for kind, text in texts(message):
+                if kind == "assistant":
+                    yield {"role": "assistant", "text": text}
+            for call in [*message.tool_calls, *message.invalid_tool_calls]:
+                yield {"role": "assistant", "callId": call["id"], "tool": call["name"]}
+        elif isinstance(message, ToolMessage):
+            failed = {"isError": True} if message.status == "error" else {}
+            yield {"role": "tool", "callId": message.tool_call_id, "text": message.text} | failed
+        else:
+            yield {"role": "user" if isinstance(message, HumanMessage) else message.type, "text": message.text}
+
+
+def texts(message: AIMessage) -> Iterator[tuple[str, str]]:
+    """The texts of a message or chunk, as (``assistant`` or ``reasoning``, text)."""
+    for block in message.content if isinstance(message.content, list) else []:
+        if isinstance(block, dict) and block["type"] in ("text", "reasoning"):
+            yield "assistant" if block["type"] == "text" else "reasoning", block[block["type"]]
+
+
+def scripted_tool(env: Environment, session: str | None, declared: dict[str, Any]) -> StructuredTool:
+    """A tool whose parameters are the schema's, so that the runtime validates the arguments itself."""
+
+    async def execute(turncheck_call: str, **arguments: Any) -> Any:
+        shown = {name: value for name, value in arguments.items() if value is not None}  # None is a default
+        return await env.tool(turncheck_call, declared["name"], shown, session=session)
+
+    schema = declared.get("schema") or {}
+    fields: dict[str, Any] = {"turncheck_call": Annotated[str, InjectedToolCallId]}
+    for name, value in schema.get("properties", {}).items():
+        hint = TYPES.get(value.get("type"), Any)
+        fields[name] = hint if name in schema.get("required", []) else (hint, None)
+    rest = ConfigDict(extra="forbid" if schema.get("additionalProperties") is False else "allow")
+    arguments = create_model("Arguments", __config__=rest, **fields)
+    return StructuredTool.from_function(
+        coroutine=execute, name=declared["name"], description="scripted", args_schema=arguments
+    )
+
+
+class Observer(AsyncCallbackHandler):
+    """A listener to every callback of a run."""
+
+    def __init__(self, env: Environment) -> None:
+        self.env = env
+
+    async def on_chain_start(self, *_: Any, **__: Any) -> None:
+        """Do what the option says."""
+        await self.env.observe()
+
+    on_chain_end = on_chain_error = on_chat_model_start = on_llm_new_token = on_llm_end = on_llm_error = on_chain_start
+    on_tool_start = on_tool_end = on_tool_error = on_chain_start
+
+
+class Chat:
+    """One session: a thread of its own agent, and the run under way."""
+
+    def __init__(self, env: Environment, session: str | None) -> None:
+        self.env, self.session = env, session
+        tools = [scripted_tool(env, session, declared) for declared in env.options.get("tools") or []]
+        self.agent = create_agent(ScriptedModel(env=env, session=session), tools, checkpointer=InMemorySaver())
+        self.task: asyncio.Task[Any] | None = None
+        self.streamed: list[tuple[str, str]] = []
+        self.invalid: set[str | None] = set()
+        self.failed: list[dict[str, Any]] = []
+
+    async def run(self, text: str) -> None:
+        """Run the agent to the end of its events, and log how it ended."""
+        self.task = asyncio.current_task()
+        self.streamed, self.invalid, self.failed = [], set(), []
+        config: dict[str, Any] = {"configurable": {"thread_id": "thread"}, "callbacks": [Observer(self.env)]}
+        if limit := (self.env.options.get("limits") or {}).get("maxRounds"):
+            config["recursion_limit"] = 2 * limit  # a step of the model, a step of its tools
+        stop: dict[str, Any] = {"reason": "completed"}
+        sent = {"messages": [{"role": "user", "content": text}]}
+        try:
+            async for event in self.agent.astream_events(sent, config, version="v2"):
+                self.show(event)
+                if self.env.options.get("observer") == "slow":
+                    await self.env.observe()
+        except asyncio.CancelledError:
+            stop = {"reason": "interrupted"}
+        except Exception as error:  # noqa: BLE001 - whatever leaves the stream is the run's terminal
+            stop = {"reason": "error", "detail": f"{type(error).__name__}: {error}"}
+        self.task = None
+        for failure in self.failed:
+            self.log(failure)
+        self.log({"type": "run-stop", **stop}, source="adapter")
+
+    def show(self, event: Any) -> None:
+        """Log what an event shows that is new."""
+        data = event["data"]
+        match event["event"]:
+            case "on_chat_model_stream":
+                self.streamed += [("tool-call", str(call["id"])) for call in data["chunk"].tool_call_chunks]
+                self.streamed += texts(data["chunk"])
+            case "on_chat_model_end":
+                self.whole(data["output"])
+            case "on_tool_error":
+                failure = {"callId": data["tool_call_id"], "output": str(data["error"]), "isError": True}
+                self.failed.append({"type": "tool-result", **failure})
+            case "on_chain_stream" if not event["parent_ids"]:
+                for node, update in data["chunk"].items():
+                    self.results(node, update["messages"])
+
+    def whole(self, message: AIMessage) -> None:
+        """Log the items of a whole message, in the order in which they streamed."""
+        calls = [*message.tool_calls, *message.invalid_tool_calls]
+        for kind, streamed in self.streamed:
+            shown: dict[str, Any] = {"kind": kind, "text": streamed}
+            if kind == "tool-call":
+                call = next(call for call in calls if call["id"] == streamed)
+                calls.remove(call)
+                shown = {"kind": kind, "callId": call["id"], "tool": call["name"], "arguments": call["args"]}
+            self.log({"type": "agent-output", "responseId": message.id, **shown})
+        self.streamed = []
+        self.invalid.update(call["id"] for call in message.invalid_tool_calls)
+
+    def results(self, node: str, messages: list[BaseMessage]) -> None:
+        """Log a node's new tool messages. The model's node may send all there are: new are those to invalid calls."""
+        for message in messages:
+            if isinstance(message, ToolMessage) and (node == "tools" or message.tool_call_id in self.invalid):
+                call_id = message.tool_call_id
+                self.invalid.discard(call_id)
+                self.failed = [failure for failure in self.failed if failure["callId"] != call_id]
+                failed = True if message.status == "error" else None
+                self.log({"type": "tool-result", "callId": call_id, "output": message.content, "isError": failed})
+
+    def log(self, event: dict[str, Any], *, source: str | None = None) -> None:
+        """Log an event of this session."""
+        self.env.log(event | {"sessionId": self.session}, source=source)
+
+
+class LangGraph(Adapter):
+    """The runtime: an agent and a thread for each session."""
+
+    implementation: ClassVar[dict[str, Any]] = {
+        "name": "langgraph",
+        "version": version("langgraph"),
+        "language": "python",
+        "homepage": "https://docs.langchain.com/oss/python/langgraph",
+    }
+    profile: ClassVar[dict[str, Any]] = {
+        "roles": ["runtime"],
+        "capabilities": [
+            *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments"),
+            *("call-ids", "sessions", "together", "limits", "observer", "deaf", "clock"),
+        ],
+        "policies": {
+            "busy": "reject",
+            "tools": "parallel",
+            "abortEnds": "when-released",
+            "retries": 0,
+            "maxRounds": ROUNDS,
+        },
+    }
+
+    async def reset(self, env: Environment) -> None:
+        """New sessions."""
+        self.env = env
+        self.chats: dict[str | None, Chat] = {}
+
+    async def user(self, stimulus: dict[str, Any]) -> None:
+        """Run the agent on a message; this task is the run."""
+        session = stimulus.get("sessionId")
+        chat = self.chats.get(session) or self.chats.setdefault(session, Chat(self.env, session))
+        if chat.task is not None:
+            why = "unsupported" if stimulus.get("delivery") else "rejected"
+            self.env.refuse(why, "a run of this thread is active; the runtime has no rule for a second one")
+        else:
+            chat.log({"type": "user-message", **{name: stimulus.get(name) for name in ("id", "text", "delivery")}})
+            await chat.run(stimulus["text"])
+
+    async def abort(self, stimulus: dict[str, Any]) -> None:
+        """Cancel the run at once."""
+        chat = self.chats.get(stimulus.get("sessionId"))
+        if chat and chat.task:
+            chat.task.cancel()
+
+
+if __name__ == "__main__":
+    serve(LangGraph())

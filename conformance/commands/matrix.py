@@ -1,0 +1,100 @@
+"""``turncheck matrix``."""
+
+import datetime
+import os
+import tempfile
+from importlib.metadata import version
+from pathlib import Path
+
+import click
+import msgspec
+
+from turncheck.adapters.errors import BadTargetError, TargetError
+from turncheck.adapters.known import known
+from turncheck.adapters.targets import open_target
+
+from ..laws.registry import selected
+from ..matrix import Matrix, Unstarted, reasons, to_markdown
+from ..results import INTERRUPTED, Result, write
+from .output import Progress, emit, notice
+
+
+@click.command()
+@click.argument("targets", nargs=-1)
+@click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated words a runtime.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds for each target.")
+@click.option(
+    "--timeout", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="An answer's."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path(".turncheck/matrix"),
+    show_default=True,
+    help="Where matrix.json, matrix.md and the counterexamples go.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the JSON, not the table.")
+@click.pass_context
+def command(
+    context: click.Context,
+    *,
+    targets: tuple[str, ...],
+    examples: int,
+    seed: int,
+    budget: float | None,
+    timeout: float,
+    out: Path,
+    as_json: bool,
+) -> None:
+    """Verify several runtimes, and write one table: law by runtime.
+
+    TARGETS are all known runtimes where none is named. Each red cell has a counterexample file, which `turncheck replay
+    --run` reproduces. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a target could not be verified.
+    """
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(tempfile.gettempdir(), "turncheck-hypothesis")))
+    results: list[Result] = []
+    unstarted: list[Unstarted] = []
+    for target in targets or tuple(known()):
+        try:
+            result = _verified(target, examples, seed, budget, timeout, out)
+        except (TargetError, BadTargetError) as error:
+            notice(f"{target}: {error}")
+            unstarted.append(Unstarted(target, str(error).splitlines()[0]))
+            continue
+        results.append(result)
+        if result.cut == INTERRUPTED:
+            break
+    day = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    matrix = Matrix(version("turncheck"), day, seed, examples, tuple(results), tuple(unstarted))
+    try:
+        _write(matrix, out)
+    except OSError as error:
+        raise click.ClickException(f"the matrix cannot be written: {error}") from error
+    if as_json:
+        emit(matrix)
+    else:
+        click.echo(to_markdown(matrix))
+    context.exit(matrix.exit_code)
+
+
+def _verified(target: str, examples: int, seed: int, budget: float | None, timeout: float, out: Path) -> Result:
+    from ..verification import verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
+
+    with open_target(target, timeout=timeout, say=notice) as opened, Progress(target) as progress:
+        laws = selected(["runtime"])
+        result, found = verify_target(opened, laws, examples=examples, seed=seed, budget=budget, progress=progress.say)
+    files = {law: write(one, out / "counterexamples").relative_to(out) for law, one in found.items()}
+    return msgspec.structs.replace(
+        result,
+        laws=tuple(
+            msgspec.structs.replace(law, counterexample=str(files[law.law])) if law.law in files else law
+            for law in result.laws
+        ),
+    )
+
+
+def _write(matrix: Matrix, out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "matrix.json").write_bytes(msgspec.json.format(msgspec.json.encode(matrix), indent=2) + b"\n")
+    (out / "matrix.md").write_text(to_markdown(matrix) + "\n" + reasons(matrix), encoding="utf-8")
