@@ -170,7 +170,7 @@ def _options(text: str) -> ResetOptions:
     try:
         return msgspec.json.decode(text, type=ResetOptions)
     except msgspec.MsgspecError as error:
-        raise ShorthandError(f"{error}; expected {CONTROLS['reset'].form}, see docs/protocol.md#reset-1") from error
+        raise ShorthandError(f"{error}; expected {CONTROLS['reset'].form}, see docs/protocol.md#reset") from error
 
 
 def _json(value: object) -> str:

@@ -24,7 +24,7 @@ from turncheck.model.stimuli import (
 from .life import TOOLS, Life
 from .stage import Stage
 
-RESET: Final = "docs/protocol.md#reset-1"
+RESET: Final = "docs/protocol.md#reset"
 IMAGE: Final = {
     "type": "image",
     "mediaType": "image/gif",

@@ -9,7 +9,7 @@ from .capabilities import CAPABILITIES
 from .life import Life
 from .stage import Misbehaving, Stage
 
-RESET: Final = "docs/protocol.md#reset-1"
+RESET: Final = "docs/protocol.md#reset"
 REFUSALS: Final = "docs/protocol.md#refusals"
 HASH_SEED: Final = 4321
 """Another PYTHONHASHSEED than the target's own."""
