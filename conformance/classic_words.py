@@ -42,7 +42,7 @@ DEEP: Final = (
 def classic_words(capabilities: frozenset[str]) -> Iterator[tuple[Stimulus, ...]]:
     """Situations that no row names: payloads that are wrong, ids that recur, messages at once, several items."""
     first, stop = User(id="u1", text="say 1 red"), ModelStop(reason="end-turn")
-    text, other = ModelOutput(item=Text(text="answer 2 red")), ModelOutput(item=Text(text="answer 3 blue"))
+    text, other = ModelOutput(item=Text(text="answer 2 red.")), ModelOutput(item=Text(text="answer 3 blue."))
     yield first, text, other, stop
     yield first, text, stop, User(id="u4", text="say 4 blue"), other, stop
     if "tools" in capabilities:

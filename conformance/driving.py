@@ -12,10 +12,12 @@ from turncheck.model.stimuli import (
     Advance,
     Awaited,
     ModelAwaited,
+    ModelOutput,
     ModelStop,
     ResetOptions,
     Step,
     Stimulus,
+    Text,
     TimerAwaited,
     ToolAwaited,
     ToolReturn,
@@ -110,7 +112,12 @@ class Driver(Recorder):
         for _ in range(ANSWERS):
             if not self.active or not self.awaiting:
                 return
-            self.apply(answer_to(self.awaiting[0]), closing=True)
+            awaited = self.awaiting[0]
+            if isinstance(awaited, ModelAwaited):  # an empty response is a case of its own, and some ask again
+                text = Text(text=f"closing {len(self.moves)}.")
+                self.apply(ModelOutput(item=text, request_id=awaited.request_id), closing=True)
+            if awaited in self.awaiting:
+                self.apply(answer_to(awaited), closing=True)
 
     def _settled(self, move: Move) -> Move:
         if move.step.unsettled:

@@ -4,7 +4,8 @@ Each rule is a row; its precondition is that the runtime is in the row's situati
 may begin with the access word of a row, so that deep situations are reached on purpose, and not by luck.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Final, Protocol, TypeVar
 
 import hypothesis
@@ -50,26 +51,40 @@ def explore(
     words: int,
     seed: int,
 ) -> None:
-    """Generate *words* words over *rows*; what *explorer* raises goes through."""
-    machine = _machine(explorer, rows, accesses, options)
+    """Generate *words* words over *rows*; what *explorer* raises goes through.
 
-    @hypothesis.seed(seed)
-    def run() -> None:
-        run_state_machine_as_test(
-            machine,
-            settings=settings(
-                max_examples=words,
-                stateful_step_count=STEPS,
-                database=None,
-                deadline=None,
-                derandomize=False,
-                print_blob=False,
-                phases=(Phase.generate,),
-                suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
-            ),
-        )
+    A runtime that answers one word in two ways confuses Hypothesis, which knows what can come after each prefix: it is
+    started again, with another seed, for the words that are left.
+    """
+    begun = 0
 
-    run()
+    def begin(start: ResetOptions) -> Driver:
+        nonlocal begun
+        begun += 1
+        return explorer.begin(start)
+
+    while begun < words:
+        raised: list[BaseException] = []
+        machine = hypothesis.seed(seed + begun)(_machine(explorer, begin, raised, rows, accesses, options))
+        try:
+            run_state_machine_as_test(
+                machine,
+                settings=settings(
+                    max_examples=words - begun,
+                    stateful_step_count=STEPS,
+                    database=None,
+                    deadline=None,
+                    derandomize=False,
+                    print_blob=False,
+                    phases=(Phase.generate,),
+                    suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
+                ),
+            )
+        except hypothesis.errors.Flaky:
+            if raised:
+                raise raised[0] from None  # an end amid a word looks flaky too
+        else:
+            return
 
 
 def follow(situation: Situation, word: Sequence[str], variant: int = 0) -> bool:
@@ -84,6 +99,8 @@ def follow(situation: Situation, word: Sequence[str], variant: int = 0) -> bool:
 
 def _machine(
     explorer: Explorer,
+    start: Callable[[ResetOptions], Driver],
+    raised: list[BaseException],
     rows: Sequence[Row],
     accesses: Sequence[tuple[str, ...]],
     options: Sequence[ResetOptions],
@@ -101,18 +118,28 @@ def _machine(
             variant=st.integers(0, VARIANTS - 1),
         )
         def begin(self, options: ResetOptions, access: tuple[str, ...], variant: int) -> None:
-            self.driver = explorer.begin(options)
+            with self.watched():
+                self.driver = start(options)
             self.situation = Situation(self.driver)
             self.situation.refresh()
             self.guarded(lambda situation: follow(situation, access, variant))
 
-        def guarded(self, act: Callable[[Situation], object]) -> None:
-            assert self.situation is not None
+        @contextmanager
+        def watched(self) -> Iterator[None]:
+            """Keep what ends the run: Hypothesis may hide it."""
             try:
-                situation = self.situation
-                explorer.asking(lambda: act(situation))
+                yield
             except UnsettledError:
                 self.over = True
+            except BaseException as error:
+                raised.append(error)
+                raise
+
+        def guarded(self, act: Callable[[Situation], object]) -> None:
+            assert self.situation is not None
+            situation = self.situation
+            with self.watched():
+                explorer.asking(lambda: act(situation))
 
         @precondition(lambda self: not any(self.permits(row) for row in rows))
         @rule()
@@ -127,7 +154,8 @@ def _machine(
         def teardown(self) -> None:
             if self.driver is not None:
                 assert self.situation is not None
-                explorer.finish(self.driver, self.situation.taken)
+                with self.watched():
+                    explorer.finish(self.driver, self.situation.taken)
 
     for number, row in enumerate(rows):
         for copy in range(_WEIGHTS.get(row.event, 1)):

@@ -158,7 +158,7 @@ class Situation:
         move = self._driver.apply(self.stimulus(row.event, variant))
         if move.took_place or (move.rejected and row.effects == ("refuse",)):
             self.taken.append(row)
-        self._steers += row.event == "steer" and move.was_active
+        self._steers += row.effects == ("keep_steer",) and move.took_place
         self._attempts = self._attempts + 1 if row.event == "retryable-failure" else 0
         if isinstance(move.stimulus, ModelOutput) and isinstance(move.stimulus.item, ToolCall) and move.took_place:
             self._calls.add(move.stimulus.item.call_id)
@@ -190,9 +190,9 @@ class Situation:
             case "follow-up":
                 return User(id=f"u{number}", text=f"say {number} {colour}", delivery="followUp")
             case "text":
-                return ModelOutput(item=Text(text=f"answer {number} {colour}"))
+                return ModelOutput(item=Text(text=f"answer {number} {colour}."))
             case "reasoning":
-                return ModelOutput(item=Reasoning(text=f"thought {number} {colour}"))
+                return ModelOutput(item=Reasoning(text=f"thought {number} {colour}."))
             case "tool-call":
                 return ModelOutput(item=self._call(number, variant))
             case "model-stop":

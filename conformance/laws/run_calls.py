@@ -72,16 +72,16 @@ def results_not_invented(play: Play) -> Judgement:
     ended: Counter[str] = Counter()
     for move in play.moves:
         stimulus = move.stimulus
-        if isinstance(stimulus, ToolReturn) and move.took_place:
+        if isinstance(stimulus, ToolReturn | ToolFail) and move.took_place:
             ended[stimulus.call_id] += 1
         for at in range(move.first, move.end):
             event = play.events[at]
             if not isinstance(event, ToolResult):
                 continue
-            if event.is_error or event.synthetic:
-                yield SEEN
-            elif ended[event.call_id]:
+            if ended[event.call_id]:
                 ended[event.call_id] -= 1
+                yield SEEN
+            elif event.is_error or event.synthetic:
                 yield SEEN
             else:
                 yield Finding(at, "a result that no tool returned is passed off as one", "isError", play.log[at])
@@ -106,7 +106,7 @@ def tool_failure_survived(play: Play) -> Judgement:
             yield Finding(play.cycles[cycle].stop, "a tool's failure ends the run", "the model is asked", stop.reason)
         elif not results:
             yield Finding(move.first, "a tool's failure has no result", "an error result", None)
-        elif not any(getattr(play.events[at], "is_error", False) for at in results):
+        elif not any(_tells(play, at, stimulus.message) for at in results):
             yield Finding(results[0], "a tool's failure is told as a success", "isError", play.log[results[0]])
 
 
@@ -153,6 +153,11 @@ def tools_as_declared(play: Play) -> Judgement:
 
 def _calls(response: Response) -> list[ToolCall]:
     return [stimulus.item for _, stimulus in response.items if isinstance(stimulus.item, ToolCall)]
+
+
+def _tells(play: Play, at: int, message: str) -> bool:
+    """Whether a result says that the tool failed: by its flag, or, where a runtime has none, in its text."""
+    return bool(getattr(play.events[at], "is_error", False)) or _holds(play.log[at], message)
 
 
 def _cancelled(move: Move, stimulus: ToolReturn) -> bool:

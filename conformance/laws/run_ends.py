@@ -123,7 +123,7 @@ def aborted_text_dropped(play: Play) -> Judgement:
 
 
 def model_failure_survived(play: Play) -> Judgement:
-    """When the model fails, the run retries as often as declared, or ends as error (BED-006a, BED-006d, RS-5.1)."""
+    """When the model fails, the run retries as declared, or ends as error (BED-006a, BED-006d, BED-006f, RS-5.1)."""
     retried = 0
     for move in play.moves:
         if not isinstance(move.stimulus, ModelFail):
@@ -143,6 +143,8 @@ def model_failure_survived(play: Play) -> Judgement:
                 yield Finding(stop, "the model failed, and the run ends otherwise", "error", found.reason)
         elif not asked and not waits:
             yield Finding(max(move.end - 1, 0), "the model failed: the run neither ends nor asks again")
+        elif move.stimulus.failure == "fatal":
+            yield Finding(max(move.end - 1, 0), "a failure that no retry can mend is retried", "error", "a retry")
         retried = 0 if ended else retried + 1
         bound = play.policies.get("retries", 0)
         if retried > bound and (asked or waits):

@@ -85,10 +85,10 @@ def input_loses_nothing(play: Play) -> Judgement:
     for request in play.requests:
         if request.input is None:
             continue
-        now = [_key(entry) for entry in request.input]
+        now = [_key(entry) for entry in request.input if entry.get("role") != "system"]
         if before:
             yield SEEN
-        lost = [key for key in before if key not in now]
+        lost = [key for key in before if not _still(key, now)]
         if lost:
             yield Finding(request.at, "the model is not shown any more what it was shown before", before, now)
         before = now
@@ -202,6 +202,12 @@ def needs(stimulus: Stimulus) -> str | None:
             return "together"
         case _:
             return None
+
+
+def _still(key: str, now: list[str]) -> bool:
+    """Whether what was shown is shown: as it was, or a text within one that joins it to others."""
+    role, _, text = key.partition(" ")
+    return key in now or any(one.startswith(role) and text in one for one in now)
 
 
 def _key(entry: Any) -> str:

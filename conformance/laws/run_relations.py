@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final, TypeAlias, cast
 
 from msgspec import convert, to_builtins
@@ -106,10 +107,10 @@ def run_opaque(rerun: Rerun) -> Judgement:
     if not names:
         return
     yield SEEN
-    word = convert(_renamed(to_builtins(rerun.word), names), tuple[Stimulus, ...])
+    word = convert(_renaming(names)(to_builtins(rerun.word)), tuple[Stimulus, ...])
     found = rerun.again(word, rerun.play.options)
-    back = {renamed: name for name, renamed in names.items()}
-    steps = [_renamed(_plain(move), back) for move in found.moves]
+    back = _renaming({renamed: name for name, renamed in names.items()})
+    steps = [back(_plain(move)) for move in found.moves]
     if steps != expected:
         place = next((at for at, (one, other) in enumerate(zip(expected, steps, strict=False)) if one != other), 0)
         yield Finding(
@@ -189,16 +190,22 @@ def _other_names(word: Any, log: str) -> dict[str, str]:
     return found | dict(zip((name for name in texts if name not in ids), says, strict=False))
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
-    """*value* with the names in its strings renamed: a whole string, or a whole word within a wrapping."""
+def _renaming(names: Mapping[str, str]) -> Callable[[Any], Any]:
+    """A function that renames the *names* in all strings of a value: a whole string, or a whole word in a wrapping."""
     longest = sorted(names, key=len, reverse=True)
     within = re.compile(_WHOLE.format("|".join(map(re.escape, longest))))
 
-    def rename(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: rename(part) for key, part in value.items()}
-        if isinstance(value, list | tuple):
-            return [rename(part) for part in value]
-        return within.sub(lambda found: names[found[0]], value) if isinstance(value, str) else value
+    @cache
+    def text(value: str) -> str:
+        return within.sub(lambda found: names[found[0]], value)
 
-    return rename(value)
+    def rename(value: Any) -> Any:
+        if isinstance(value, str):
+            return text(value)
+        if isinstance(value, dict):
+            return {key: rename(part) for key, part in cast("dict[str, Any]", value).items()}
+        if isinstance(value, list | tuple):
+            return type(value)(rename(part) for part in cast("Sequence[Any]", value))
+        return value
+
+    return rename

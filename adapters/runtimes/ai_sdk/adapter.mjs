@@ -1,7 +1,8 @@
 // The AI SDK's streamText, version 6, from node_modules under the folder TURNCHECK_ENVIRONMENT.
 // streamText has no session: what stands around it here is what its documentation shows of a chat server. The messages are
 // the caller's; response.messages are appended to them in onFinish ("Response Messages" in "Tool Calling"), which also runs
-// after an abort, with the steps that were finished by then. One response at a time; a stop button aborts its signal.
+// after an abort, with the steps that were finished by then. One response at a time: that a message is rejected meanwhile is
+// this server's word, not the SDK's. A stop button aborts the response's signal.
 import { rawArguments, serve } from "../../kit/turncheck_kit.mjs";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

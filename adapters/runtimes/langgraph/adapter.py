@@ -5,9 +5,9 @@ LangChain's ``create_agent`` on LangGraph with an ``InMemorySaver``, a thread fo
 ``astream_events(version="v2")`` read to its end. The runtime's defaults stand: no retries, parallel tools, and a tool
 that raises ends the run (arguments that fail validation don't: they are an output for the model).
 
-- *Items* are those of the whole message, in the order in which they streamed (the message itself keeps texts and calls
-  apart). What an aborted or failed response streamed is nowhere kept, so that it is not logged either. A call's
-  arguments are as the runtime parsed them: it completes what was cut off.
+- *Items.* A text or reasoning is logged as it streams. A call is logged when its whole message is there, since only
+  then it has an end; what follows it in that message waits with it. Its arguments are as the runtime parsed them: it
+  completes what was cut off.
 - *Results* are the ToolMessages in the updates that the graph streams, also those of unknown tools and of arguments
   that could not be parsed. A tool that raises has none: ``on_tool_error`` is its result, since the run ends with it.
 - *Terminals.* None is said: a raised exception is an error, a plain end is completed.
@@ -144,14 +144,14 @@ class Chat:
         tools = [scripted_tool(env, session, declared) for declared in env.options.get("tools") or []]
         self.agent = create_agent(ScriptedModel(env=env, session=session), tools, checkpointer=InMemorySaver())
         self.task: asyncio.Task[Any] | None = None
-        self.streamed: list[tuple[str, str]] = []
+        self.held: list[dict[str, Any]] = []
         self.invalid: set[str | None] = set()
         self.failed: list[dict[str, Any]] = []
 
     async def run(self, text: str) -> None:
         """Run the agent to the end of its events, and log how it ended."""
         self.task = asyncio.current_task()
-        self.streamed, self.invalid, self.failed = [], set(), []
+        self.held, self.invalid, self.failed = [], set(), []
         config: dict[str, Any] = {"configurable": {"thread_id": "thread"}, "callbacks": [Observer(self.env)]}
         if limit := (self.env.options.get("limits") or {}).get("maxRounds"):
             config["recursion_limit"] = 2 * limit  # a step of the model, a step of its tools
@@ -167,8 +167,8 @@ class Chat:
         except Exception as error:  # noqa: BLE001 - whatever leaves the stream is the run's terminal
             stop = {"reason": "error", "detail": f"{type(error).__name__}: {error}"}
         self.task = None
-        for failure in self.failed:
-            self.log(failure)
+        for event in [*(event for event in self.held if event["kind"] != "tool-call"), *self.failed]:
+            self.log(event)
         self.log({"type": "run-stop", **stop}, source="adapter")
 
     def show(self, event: Any) -> None:
@@ -176,8 +176,7 @@ class Chat:
         data = event["data"]
         match event["event"]:
             case "on_chat_model_stream":
-                self.streamed += [("tool-call", str(call["id"])) for call in data["chunk"].tool_call_chunks]
-                self.streamed += texts(data["chunk"])
+                self.stream(data["chunk"])
             case "on_chat_model_end":
                 self.whole(data["output"])
             case "on_tool_error":
@@ -187,17 +186,27 @@ class Chat:
                 for node, update in data["chunk"].items():
                     self.results(node, update["messages"])
 
+    def stream(self, chunk: AIMessageChunk) -> None:
+        """Log a chunk's texts, and hold what comes from the first call on."""
+        items = [{"kind": "tool-call", "callId": call["id"]} for call in chunk.tool_call_chunks]
+        items += [{"kind": kind, "text": text} for kind, text in texts(chunk)]
+        for item in items:
+            event = {"type": "agent-output", "responseId": chunk.id, **item}
+            if self.held or item["kind"] == "tool-call":
+                self.held.append(event)
+            else:
+                self.log(event)
+
     def whole(self, message: AIMessage) -> None:
-        """Log the items of a whole message, in the order in which they streamed."""
+        """Log what was held: the message is whole, and its calls are known."""
         calls = [*message.tool_calls, *message.invalid_tool_calls]
-        for kind, streamed in self.streamed:
-            shown: dict[str, Any] = {"kind": kind, "text": streamed}
-            if kind == "tool-call":
-                call = next(call for call in calls if call["id"] == streamed)
+        for event in self.held:
+            if event["kind"] == "tool-call":
+                call = next(call for call in calls if call["id"] == event["callId"])
                 calls.remove(call)
-                shown = {"kind": kind, "callId": call["id"], "tool": call["name"], "arguments": call["args"]}
-            self.log({"type": "agent-output", "responseId": message.id, **shown})
-        self.streamed = []
+                event.update(tool=call["name"], arguments=call["args"])
+            self.log(event)
+        self.held = []
         self.invalid.update(call["id"] for call in message.invalid_tool_calls)
 
     def results(self, node: str, messages: list[BaseMessage]) -> None:

@@ -4,8 +4,8 @@
 ``@function_tool``, ``Runner.run_streamed`` with a ``SQLiteSession``, and ``stream_events()`` read to its end. The
 runtime's defaults stand: ten turns, no retries, parallel tools, and a failed tool is an output for the model.
 
-- *Items* are the run items, which come when a whole response was accepted. Raw events show a response as it streams,
-  but what an aborted or failed response streamed is nowhere kept, so that it is not logged either.
+- *Items.* A text or reasoning is logged as it streams: raw events are how a chat shows it. A call is logged from its
+  run item, which comes when the whole response was accepted; what follows it in that response waits with it.
 - *Results* come as run items once the whole batch has ended; they don't say whether the tool failed.
 - *Terminals.* The stream has none: a raised exception is an error; a plain end is completed where there is a final
   output, and interrupted where there is none.
@@ -97,13 +97,18 @@ def response_item(key: str, item: dict[str, Any]) -> Any:
 
 def logged_item(item: Any) -> dict[str, Any]:
     """An item of a response as the log's ``agent-output``."""
-    event = {"type": "agent-output", "responseId": item.id.partition("-")[0]}
+    event = {"type": "agent-output", "responseId": response_of(item.id)}
     if item.type == "function_call":
         call = {"callId": item.call_id, "tool": item.name, "arguments": parsed(item.arguments)}
         return event | {"kind": "tool-call", **call}
     if item.type == "reasoning":
         return event | {"kind": "reasoning", "text": text_of([part.model_dump() for part in item.summary])}
     return event | {"kind": "assistant", "text": text_of([part.model_dump() for part in item.content])}
+
+
+def response_of(key: str) -> str:
+    """The request that an item answers."""
+    return key.partition("-")[0]
 
 
 def parsed(arguments: str) -> Any:
@@ -179,9 +184,11 @@ class Chat:
         tools = [scripted_tool(env, session, declared) for declared in env.options.get("tools") or []]
         self.agent = Agent(name="agent", model=ScriptedModel(env, session), tools=tools)
         self.result: RunResultStreaming | None = None
+        self.held: dict[str, Any] = {}
 
     async def run(self, text: str) -> None:
         """Run the agent to the end of its stream, and log how it ended."""
+        self.held = {}
         limit = (self.env.options.get("limits") or {}).get("maxRounds", TURNS)
         result = self.result = Runner.run_streamed(
             self.agent, text, session=self.history, max_turns=limit, hooks=Observer(self.env)
@@ -196,17 +203,25 @@ class Chat:
         except Exception as error:  # noqa: BLE001 - whatever leaves the stream is the run's terminal
             stop = {"reason": "error", "detail": f"{type(error).__name__}: {error}"}
         self.result = None
+        for item in self.held.values():
+            if item.type != "function_call":
+                self.log(logged_item(item))
         self.log({"type": "run-stop", **stop}, source="adapter")
 
     def show(self, event: StreamEvent) -> None:
         """Log what an event shows that is new."""
-        if event.type != "run_item_stream_event":
-            return
-        if event.item.type == "tool_call_output_item":
-            call_id = event.item.raw_item["call_id"]
-            self.log({"type": "tool-result", "callId": call_id, "output": event.item.output})
-        else:
-            self.log(logged_item(event.item.raw_item))
+        if event.type == "raw_response_event" and event.data.type == "response.output_item.done":
+            item = event.data.item
+            if item.type == "function_call" or response_of(item.id) in map(response_of, self.held):
+                self.held[item.id] = item
+            else:
+                self.log(logged_item(item))
+        elif event.type == "run_item_stream_event":
+            if event.item.type == "tool_call_output_item":
+                call_id = event.item.raw_item["call_id"]
+                self.log({"type": "tool-result", "callId": call_id, "output": event.item.output})
+            elif item := self.held.pop(event.item.raw_item.id, None):
+                self.log(logged_item(item))
 
     def log(self, event: dict[str, Any], *, source: str | None = None) -> None:
         """Log an event of this session."""

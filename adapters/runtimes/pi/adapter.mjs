@@ -277,8 +277,9 @@ serve({
   },
   reset(env) {
     for (const [name, value] of Object.entries(env.options.policies)) {
-      if (name !== "tools" && value !== POLICIES[name])
-        env.refuse("unsupported", `policies.${name}: pi has ${POLICIES[name] ?? "none"}, not ${value}`);
+      const has = name === "tools" ? ["parallel", "serial"] : [POLICIES[name]];
+      if (!has.includes(value))
+        env.refuse("unsupported", `policies.${name}: pi has ${has.join(" and ")}, not ${value}`);
     }
     const sessions = new Map();
     this.session = ({ sessionId }) => {

@@ -1,3 +1,4 @@
+# ruff: noqa: INP001 - a script of an environment of its own, and of no package
 """pydantic-ai under test, driven as its documentation drives it: ``agent.iter``, each node streamed.
 
 Steering is ``run.enqueue(priority="asap")``, a follow-up ``priority="when_idle"``, abort a ``CancellationToken``
@@ -8,6 +9,7 @@ terminal event; what ``iter`` raises, or not, is the terminal. What is queued wh
 
 import asyncio
 from importlib.metadata import version
+from typing import Any, ClassVar
 
 from pydantic_ai import Agent, CancellationToken, RunCancelled
 from pydantic_ai.capabilities import ProcessEventStream
@@ -21,17 +23,19 @@ from pydantic_ai.messages import (
     ToolReturnPart,
 )
 from scripted import REQUEST_LIMIT, agent_of, arguments_of, limits_of
-from turncheck_kit import Adapter, serve
+from turncheck_kit import Adapter, Environment, serve
 
 
 class PydanticAI(Adapter):
-    implementation = {
+    """The adapter: sessions are conversations, each with an agent of its own."""
+
+    implementation: ClassVar = {
         "name": "pydantic-ai",
         "version": version("pydantic-ai-slim"),
         "language": "python",
         "homepage": "https://ai.pydantic.dev",
     }
-    profile = {
+    profile: ClassVar = {
         "roles": ["runtime"],
         "capabilities": [
             *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),
@@ -50,16 +54,19 @@ class PydanticAI(Adapter):
         },
     }
 
-    def reset(self, env):
+    def reset(self, env: Environment) -> None:
+        """Forget all conversations."""
         self.env, self.sessions = env, {}
 
-    async def user(self, stimulus):
+    async def user(self, stimulus: dict[str, Any]) -> None:
+        """The user sends a message."""
         await self._session(stimulus).accept(stimulus)
 
-    def abort(self, stimulus):
+    def abort(self, stimulus: dict[str, Any]) -> None:
+        """The user aborts the run."""
         self._session(stimulus).abort()
 
-    def _session(self, stimulus):
+    def _session(self, stimulus: dict[str, Any]) -> "Session":
         name = stimulus.get("sessionId")
         if name not in self.sessions:
             self.sessions[name] = Session(self.env, name)
@@ -69,7 +76,7 @@ class PydanticAI(Adapter):
 class Session:
     """One conversation: its history, and the agent run under way (a future until the runtime has opened it)."""
 
-    def __init__(self, env, name):
+    def __init__(self, env: Environment, name: str | None) -> None:
         self.env, self.name = env, name
         self.ids = {}  # text of a user message -> its id
         self.history = []
@@ -79,7 +86,8 @@ class Session:
         observers = [ProcessEventStream(self._observe)] if env.options.get("observer") else []
         self.agent = agent_of(env, self, capabilities=observers)
 
-    async def accept(self, message):
+    async def accept(self, message: dict[str, Any]) -> None:
+        """Start a run with *message*, or hand it to the run under way."""
         self.ids[message["text"]] = message["id"]
         sent = {key: message[key] for key in ("id", "text", "delivery") if message.get(key)}
         self.log({"type": "user-message", **sent})
@@ -93,11 +101,12 @@ class Session:
         self.opened, self.token = self.env.loop.create_future(), CancellationToken()
         self.env.start(self._run(message["text"]))
 
-    def abort(self):
+    def abort(self) -> None:
+        """Cancel the run, if there is one."""
         if self.opened is not None:
             self.token.cancel()
 
-    async def _run(self, prompt):
+    async def _run(self, prompt: str) -> None:
         reason, detail = "completed", None
         answered = len(self.history)
         self.called, self.followups = set(), []
@@ -127,17 +136,17 @@ class Session:
             opened.set_result(None)
         self.log({"type": "run-stop", "reason": reason, "detail": detail}, source="adapter")
 
-    def settle(self):
+    def settle(self) -> None:
         """Before the model is asked: nothing is held back here."""
 
-    def _boundary(self, run):
+    def _boundary(self, run: Any) -> None:
         """A follow-up that left the queue was taken: the one before it is answered."""
         waiting = {pending.enqueue_id for pending in run.pending_messages}
         for _ in [taken for taken in self.followups if taken not in waiting]:
             self.log({"type": "run-stop", "reason": "completed"}, source="adapter")
         self.followups = [enqueued for enqueued in self.followups if enqueued in waiting]
 
-    def _event(self, event):
+    def _event(self, event: Any) -> None:
         match event:
             case PartStartEvent(part=TextPart(content=text)):
                 self._output({"kind": "assistant", "text": text})
@@ -152,27 +161,28 @@ class Session:
                 texts = [part.content for message in messages for part in message.parts]
                 self.log({"type": "native", "event": event.event_kind, "texts": texts})
 
-    def _output(self, item):
+    def _output(self, item: dict[str, Any]) -> None:
         self.log({"type": "agent-output", "responseId": self.request, **item})
 
-    def _result(self, part, source=None):
+    def _result(self, part: ToolReturnPart, source: str | None = None) -> None:
         self.called.discard(part.tool_call_id)
         result = {"type": "tool-result", "callId": part.tool_call_id, "output": part.content}
         error = {} if part.outcome == "success" else {"isError": True}
         synthetic = {"synthetic": True} if part.outcome == "interrupted" else {}
         self.log(result | error | synthetic, source)
 
-    def _left(self, messages):
+    def _left(self, messages: list[Any]) -> None:
         """Results that the runtime wrote into the history without an event."""
         for part in [part for message in messages for part in message.parts]:
             if isinstance(part, ToolReturnPart) and part.tool_call_id in self.called:
                 self._result(part, source="adapter")
 
-    async def _observe(self, _, events):
+    async def _observe(self, _: Any, events: Any) -> None:
         async for _event in events:
             await self.env.observe()
 
-    def log(self, event, source=None):
+    def log(self, event: dict[str, Any], source: str | None = None) -> None:
+        """Log *event* of this conversation."""
         self.env.log({**event, "sessionId": self.name}, source=source)
 
 

@@ -1,24 +1,25 @@
+# ruff: noqa: INP001 - a script of an environment of its own, and of no package
 """pydantic-ai under test over AG-UI: ``AGUIAdapter.run_stream``, as a server calls it for each run of a client.
 
-The adapter plays the client: it keeps the thread's messages as AG-UI's events tell them, and sends them all with the next
-run. A client has one run at a time in a thread, and the protocol has neither steering nor a queue, so a busy one refuses.
-Abort is the server's ``CancellationToken``. The terminals are the runtime's own.
+The adapter plays the client: it keeps the thread's messages as AG-UI's events tell them, and sends them all with the
+next run. A client has one run at a time in a thread, and the protocol has neither steering nor a queue, so a busy one
+refuses. Abort is the server's ``CancellationToken``. The terminals are the runtime's own.
 """
 
 import itertools
 import json
 import sys
 from importlib.metadata import version
+from typing import Any, ClassVar
 
 sys.path.append(sys.path.pop(0))  # this file is named like a package that is needed: look here last
-# ruff: noqa: E402
 
 from ag_ui.core import EventType, RunAgentInput
 from pydantic_ai import CancellationToken
 from pydantic_ai.capabilities import ProcessEventStream
 from pydantic_ai.ui.ag_ui import AGUIAdapter
 from scripted import REQUEST_LIMIT, agent_of, arguments_of, limits_of
-from turncheck_kit import Adapter, serve
+from turncheck_kit import Adapter, Environment, serve
 
 REASONS = {"success": "completed", "cancelled": "interrupted"}  # of RUN_FINISHED's outcome
 
@@ -26,13 +27,13 @@ REASONS = {"success": "completed", "cancelled": "interrupted"}  # of RUN_FINISHE
 class PydanticAIOverAGUI(Adapter):
     """The adapter: sessions are threads."""
 
-    implementation = {
+    implementation: ClassVar = {
         "name": "pydantic-ai-ag-ui",
         "version": version("pydantic-ai-slim"),
         "language": "python",
         "homepage": "https://ai.pydantic.dev/ui/ag-ui/",
     }
-    profile = {
+    profile: ClassVar = {
         "roles": ["runtime"],
         "capabilities": [
             *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments"),
@@ -47,20 +48,20 @@ class PydanticAIOverAGUI(Adapter):
         },
     }
 
-    def reset(self, env):
+    def reset(self, env: Environment) -> None:
         """Forget all threads."""
         self.env, self.threads = env, {}
         env.at_quiet(lambda: [thread.settle() for thread in self.threads.values()])
 
-    async def user(self, stimulus):
+    async def user(self, stimulus: dict[str, Any]) -> None:
         """A client sends a message: a run of the agent."""
         await self._thread(stimulus).run(stimulus)
 
-    def abort(self, stimulus):
+    def abort(self, stimulus: dict[str, Any]) -> None:
         """The server cancels the run."""
         self._thread(stimulus).abort()
 
-    def _thread(self, stimulus):
+    def _thread(self, stimulus: dict[str, Any]) -> "Thread":
         name = stimulus.get("sessionId")
         if name not in self.threads:
             self.threads[name] = Thread(self.env, name)
@@ -70,7 +71,7 @@ class PydanticAIOverAGUI(Adapter):
 class Thread:
     """One conversation as its client sees it: the messages so far, and the run under way."""
 
-    def __init__(self, env, name):
+    def __init__(self, env: Environment, name: str | None) -> None:
         self.env, self.name = env, name
         self.ids = {}  # text of a user message -> its id
         self.messages = {}  # id -> message, in order
@@ -83,7 +84,7 @@ class Thread:
         observers = [ProcessEventStream(self._observe)] if env.options.get("observer") else []
         self.agent = agent_of(env, self, capabilities=observers)
 
-    async def run(self, message):
+    async def run(self, message: dict[str, Any]) -> None:
         """Send *message* with all that came before, and follow the events of the run."""
         if self.token is not None:
             why = "unsupported" if message.get("delivery") else "rejected"
@@ -102,23 +103,23 @@ class Thread:
         if self.token is not None:
             self.stop("error", "the stream ended without RUN_FINISHED or RUN_ERROR", source="adapter")
 
-    def abort(self):
+    def abort(self) -> None:
         """Cancel the run, if there is one."""
         if self.token is not None:
             self.token.cancel()
 
-    def stop(self, reason, detail=None, source=None):
+    def stop(self, reason: str, detail: str | None = None, source: str | None = None) -> None:
         """The run is over."""
         self.token = None
         self.log({"type": "run-stop", "reason": reason, "detail": detail}, source)
 
-    def settle(self):
+    def settle(self) -> None:
         """Log the last result: nothing more is said of it, as this would have come in one stretch with it."""
         if self.result is not None:
             self.log(self.result)
             self.result = None
 
-    def _input(self):
+    def _input(self) -> RunAgentInput:
         return RunAgentInput.model_validate(
             {
                 "threadId": self.name or "thread",
@@ -132,7 +133,7 @@ class Thread:
             }
         )
 
-    def _event(self, event):
+    def _event(self, event: Any) -> None:
         if event.type != EventType.REASONING_ENCRYPTED_VALUE:
             self.settle()
         match event.type:
@@ -160,14 +161,14 @@ class Thread:
             case EventType.RUN_ERROR:
                 self.stop("error", event.message)
 
-    def _say(self, role, name, **fields):
+    def _say(self, role: str, name: str, **fields: Any) -> None:
         self.messages.setdefault(name, {"id": name, "role": role}).update(fields)
 
     @staticmethod
-    def _add(message, field, delta):
+    def _add(message: dict[str, Any], field: str, delta: str) -> None:
         message[field] = message.get(field, "") + delta
 
-    def _called(self, event):
+    def _called(self, event: Any) -> None:
         call = {"id": event.tool_call_id, "type": "function"}
         call["function"] = {"name": event.tool_call_name, "arguments": ""}
         parent = event.parent_message_id or event.tool_call_id
@@ -175,14 +176,14 @@ class Thread:
         self.messages[parent].setdefault("toolCalls", []).append(call)
         self.calls[event.tool_call_id] = self.unlogged = call
 
-    def _log_call(self):
+    def _log_call(self) -> None:
         call, self.unlogged = self.unlogged, None
         if call is not None:
             function = call["function"]
             arguments = arguments_of(function["arguments"])
             self._output({"kind": "tool-call", "callId": call["id"], "tool": function["name"], "arguments": arguments})
 
-    def _outcome(self, event):
+    def _outcome(self, event: Any) -> None:
         """What the runtime hides from the client for itself: here, that a result is none of the tool's."""
         message = self.messages.get(event.entity_id)
         if message is not None:
@@ -193,14 +194,14 @@ class Thread:
             self.result |= {"synthetic": True} if outcome == "interrupted" else {}
             self.settle()
 
-    def _output(self, item):
+    def _output(self, item: dict[str, Any]) -> None:
         self.log({"type": "agent-output", "responseId": self.request, **item})
 
-    async def _observe(self, _, events):
+    async def _observe(self, _: Any, events: Any) -> None:
         async for _event in events:
             await self.env.observe()
 
-    def log(self, event, source=None):
+    def log(self, event: dict[str, Any], source: str | None = None) -> None:
         """Log *event* of this thread."""
         self.env.log({**event, "sessionId": self.name}, source=source)
 

@@ -1,8 +1,12 @@
+# ruff: noqa: INP001 - a script of an environment of its own, and of no package
 """What both adapters of pydantic-ai share: the scripted model and tools, and the context as the log shows it."""
+
+from __future__ import annotations
 
 import json
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic_ai import Agent, ToolFailed, UsageLimits
 from pydantic_ai.exceptions import ModelConnectionError, ModelHTTPError
@@ -17,14 +21,30 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.models import Model, StreamedResponse
 from pydantic_ai.tools import Tool
-from turncheck_kit import ModelFailure, ToolFailure, raw_arguments
+from turncheck_kit import Environment, ModelFailure, ModelRequest, ToolFailure, raw_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
 
 REQUEST_LIMIT = UsageLimits().request_limit  # the runtime's own bound where the options name none
 FINISH_REASONS = {"end-turn": "stop", "tool-use": "tool_call", "length": "length"}
 STATUS = {"retryable": 503, "fatal": 401}  # what a provider answers instead of a stream
 
 
-def agent_of(env, session, **more):
+class Conversation(Protocol):
+    """What the scripted model and tools know of the conversation that they serve."""
+
+    name: str | None
+    ids: dict[str, str]
+    """The text of a user message to its id."""
+    request: str | None
+    """The id of the request that the model answers."""
+
+    def settle(self) -> None:
+        """Log what is held back: the model is asked next."""
+
+
+def agent_of(env: Environment, session: Conversation, **more: Any) -> Agent:
     """An agent of the scripted model, with the tools of the options."""
     tools = [
         Tool.from_schema(_tool(env, session, tool["name"]), tool["name"], None, _schema(tool), takes_ctx=True)
@@ -33,17 +53,17 @@ def agent_of(env, session, **more):
     return Agent(ScriptedModel(env, session), tools=tools, **more)
 
 
-def limits_of(env):
+def limits_of(env: Environment) -> UsageLimits:
     """The bound on the model requests of one agent run."""
     return UsageLimits(request_limit=(env.options.get("limits") or {}).get("maxRounds", REQUEST_LIMIT))
 
 
-def _schema(tool):
+def _schema(tool: dict[str, Any]) -> dict[str, Any]:
     return tool.get("schema") or {"type": "object", "properties": {}}
 
 
-def _tool(env, session, name):
-    async def call(ctx, **arguments):
+def _tool(env: Environment, session: Conversation, name: str) -> Any:
+    async def call(ctx: Any, **arguments: Any) -> Any:
         try:
             return await env.tool(ctx.tool_call_id, name, arguments, session=session.name)
         except ToolFailure as failure:  # the documented way for a tool to tell the model that it failed
@@ -55,30 +75,36 @@ def _tool(env, session, name):
 class ScriptedModel(Model):
     """A provider's model class, as pydantic-ai asks for one: FunctionModel cannot say nothing, nor two texts."""
 
-    def __init__(self, env, session):
+    def __init__(self, env: Environment, session: Conversation) -> None:
         super().__init__()
         self._env, self._session = env, session
 
     @property
-    def model_name(self):
+    def model_name(self) -> str:
+        """The model's name."""
         return "scripted"
 
     @property
-    def system(self):
+    def system(self) -> str:
+        """The provider's name."""
         return "turncheck"
 
-    async def request(self, messages, model_settings, model_request_parameters):
+    async def request(self, *_: Any) -> Any:
+        """Nothing asks for a response in one piece."""
         raise NotImplementedError("the scripted model streams")
 
     @asynccontextmanager
-    async def request_stream(self, messages, model_settings, model_request_parameters, run_context=None):
+    async def request_stream(
+        self, messages: list[Any], _settings: Any, parameters: Any, _context: Any = None
+    ) -> AsyncIterator[ScriptedStream]:
+        """Ask the environment."""
         self._session.settle()
         async with self._env.model(context_of(messages, self._session.ids), session=self._session.name) as request:
             self._session.request = request.id
-            yield await _opened(request, model_request_parameters)
+            yield await _opened(request, parameters)
 
 
-async def _opened(request, parameters):
+async def _opened(request: ModelRequest, parameters: Any) -> ScriptedStream:
     """The stream, once the provider answered: a failure before its first item is an error of the request."""
     try:
         first = await anext(request, None)
@@ -92,11 +118,13 @@ async def _opened(request, parameters):
 class ScriptedStream(StreamedResponse):
     """A response whose items are parts of their own, each in one piece."""
 
-    def __init__(self, parameters, request, first, failure):
+    def __init__(
+        self, parameters: Any, request: ModelRequest, first: dict[str, Any] | None, failure: ModelFailure | None
+    ) -> None:
         super().__init__(model_request_parameters=parameters)
         self._request, self._first, self._failure = request, first, failure
 
-    async def _get_event_iterator(self):
+    async def _get_event_iterator(self) -> AsyncIterator[Any]:
         number, item = 0, self._first
         try:
             if self._failure is not None:
@@ -109,7 +137,7 @@ class ScriptedStream(StreamedResponse):
             raise ModelConnectionError("scripted", str(failure), phase="read") from None
         self.finish_reason = FINISH_REASONS[self._request.reason]
 
-    def _part(self, number, item):
+    def _part(self, number: int, item: dict[str, Any]) -> Iterator[Any]:
         if item["kind"] == "assistant":
             return self._parts_manager.handle_text_delta(vendor_part_id=number, content=item["text"])
         if item["kind"] == "reasoning":
@@ -122,23 +150,27 @@ class ScriptedStream(StreamedResponse):
         )
 
     @property
-    def model_name(self):
+    def model_name(self) -> str:
+        """The model's name."""
         return "scripted"
 
     @property
-    def provider_name(self):
+    def provider_name(self) -> None:
+        """None: there is no provider."""
         return None
 
     @property
-    def provider_url(self):
+    def provider_url(self) -> None:
+        """None, as above."""
         return None
 
     @property
-    def timestamp(self):
+    def timestamp(self) -> datetime:
+        """Always the same."""
         return datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def arguments_of(text):
+def arguments_of(text: Any) -> Any:
     """The arguments as JSON where they are, else the text that the model sent."""
     try:
         return json.loads(text)
@@ -146,12 +178,12 @@ def arguments_of(text):
         return text
 
 
-def context_of(messages, ids):
+def context_of(messages: list[Any], ids: dict[str, str]) -> list[dict[str, Any]]:
     """What the model is shown, for ``input``; *ids* maps the text of a user message to its id."""
     return [entry for message in messages for part in message.parts for entry in _entries(message, part, ids)]
 
 
-def _entries(message, part, ids):
+def _entries(message: Any, part: Any, ids: dict[str, str]) -> Iterator[dict[str, Any]]:
     match part:
         case TextPart(content=text):
             yield {"role": "assistant", "text": text}
@@ -182,5 +214,5 @@ def _entries(message, part, ids):
             yield {"role": "system", "text": repr(part)}
 
 
-def _flag(error):
+def _flag(error: bool) -> dict[str, bool]:  # noqa: FBT001
     return {"isError": True} if error else {}

@@ -200,7 +200,9 @@ class Fakes(Adapter):
         self.say("\ud83d")
 
     async def clocks(self):
-        self.say([asyncio.get_running_loop().time(), time.time(), time.monotonic(), time.time_ns(), time.monotonic_ns()])
+        self.say(
+            [asyncio.get_running_loop().time(), time.time(), time.monotonic(), time.time_ns(), time.monotonic_ns()]
+        )
 
     async def refuses(self):
         self.env.refuse("rejected", "busy")

@@ -24,6 +24,7 @@ from turncheck.model.projection import project
 
 NULL = Path(__file__).parent / "js" / "null_runtime.mjs"
 TOOLS = [{"name": "read"}, {"name": "bash"}]
+OPTIONS: list[dict[str, object]] = [{}, {"deafTools": True}, {"deafModel": True}, {"observer": "slow"}]
 
 
 def steps_of(*word, **options):
@@ -162,9 +163,7 @@ def test_the_logs_of_500_random_words_have_no_anomaly_but_an_open_end():
 
     with Client("node", str(NULL)) as client:
         for number in range(500):
-            client.reset(
-                tools=TOOLS, **chance.choice([{}, {"deafTools": True}, {"deafModel": True}, {"observer": "slow"}])
-            )
+            client.reset(tools=TOOLS, **chance.choice(OPTIONS))
             steps = client.run(user("first"), *(stimulus(at) for at in range(chance.randint(1, 20))))
             log = [event for step in steps for event in step["events"]]
             found = project([judge(event) for event in log]).anomalies

@@ -119,7 +119,11 @@ def test_null_is_as_good_as_absent(fakes):
 def test_a_message_may_come_in_pieces_and_two_at_once():
     with Client.of(FAKES) as client:
         pipe = client.process.stdin
-        for piece in (b'{"cmd": "res', b'et", "seq": 1}\n\n{"cmd": "apply", "seq": 2, "stimulus": ', b'{"kind": "abort"}}\n'):
+        for piece in (
+            b'{"cmd": "res',
+            b'et", "seq": 1}\n\n{"cmd": "apply", "seq": 2, "stimulus": ',
+            b'{"kind": "abort"}}\n',
+        ):
             pipe.write(piece)
             pipe.flush()
         assert [json.loads(client.process.stdout.readline())["seq"] for _ in "12"] == [1, 2]

@@ -1,10 +1,9 @@
 """Quiet, exactly: what the Python kit waits for, and what the virtual clock does meanwhile."""
 
 import select
-from pathlib import Path
 
 import pytest
-from python_client import ABORT, Client, says, stops, tool_fails, user, returns
+from python_client import ABORT, Client, returns, says, stops, tool_fails, user
 from test_python_kit import FAKES, does, said
 
 
@@ -110,7 +109,9 @@ def test_a_reset_lets_a_task_clean_up(fresh):
 
 
 def test_an_endless_synchronous_loop_is_left_to_the_harness(fresh):
-    fresh.process.stdin.write(b'{"cmd": "apply", "seq": 9, "stimulus": {"kind": "user", "id": "u", "text": "loop_for_ever"}}\n')
+    fresh.process.stdin.write(
+        b'{"cmd": "apply", "seq": 9, "stimulus": {"kind": "user", "id": "u", "text": "loop_for_ever"}}\n'
+    )
     fresh.process.stdin.flush()
     assert select.select([fresh.process.stdout], [], [], 1.0)[0] == []  # twice the patience
 

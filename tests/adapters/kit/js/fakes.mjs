@@ -92,11 +92,13 @@ const FAKES = {
       });
   },
   fetch: (env) => {
-    const server = http.createServer((_, response) => response.end("served")).listen(0, "127.0.0.1", async () => {
-      const response = await fetch(`http://127.0.0.1:${server.address().port}`);
-      note(env, await response.text());
-      server.close();
-    });
+    const server = http
+      .createServer((_, response) => response.end("served"))
+      .listen(0, "127.0.0.1", async () => {
+        const response = await fetch(`http://127.0.0.1:${server.address().port}`);
+        note(env, await response.text());
+        server.close();
+      });
   },
   "open server": () => net.createServer().listen(0, "127.0.0.1"),
   "endless immediates": forEver,
