@@ -1,0 +1,50 @@
+"""The situations that generation knows, and the words that reach them."""
+
+import pytest
+
+from turncheck.conformance.situations import access_words, directed, rows_for, tables_of
+from turncheck.model.interaction import SPEC
+
+ALL = frozenset(
+    ("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "clock")
+)
+POLICIES = [
+    {},
+    {"busy": "steer"},
+    {"busy": "followUp"},
+    {"retries": 2},
+    {"queueAfterError": "hold", "queueAfterInterrupted": "hold"},
+    {"queueAfterError": "drop", "queueAfterInterrupted": "drop"},
+]
+
+
+def test_some_policies_let_every_row_be_taken():
+    reached = {row for policies in POLICIES for row in access_words(tables_of(policies), ALL)}
+    wanted = {row for row in SPEC.rows() if row.effects != ("ignore",) or row.event == "advance"}
+    assert wanted - reached == set()
+
+
+@pytest.mark.parametrize("policies", POLICIES, ids=str)
+def test_an_access_word_ends_with_its_row_and_is_the_shortest(policies):
+    words = access_words(tables_of(policies), ALL)
+    assert all(row.event == word[-1] for row, word in words.items())
+    assert max(map(len, words.values())) <= 6
+
+
+@pytest.mark.parametrize("policies", POLICIES, ids=str)
+def test_the_directed_words_take_every_row_that_is_allowed(policies):
+    rows = rows_for(ALL, policies)
+    words = access_words(tables_of(policies), ALL)
+    prefixes = {word[:end] for word in directed(rows, words) for end in range(len(word) + 1)}
+    assert all(words[row] in prefixes for row in rows)
+
+
+def test_what_is_not_declared_has_no_row():
+    events = {row.event for row in rows_for(frozenset(("tools",)), {})}
+    assert events == {"user", "text", "tool-call", "model-stop", "tool-return"}
+
+
+def test_a_message_while_busy_is_tried_only_where_its_fate_is_declared():
+    assert [row.source for row in rows_for(ALL, {}) if row.event == "user"] == ["idle"]
+    declared = rows_for(ALL, {"busy": "reject"})
+    assert [row.source for row in declared if row.event == "user"] == ["idle", "inferring", "executing"]
