@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain, islice
 from typing import Any, Final, NamedTuple
 
-from turncheck.model.decode import Batch, decode_lines, is_blank, parse
+from turncheck.model.decode import Batch, decode_lines, is_blank, lines_of, parse
 from turncheck.model.events import Event, Malformed
 
 from .formats.mapping import Format, Mapper
@@ -26,6 +26,7 @@ from .framing import (
     lines,
     looks_server_sent,
     looks_unfinished,
+    physical,
     server_sent,
     values,
 )
@@ -77,17 +78,19 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
         return _framed(server_sent(cut, max_line), format_name)
     head: list[Block] = []
     seen: list[Any] = []
+    begin = 1  # the line that the head begins with: blank blocks before it are not kept
     for block in cut:
-        shown = [_value(frame) for frame in islice(lines([block]), _DETECT)]
-        if shown:
+        seen += (_value(frame) for frame in islice(lines([block]), _DETECT))
+        if seen:
             head.append(block)
-        seen += shown
+        else:
+            begin += sum(1 for _ in physical([block]))
         if len(seen) >= _DETECT:
             break
     form = _format(seen[:_DETECT], format_name)
     if form is FORMATS["turncheck"]:
-        return Log(form, _decoded(chain(head, cut)))
-    return Log(form, _mapped(lines(chain(head, cut)), form.mapper()))
+        return Log(form, _decoded(chain(head, cut), begin))
+    return Log(form, _mapped(lines(chain(head, cut), begin), form.mapper()))
 
 
 def read_values(stream: Stream, *, max_line: int = MAX_LINE) -> tuple[Format, Iterator[Any]]:
@@ -119,40 +122,38 @@ def _framed(frames: Iterator[Frame], name: str | None) -> Log:
     return Log(form, _mapped(chain(head, frames), form.mapper()))
 
 
-def _decoded(found: Iterable[Block]) -> Iterator[Chunk]:
+def _decoded(found: Iterable[Block], line: int) -> Iterator[Chunk]:
     at = 0
     for block in found:
-        whole = block.whole
-        batch = Batch((_TOO_LONG,), range(at, at + 1)) if whole is None else decode_lines(whole, at)
-        at += len(batch.events)
-        places = _Places(block, len(batch.events))
-        yield Chunk(batch, places.origin, places.lines)
+        events, number = ((_TOO_LONG,), 1) if block.whole is None else decode_lines(block.whole)
+        places = _Places(block, line, len(events), number)
+        yield Chunk(Batch(events, range(at, at + len(events))), places.origin, places.lines)
+        at += len(events)
+        line += number
 
 
 class _Places:
-    """Where a block's events stand, worked out when it is asked for."""
+    """Where a block's events stand, worked out when it is asked for; *first* is its first line's number."""
 
-    def __init__(self, block: Block, events: int) -> None:
-        self._block, self._events = block, events
-        self._lines: Sequence[int] | None = None
+    def __init__(self, block: Block, first: int, events: int, lines: int) -> None:
+        self._block = block
+        self._lines: Sequence[int] | None = range(first, first + lines) if events == lines else None
+        self._first = first
         self._offsets: list[int] = []
+
+    def _texts(self) -> list[bytes]:
+        return [] if self._block.whole is None else lines_of(self._block.whole)
 
     def lines(self) -> Sequence[int]:
         if self._lines is None:
-            first, whole = self._block.origin.line, self._block.whole
-            if whole is None or whole.number == self._events:
-                self._lines = range(first, first + self._events)
-            else:
-                self._lines = [first + at for at, text in enumerate(whole.split()) if not is_blank(text)]
+            self._lines = [line for line, text in enumerate(self._texts(), self._first) if not is_blank(text)]
         return self._lines
 
     def origin(self, index: int) -> Origin:
         if not self._offsets:
-            texts = [] if self._block.whole is None else self._block.whole.split()
-            self._offsets = list(accumulate(map(len, texts), initial=self._block.origin.offset))
+            self._offsets = list(accumulate((len(text) + 1 for text in self._texts()), initial=self._block.offset))
         line = self.lines()[index]
-        number = line - self._block.origin.line
-        return Origin(line, self._offsets[number] + number)
+        return Origin(line, self._offsets[line - self._first])
 
 
 def _mapped(frames: Iterable[Frame], mapper: Mapper) -> Iterator[Chunk]:

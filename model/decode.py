@@ -5,10 +5,10 @@ the judge. tests/model/test_decode.py holds the two against each other.
 """
 
 import json
-import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Literal, NamedTuple, NoReturn, Self, TypeAlias, cast, get_args
+from io import BytesIO
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, cast, get_args
 
 import msgspec
 from msgspec import Raw
@@ -35,13 +35,6 @@ from .events import (
 _Values: TypeAlias = type | tuple[str, ...]
 
 _decode: Final[Callable[[bytes], Event]] = msgspec.json.Decoder(WireEvent).decode
-_MARK: Final = 10**6 + secrets.randbelow(9 * 10**6)
-"""A number that stands between the lines of a block, made anew in each process: a log that means to imitate it has one
-chance in nine millions."""
-_BETWEEN: Final = b",%d,\n" % _MARK
-_decode_array: Final[Callable[[bytes], tuple[Event | int, ...]]] = msgspec.json.Decoder(
-    tuple[WireEvent | Literal[_MARK], ...]  # type: ignore[valid-type]
-).decode
 
 _KINDS: Final = get_args(OutputKind)
 _RULES: Final[Mapping[str, tuple[type[Any], Mapping[str, _Values]]]] = {
@@ -73,55 +66,34 @@ class Batch(NamedTuple):
     ats: Sequence[int]
 
 
-class Lines(NamedTuple):
-    """Whole lines, as the array that they are decoded from: with the mark between them, and in brackets.
-
-    ``number`` is how many they are, ``size`` how many bytes, line feeds between them included.
-    """
-
-    array: bytes
-    number: int
-    size: int
-
-    @classmethod
-    def of(cls, *parts: bytes | memoryview) -> Self:
-        """The lines whose joined bytes *parts* are; the last one's line feed is left out.
-
-        What the bytes grow by when the marks go in tells their number: ``bytes.count`` would look at every byte, where
-        ``bytes.replace`` goes from hit to hit (57 against 17 ns a line).
-        """
-        joined = b"".join((b"[", *parts, b"]"))
-        array = joined.replace(b"\n", _BETWEEN)
-        return cls(array, (len(array) - len(joined)) // (len(_BETWEEN) - 1) + 1, len(joined) - 2)
-
-    def split(self) -> list[bytes]:
-        """The lines one by one, blank ones too."""
-        return self.array[1:-1].split(_BETWEEN)
-
-
 def decode_block(block: bytes, first: int) -> Batch:
-    """Decode whole lines, joined by line feeds; see ``decode_lines``."""
-    return decode_lines(Lines.of(block), first)
+    """Decode lines as ``decode_lines`` does; the first that is not blank stands at *first*."""
+    events, _ = decode_lines(block)
+    return Batch(events, range(first, first + len(events)))
 
 
-def decode_lines(lines: Lines, first: int) -> Batch:
-    """Decode whole lines; blank ones hold no position, *first* is that of the first other.
+def decode_lines(block: bytes) -> tuple[tuple[Event, ...], int]:
+    """The events of whole lines, and how many lines they are; blank ones hold no position.
 
-    Never raises: a line that is no event comes back as Malformed. All are decoded at one go, as an array. That is
-    exact: the marks are all items of the array only if no value goes over a line's end, and then each line holds one
-    value if there are as many values as lines.
+    Never raises: a line that is no event comes back as Malformed. Each line is decoded by itself, which is exact, and
+    is out of the way before the next is cut: its bytes take the same place in the nearest cache (docs/performance.md).
     """
     try:
-        if not lines.array.isascii():
-            lines.array.decode()  # the typed decoder does not look into what it skips
-        items = _decode_array(lines.array)
+        events = tuple(map(_decode, BytesIO(block)))
+        if not block.isascii():
+            block.decode()  # the typed decoder does not look into what it skips
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        items = ()
-    if len(items) == 2 * lines.number - 1 and items[1::2].count(_MARK) == lines.number - 1:
-        events = cast(tuple[Event, ...], items[::2])
-    else:
-        events = tuple(decode_line(line) for line in lines.split() if not is_blank(line))
-    return Batch(events, range(first, first + len(events)))
+        lines = lines_of(block)
+        return tuple(decode_line(line) for line in lines if not is_blank(line)), len(lines)
+    return events, len(events)
+
+
+def lines_of(block: bytes) -> list[bytes]:
+    """The lines of *block*, blank ones too, without their line feeds; the last may lack its own."""
+    lines = block.split(b"\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
 
 
 def is_blank(line: bytes) -> bool:

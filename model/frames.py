@@ -15,7 +15,6 @@ BUILT: Final = (
     "group",
     "calls_of_group",
     "answers",
-    "shown",
 )
 """The views under way."""
 PLACES: Final = ("items", "places")
@@ -133,12 +132,10 @@ def feed_sessions(
 {body}    return news
 ''',
     session=(
-        "if event.session_id != name:\n"
-        "    name = event.session_id\n"
-        "    try:\n"
-        "        state = states[name]\n"
-        "    except KeyError:\n"
-        "        state = states[name] = new(name)"
+        "try:\n"
+        "    state = states[event.session_id]\n"
+        "except KeyError:\n"
+        "    state = states[event.session_id] = new(event.session_id)"
     ),
     own=("kind", "anomalies", "dropped", "closed", "parts"),
     registers=r"state.\1",
@@ -166,11 +163,13 @@ _ROUND: Final = (
 VIEWS: Final = Variant(
     frame='''
 
-def feed_views(state: LoopState, events: Sequence[Event], ats: Sequence[int]) -> None:
+def feed_views(
+    state: ViewState, show: Callable[[CycleViews], object], events: Sequence[Event], ats: Sequence[int]
+) -> None:
     """Run one session's machine over its next events, and build both views as it goes; session ids are not looked at.
 
-    Events stand at *ats*, ascending; several may share a position. O(events). What it closes and reveals is added to
-    the state.
+    Events stand at *ats*, ascending; several may share a position. O(events). Each cycle that closes is handed to
+    *show* at once: who does not keep it spares the collector its lists. What is revealed is added to the state.
     """
     steps: list[Step]
     groups: list[Group] | None
@@ -195,7 +194,7 @@ def feed_views(state: LoopState, events: Sequence[Event], ats: Sequence[int]) ->
         "TEXT": _ROUND + "groups = []\ngroup = None\nsteps.append(AiBlock(at, groups))",
         "CALL": (
             _ROUND + "call = answers[event.call_id] = Call(at)\n"
-            "of_tool = GROUPS.get(event.tool, OTHER)\n"
+            "of_tool = GROUPS[event.tool] if event.tool in GROUPS else OTHER\n"
             "if of_tool == group:\n"
             "    calls_of_group.append(call)\n"
             "else:\n"
@@ -210,9 +209,7 @@ def feed_views(state: LoopState, events: Sequence[Event], ats: Sequence[int]) ->
         "SKIP": "",
         "NEWS": "",
         "CLOSE": (
-            "if fed:\n"
-            "    rounds.append(Round(fed, []))\n"
-            "shown.append(CycleViews(root, kind, at, event.reason, steps, rounds))"
+            "if fed:\n    rounds.append(Round(fed, []))\nshow(CycleViews(root, kind, at, event.reason, steps, rounds))"
         ),
     },
 )
@@ -239,7 +236,7 @@ from .cycles import (
 from .events import (
 {imports}
 )
-from .state import NO_RESPONSE, LoopState, joined
+from .state import NO_RESPONSE, LoopState, ViewState, joined
 
 {states}
 '''

@@ -28,7 +28,7 @@ from .events import (
     ToolResult,
     UserMessage,
 )
-from .state import NO_RESPONSE, LoopState, joined
+from .state import NO_RESPONSE, LoopState, ViewState, joined
 
 IDLE = 0
 ACTIVE = 1
@@ -229,12 +229,10 @@ def feed_sessions(
     for at, event in zip(ats, events, strict=True):
         struct = type(event)  # pyright: ignore[reportUnknownVariableType]
         if struct is AgentOutput:
-            if event.session_id != name:
-                name = event.session_id
-                try:
-                    state = states[name]
-                except KeyError:
-                    state = states[name] = new(name)
+            try:
+                state = states[event.session_id]
+            except KeyError:
+                state = states[event.session_id] = new(event.session_id)
             if event.kind == "tool-call":
                 call_id = event.call_id
                 if call_id is None or event.tool is None:
@@ -262,12 +260,10 @@ def feed_sessions(
                     state.anomalies.append(Anomaly("outside-run", at))
                     news.append(state)
         elif struct is ToolResult:
-            if event.session_id != name:
-                name = event.session_id
-                try:
-                    state = states[name]
-                except KeyError:
-                    state = states[name] = new(name)
+            try:
+                state = states[event.session_id]
+            except KeyError:
+                state = states[event.session_id] = new(event.session_id)
             call_id = event.call_id
             if state.control == ACTIVE:
                 calls_call_id = state.calls.get(call_id)
@@ -285,12 +281,10 @@ def feed_sessions(
                 state.anomalies.append(Anomaly("outside-run", at))
                 news.append(state)
         elif struct is UserMessage:
-            if event.session_id != name:
-                name = event.session_id
-                try:
-                    state = states[name]
-                except KeyError:
-                    state = states[name] = new(name)
+            try:
+                state = states[event.session_id]
+            except KeyError:
+                state = states[event.session_id] = new(event.session_id)
             if (event.text is None) == (event.content is None):
                 state.anomalies.append(Anomaly("malformed", at))
                 news.append(state)
@@ -307,12 +301,10 @@ def feed_sessions(
                 state.places.clear()
                 state.control = ACTIVE
         elif struct is RunStop:
-            if event.session_id != name:
-                name = event.session_id
-                try:
-                    state = states[name]
-                except KeyError:
-                    state = states[name] = new(name)
+            try:
+                state = states[event.session_id]
+            except KeyError:
+                state = states[event.session_id] = new(event.session_id)
             reason = event.reason
             if state.control == ACTIVE:
                 queue_fate_reason = queue_fate.get(reason)
@@ -389,39 +381,35 @@ def feed_sessions(
                 state.anomalies.append(Anomaly("outside-run", at))
                 news.append(state)
         elif struct is ModelRequest or struct is Fault or struct is Native:
-            if event.session_id != name:
-                name = event.session_id
-                try:
-                    state = states[name]
-                except KeyError:
-                    state = states[name] = new(name)
+            try:
+                state = states[event.session_id]
+            except KeyError:
+                state = states[event.session_id] = new(event.session_id)
             pass
         elif struct is Malformed:
-            if event.session_id != name:
-                name = event.session_id
-                try:
-                    state = states[name]
-                except KeyError:
-                    state = states[name] = new(name)
+            try:
+                state = states[event.session_id]
+            except KeyError:
+                state = states[event.session_id] = new(event.session_id)
             state.anomalies.append(Anomaly("malformed", at))
             news.append(state)
         else:
-            if event.session_id != name:
-                name = event.session_id
-                try:
-                    state = states[name]
-                except KeyError:
-                    state = states[name] = new(name)
+            try:
+                state = states[event.session_id]
+            except KeyError:
+                state = states[event.session_id] = new(event.session_id)
             state.anomalies.append(Anomaly("unknown-type", at))
             news.append(state)
     return news
 
 
-def feed_views(state: LoopState, events: Sequence[Event], ats: Sequence[int]) -> None:
+def feed_views(
+    state: ViewState, show: Callable[[CycleViews], object], events: Sequence[Event], ats: Sequence[int]
+) -> None:
     """Run one session's machine over its next events, and build both views as it goes; session ids are not looked at.
 
-    Events stand at *ats*, ascending; several may share a position. O(events). What it closes and reveals is added to
-    the state.
+    Events stand at *ats*, ascending; several may share a position. O(events). Each cycle that closes is handed to
+    *show* at once: who does not keep it spares the collector its lists. What is revealed is added to the state.
     """
     steps: list[Step]
     groups: list[Group] | None
@@ -430,7 +418,7 @@ def feed_views(state: LoopState, events: Sequence[Event], ats: Sequence[int]) ->
     while_active, queue_fate = state.while_active, state.queue_fate
     steps, rounds, fed, made = state.steps, state.rounds, state.fed, state.made
     response, apart, groups, group = state.response, state.apart, state.groups, state.group
-    calls_of_group, answers, shown = state.calls_of_group, state.answers, state.shown
+    calls_of_group, answers = state.calls_of_group, state.answers
     event: Any  # its type is told apart by identity, which type checkers do not follow
     for at, event in zip(ats, events, strict=True):
         struct = type(event)  # pyright: ignore[reportUnknownVariableType]
@@ -452,7 +440,7 @@ def feed_views(state: LoopState, events: Sequence[Event], ats: Sequence[int]) ->
                             made.append(at)
                         apart = False
                         call = answers[call_id] = Call(at)
-                        of_tool = GROUPS.get(tool, OTHER)
+                        of_tool = GROUPS[tool] if tool in GROUPS else OTHER
                         if of_tool == group:
                             calls_of_group.append(call)
                         else:
@@ -526,7 +514,7 @@ def feed_views(state: LoopState, events: Sequence[Event], ats: Sequence[int]) ->
                     assert kind is not None
                     if fed:
                         rounds.append(Round(fed, []))
-                    shown.append(CycleViews(root, kind, at, reason, steps, rounds))
+                    show(CycleViews(root, kind, at, reason, steps, rounds))
                     kind = None
                     calls.clear()
                     root = queue.popleft()
@@ -541,7 +529,7 @@ def feed_views(state: LoopState, events: Sequence[Event], ats: Sequence[int]) ->
                     assert kind is not None
                     if fed:
                         rounds.append(Round(fed, []))
-                    shown.append(CycleViews(root, kind, at, reason, steps, rounds))
+                    show(CycleViews(root, kind, at, reason, steps, rounds))
                     kind = None
                     calls.clear()
                     control = IDLE
@@ -552,7 +540,7 @@ def feed_views(state: LoopState, events: Sequence[Event], ats: Sequence[int]) ->
                     assert kind is not None
                     if fed:
                         rounds.append(Round(fed, []))
-                    shown.append(CycleViews(root, kind, at, reason, steps, rounds))
+                    show(CycleViews(root, kind, at, reason, steps, rounds))
                     kind = None
                     calls.clear()
                     dropped.extend(queue)
@@ -565,7 +553,7 @@ def feed_views(state: LoopState, events: Sequence[Event], ats: Sequence[int]) ->
                     assert kind is not None
                     if fed:
                         rounds.append(Round(fed, []))
-                    shown.append(CycleViews(root, kind, at, reason, steps, rounds))
+                    show(CycleViews(root, kind, at, reason, steps, rounds))
                     kind = None
                     calls.clear()
                     control = IDLE
@@ -580,7 +568,7 @@ def feed_views(state: LoopState, events: Sequence[Event], ats: Sequence[int]) ->
     state.control, state.kind, state.root = control, kind, root
     state.steps, state.rounds, state.fed, state.made = steps, rounds, fed, made
     state.response, state.apart, state.groups, state.group = response, apart, groups, group
-    state.calls_of_group, state.answers, state.shown = calls_of_group, answers, shown
+    state.calls_of_group, state.answers = calls_of_group, answers
 
 
 def finish(state: LoopState) -> list[Anomaly]:

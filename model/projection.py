@@ -17,7 +17,7 @@ from .events import Event
 from .loop import feed, feed_sessions, feed_views, finish
 from .policies import DEFAULT, Policies
 from .request_cycle import tables
-from .state import LoopState
+from .state import LoopState, ViewState
 
 
 class AnomalyError(ValueError):
@@ -151,16 +151,17 @@ class Ledger:
     """The projection of one session with both views built as it goes: O(positions), no content kept."""
 
     def __init__(self, policies: Policies = DEFAULT, name: str | None = None) -> None:
-        self._state = LoopState(name, **tables(policies))
+        self._state = ViewState(name, **tables(policies))
+        self._closed: list[CycleViews] = []
 
     def feed(self, events: Sequence[Event], ats: Sequence[int]) -> None:
         """Take the next events at their positions."""
-        feed_views(self._state, events, ats)
+        feed_views(self._state, self._closed.append, events, ats)
 
     def projection(self) -> Projection:
         """The projection as if the log ended here, ``truncated`` included; later events do not change it."""
         state = self._state
-        cycles = state.shown
+        cycles = self._closed
         if state.kind is not None:
             rest = [Round(state.fed, [])] if state.fed else []
             running = CycleViews(state.root, state.kind, None, None, state.steps, [*state.rounds, *rest])

@@ -2,10 +2,9 @@
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, chain
 from typing import Final, TypeAlias
 
-from .cycles import Anomaly, Call, Cycle, CycleViews, Group, GroupKind, RootKind, Round, Step
+from .cycles import Anomaly, Call, Cycle, Group, GroupKind, RootKind, Round, Step
 from .events import Event
 
 Share: TypeAlias = tuple[tuple[Event, ...], tuple[int, ...], Sequence[int]]
@@ -21,35 +20,23 @@ class LoopState:
 
     ``closed``, ``anomalies`` and ``dropped`` only grow here; who consumes a stream takes the first two out after each
     batch. ``kind`` is None while no cycle is open. The open cycle's share so far is ``parts``, and after them ``items``
-    at ``places``. Where the views are built they are in ``steps`` and the like instead, and ``shown`` has the closed.
-    Memory: the open cycle, the queue and what was dropped.
+    at ``places``. Memory: the open cycle, the queue and what was dropped.
     """
 
     __slots__ = (
         "anomalies",
-        "answers",
-        "apart",
         "calls",
-        "calls_of_group",
         "closed",
         "control",
         "dropped",
-        "fed",
-        "group",
-        "groups",
         "items",
         "kind",
-        "made",
         "name",
         "parts",
         "places",
         "queue",
         "queue_fate",
-        "response",
         "root",
-        "rounds",
-        "shown",
-        "steps",
         "while_active",
     )
 
@@ -68,18 +55,6 @@ class LoopState:
         self.parts: list[Share] = []
         self.items: list[Event] = []
         self.places: list[int] = []
-        # The views under way, where the loop builds them.
-        self.shown: list[CycleViews] = []
-        self.steps: list[Step] = []
-        self.rounds: list[Round] = []
-        self.fed: list[int] = []
-        self.made: list[int] = []
-        self.response: str | int | None = NO_RESPONSE
-        self.apart = False
-        self.groups: list[Group] | None = None
-        self.group: GroupKind | None = None
-        self.calls_of_group: list[Call] = []
-        self.answers: dict[str, Call] = {}
 
     def news(self) -> tuple[list[Cycle], list[Anomaly]]:
         """What was closed and revealed since it was asked last."""
@@ -102,11 +77,43 @@ class LoopState:
         return Cycle(self.root, self.kind, None, None, *joined(shares))
 
 
+class ViewState(LoopState):
+    """The state of one session whose views are built as it goes: they stand in for ``parts`` and ``items``."""
+
+    __slots__ = (
+        "answers",
+        "apart",
+        "calls_of_group",
+        "fed",
+        "group",
+        "groups",
+        "made",
+        "response",
+        "rounds",
+        "steps",
+    )
+
+    def __init__(self, name: str | None, *, while_active: str, queue_fate: Mapping[str, str]) -> None:
+        super().__init__(name, while_active=while_active, queue_fate=queue_fate)
+        self.steps: list[Step] = []
+        self.rounds: list[Round] = []
+        self.fed: list[int] = []
+        self.made: list[int] = []
+        self.response: str | int | None = NO_RESPONSE
+        self.apart = False
+        self.groups: list[Group] | None = None
+        self.group: GroupKind | None = None
+        self.calls_of_group: list[Call] = []
+        self.answers: dict[str, Call] = {}
+
+
 def joined(shares: Sequence[Share]) -> Share:
     """Consecutive shares of one cycle as one."""
-    offsets = accumulate((len(events) for events, _, _ in shares), initial=0)
-    return (
-        tuple(chain.from_iterable(events for events, _, _ in shares)),
-        tuple(skip + offset for (_, skips, _), offset in zip(shares, offsets, strict=False) for skip in skips),
-        tuple(chain.from_iterable(ats for _, _, ats in shares)),
-    )
+    events: list[Event] = []
+    skips: list[int] = []
+    ats: list[int] = []
+    for share, skipped, places in shares:
+        skips += [len(events) + skip for skip in skipped]
+        events += share
+        ats += places
+    return tuple(events), tuple(skips), tuple(ats)

@@ -162,7 +162,7 @@ def test_a_long_line_is_put_together_once() -> None:
 
 def test_a_block_is_no_longer_than_what_is_read_at_a_time() -> None:
     found = list(blocks(Pieces(b"abcdefg\n" * 50_000), NO_LIMIT))
-    assert max(block.whole.size for block in found if block.whole) < BLOCK + 8
+    assert max(len(block.whole) for block in found if block.whole) < BLOCK + 8
 
 
 # Server-sent events

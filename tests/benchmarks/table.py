@@ -33,7 +33,7 @@ def lines() -> Iterator[str]:
     for row in ROWS:
         found = measure.ratio(row, EVENTS)
         middle = f"{found.low:.2f} to {found.high:.2f}"
-        yield f"| {row.name} | **{found.ratio:.2f}** | {middle} | {row.target} | {row.goal} |"
+        yield f"| {row.name} | **{found.ratio:.2f}** | {middle} | {row.target or ''} | {row.goal or ''} |"
     found = measure.ratio(Row("", measure.by_transitions, None, None), 10_000, 3)
     yield f"| driving `transitions` with the same rows (printed, not targeted) | {found.ratio:.0f} | | | |"
     if "--large" in sys.argv[1:]:
