@@ -14,7 +14,8 @@ from turncheck.model.cycles import SessionProjection
 from turncheck.model.decode import field_rules
 
 from .checking import LogResult
-from .results import Counterexample, Result
+from .matrix import Matrix
+from .results import Counterexample, Result, WordCounterexample
 
 FOLDER: Final = Path(__file__).with_name("schemas")
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -23,13 +24,17 @@ _JSON: Final = {str: "string", bool: "boolean", list: "array"}
 
 def schemas() -> Mapping[str, dict[str, Any]]:
     """File name → schema."""
-    messages = [protocol.Hello, protocol.Reset, protocol.Project, protocol.Feed, protocol.Stop]
+    messages = [
+        *(protocol.Hello, protocol.Reset, protocol.Apply, protocol.Run),
+        *(protocol.Project, protocol.Feed, protocol.Stop),
+    ]
     return {
         "log-event.json": _event(),
         "projection.json": _of("A session's projection, one line of `turncheck project --json`", SessionProjection),
         "check.json": _of("What `turncheck check --json` prints for one log", LogResult),
         "verify.json": _of("What `turncheck verify --json` prints", Result),
-        "counterexample.json": _of("A counterexample file, version 1", Counterexample),
+        "matrix.json": _of("What `turncheck matrix --json` prints", Matrix),
+        "counterexample.json": _any("A counterexample file, version 1", [Counterexample, WordCounterexample]),
         "protocol-message.json": _any("A message of the adapter protocol, version 1", messages),
         "protocol-answer.json": _any(
             "An answer of the adapter protocol, version 1", [protocol.HelloAnswer, protocol.Answer]

@@ -5,7 +5,10 @@ import shlex
 import sys
 from pathlib import Path
 
+import jsonschema
 import pytest
+
+from turncheck.conformance.published import FOLDER
 
 TESTS = Path(__file__).parents[1]
 NULL = "cmd:" + shlex.join([sys.executable, str(TESTS / "adapters" / "kit" / "null_runtime.py")])
@@ -37,6 +40,12 @@ def test_the_table_has_a_row_for_each_law(made):
 def test_what_was_printed_is_what_was_written(made):
     folder, ran = made
     assert (folder / "matrix.md").read_text().startswith(ran.out.rstrip())
+
+
+def test_what_was_written_is_valid(made):
+    folder, _ = made
+    schema = json.loads((FOLDER / "matrix.json").read_text())
+    jsonschema.validate(json.loads((folder / "matrix.json").read_text()), schema)
 
 
 def test_json_is_printed_where_it_is_asked_for(invoke, tmp_path):

@@ -17,6 +17,20 @@ from turncheck.model.cycles import Projection
 from turncheck.model.decode import judge
 from turncheck.model.events import Malformed, UnknownType
 from turncheck.model.policies import Policies
+from turncheck.model.stimuli import (
+    Abort,
+    Advance,
+    ModelAwaited,
+    ModelFail,
+    ModelOutput,
+    Refusal,
+    ResetOptions,
+    Step,
+    TimerAwaited,
+    Together,
+    ToolCall,
+    User,
+)
 
 TESTS = Path(__file__).parents[1]
 NAMES = sorted(schemas())
@@ -150,7 +164,10 @@ NOTHING = msgspec.Raw(msgspec.json.encode(Projection((), (), (), ())))
     [
         protocol.Hello(1),
         protocol.Reset(1),
-        protocol.Reset(1, {"clock": "manual"}),
+        protocol.Reset(1, ResetOptions(clock="manual", limits={"maxRounds": 2})),
+        protocol.Apply(1, User(id="u1", text="one", delivery="steer")),
+        protocol.Apply(1, Together(stimuli=(Abort(), ModelFail(failure="stream")))),
+        protocol.Run(1, (ModelOutput(item=ToolCall(call_id="c", tool="read", arguments="{")), Advance(seconds=1))),
         protocol.Project(1, EVENT),
         protocol.Project(1, EVENT, Policies("steer", "hold", "drop")),
         protocol.Feed(1, EVENT),
@@ -176,6 +193,9 @@ def test_what_is_no_message_is_not_valid(message):
         protocol.Answer(1, ok=True),
         protocol.Answer(1, ok=True, projection=NOTHING),
         protocol.Answer(1, ok=True, input_changed=False),
+        protocol.Answer(1, ok=True, events=({"type": "native"},), awaiting=(ModelAwaited(request_id="r1"),)),
+        protocol.Answer(1, ok=True, events=(), awaiting=(TimerAwaited(due=2.0),), refused=Refusal("rejected", "busy")),
+        protocol.Answer(1, ok=True, steps=(Step(), Step(unsettled=True))),
         protocol.Answer(1, ok=False, error=protocol.ErrorBody("failed", "why", "where")),
     ],
 )

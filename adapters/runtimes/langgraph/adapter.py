@@ -24,7 +24,7 @@ import os
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-os.environ["LANGSMITH_TRACING"] = "false"  # before the import: traces are sent over the network
+os.environ["LANGSMITH_TRACING_V2"] = "false"  # before the import: traces are sent over the network
 
 from langchain.agents import create_agent
 from langchain_core.callbacks import AsyncCallbackHandler
