@@ -1,5 +1,6 @@
 """Print the performance table; ``--large`` adds the two rows on 10^7 events (minutes, and 1.3 GB of log on disk)."""
 
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -9,10 +10,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import measure, synthetic
+from benchmarks import driving, measure, synthetic
 from benchmarks.measure import ROWS, Row
 
 EVENTS = 100_000
+KIT = Path(__file__).parents[1] / "adapters" / "kit"
+NULL = {
+    "Python": f"cmd:{shlex.join([sys.executable, str(KIT / 'null_runtime.py')])}",
+    "JavaScript": f"cmd:{shlex.join(['node', str(KIT / 'js' / 'null_runtime.mjs')])}",
+}
 LARGE = 10_000_000
 
 _PROJECT = """
@@ -36,6 +42,10 @@ def lines() -> Iterator[str]:
         yield f"| {row.name} | **{found.ratio:.2f}** | {middle} | {row.target or ''} | {row.goal or ''} |"
     found = measure.ratio(Row("", measure.by_transitions, None, None), 10_000, 3)
     yield f"| driving `transitions` with the same rows (printed, not targeted) | {found.ratio:.0f} | | | |"
+    yield f"| harness's own time a stimulus, generation and all laws | **{driving.per_stimulus(300):.2f} ms** | | 0.5 | 0.4 |"
+    for language, command in NULL.items():
+        rate = driving.per_second(command, 300)
+        yield f"| stimuli a second, null target in {language}, all laws | **{rate:,.0f}** | | 2,000 | |"
     if "--large" in sys.argv[1:]:
         yield from large()
     yield ""

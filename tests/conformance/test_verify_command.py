@@ -148,7 +148,8 @@ def test_a_glob_that_fits_no_law_exits_2_and_names_the_laws_there_are(invoke, tm
 
 def test_a_dry_run_lists_the_laws(invoke, tmp_path):
     ran = invoke(tmp_path, "verify", "reference", "--dry-run", "--laws", "order")
-    assert (ran.code, ran.out.split()[0]) == (0, "order")
+    assert ran.code == 0
+    assert "\norder " in ran.out
 
 
 def test_a_dry_run_starts_nothing(invoke, tmp_path):
@@ -185,7 +186,7 @@ def test_a_profile_file_that_cannot_be_used_exits_2(invoke, tmp_path, profile):
 
 
 def test_text_shows_each_law_with_its_verdict(shown):
-    assert "✗ follow-up-fifo         fail" in shown.out
+    assert "✗ follow-up-fifo             fail" in shown.out
 
 
 def test_text_marks_the_event_that_the_finding_points_at(shown):
@@ -237,7 +238,7 @@ def test_a_folder_that_cannot_be_written_does_not_hide_the_result(invoke, tmp_pa
     options = ("--laws", "follow-up-fifo", "--examples", "0", "--out", "taken")
     ran = invoke(tmp_path, "verify", LAST_IN_FIRST_OUT, *options)
     assert ran.code == 1
-    assert "✗ follow-up-fifo         fail" in ran.out
+    assert "✗ follow-up-fifo             fail" in ran.out
     assert "the counterexample of follow-up-fifo cannot be written" in ran.err
 
 

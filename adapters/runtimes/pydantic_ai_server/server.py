@@ -1,7 +1,7 @@
-"""A pydantic-ai agent behind AG-UI, for turncheck's HTTP target: python server.py [PORT [MODEL_PORT]]
+"""A pydantic-ai agent behind AG-UI, for turncheck's HTTP target: ``python server.py [PORT MODEL_PORT]``.
 
-The agent knows one tool of its own, `clock`; all others are the client's. Its model is whatever turncheck plays.
-"""
+The agent knows one tool of its own, ``clock``; all others are the client's. Its model is whatever turncheck plays.
+"""  # noqa: INP001 - a script
 
 import sys
 
@@ -32,5 +32,5 @@ def application(model_port: int) -> Starlette:
 
 
 if __name__ == "__main__":
-    port, model_port = (*map(int, sys.argv[1:]), 8000, 8790)[:2] if len(sys.argv) != 2 else (int(sys.argv[1]), 8790)
-    uvicorn.run(application(model_port), host="127.0.0.1", port=port, log_level="warning")
+    own, model = map(int, sys.argv[1:] or (8000, 8790))
+    uvicorn.run(application(model), host="127.0.0.1", port=own)

@@ -9,6 +9,7 @@ import json
 import sys
 from collections import deque
 from pathlib import Path
+from typing import Any, ClassVar
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "adapters" / "kit"))
 
@@ -17,14 +18,14 @@ from turncheck_kit import Adapter, ModelFailure, ToolFailure, serve
 BACKOFF = 1.0  # virtual seconds before the first retry; doubled for each further one
 
 
-class NullRuntime(Adapter):
-    implementation = {"name": "null-runtime", "version": "1.0", "language": "python"}
-    profile = {
+class NullRuntime(Adapter):  # type: ignore[misc]  # the kit is found by path
+    implementation: ClassVar = {"name": "null-runtime", "version": "1.0", "language": "python"}
+    profile: ClassVar = {
         "roles": ["runtime"],
-        "capabilities": (
-            "steer follow-up abort tools tool-failure model-failure reasoning model-input raw-arguments call-ids"
-            " sessions together limits observer deaf clock"
-        ).split(),
+        "capabilities": [
+            *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),
+            *("raw-arguments", "call-ids", "sessions", "together", "limits", "observer", "deaf", "clock"),
+        ],
         "policies": {
             "busy": "followUp",
             "tools": "parallel",
@@ -60,8 +61,9 @@ class Session:
     def __init__(self, env, name):
         self.env, self.name = env, name
         self.history = []
-        self.steers, self.followups = deque(), deque()
-        self.run = None
+        self.steers: deque[Any] = deque()
+        self.followups: deque[Any] = deque()
+        self.run: Any = None
         self.policies = NullRuntime.profile["policies"] | env.options.get("policies", {})
 
     def accept(self, message):

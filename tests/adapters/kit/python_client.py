@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 KIT = Path(__file__).parents[3] / "adapters" / "kit"
+FAKES = Path(__file__).with_name("python_fakes.py")
 
 
 class Client:
@@ -20,6 +21,10 @@ class Client:
             stderr=subprocess.PIPE,
             env=os.environ | {"PYTHONPATH": str(KIT), "PYTHONHASHSEED": "0"} | (env or {}),
         )
+        assert self.process.stdin
+        assert self.process.stdout
+        assert self.process.stderr
+        self.stdin, self.stdout, self.stderr = self.process.stdin, self.process.stdout, self.process.stderr
         self.seq = 0
 
     @classmethod
@@ -29,11 +34,11 @@ class Client:
 
     def send(self, line):
         """Send one line as it is, and read the answer."""
-        self.process.stdin.write(line.encode() + b"\n")
-        self.process.stdin.flush()
-        answer = self.process.stdout.readline()
+        self.stdin.write(line.encode() + b"\n")
+        self.stdin.flush()
+        answer = self.stdout.readline()
         if not answer:
-            raise EOFError(self.process.stderr.read().decode())
+            raise EOFError(self.stderr.read().decode())
         return json.loads(answer)
 
     def ask(self, command, **fields):
@@ -65,7 +70,7 @@ class Client:
     def __exit__(self, *_):
         self.process.kill()
         self.process.wait()
-        for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
+        for pipe in (self.stdin, self.stdout, self.stderr):
             pipe.close()
 
 
@@ -112,6 +117,16 @@ def together(*stimuli):
 def events(steps):
     """All events of *steps*, short: what a person would read."""
     return [short(event) for step in steps for event in step["events"]]
+
+
+def does(client, what):
+    """The fake runtime's answer to being told to do *what*."""
+    return client.apply(**user(what))
+
+
+def said(*steps):
+    """What the fake runtime said in *steps*."""
+    return [event["said"] for step in steps for event in step["events"] if event["type"] == "native"]
 
 
 def short(event):

@@ -1,4 +1,4 @@
-"""Runtimes that misbehave in one way each: the text of the user's message names what it does. ``sync`` for the other."""
+"""A runtime that does what the text of the user's message names; with the argument ``sync``, a synchronous one."""
 
 import asyncio
 import concurrent.futures
@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+from typing import ClassVar
 
 from turncheck_kit import Adapter, Interrupted, ModelFailure, SyncAdapter, ToolFailure, raw_arguments, serve
 
@@ -19,9 +20,9 @@ def work():
     return "worked"
 
 
-class Fakes(Adapter):
-    implementation = {"name": "fakes", "version": "1", "language": "python"}
-    profile = {"roles": ["runtime"], "capabilities": CAPABILITIES}
+class Fakes(Adapter):  # type: ignore[misc]  # the kit is found by path
+    implementation: ClassVar = {"name": "fakes", "version": "1", "language": "python"}
+    profile: ClassVar = {"roles": ["runtime"], "capabilities": CAPABILITIES}
     patience = 0.5
 
     async def reset(self, env):
@@ -258,7 +259,7 @@ class Fakes(Adapter):
         self.say(await asyncio.to_thread(lambda: self.env.tool("c1", "read", {}).wait()))
 
 
-class SyncFakes(SyncAdapter):
+class SyncFakes(SyncAdapter):  # type: ignore[misc]  # as above
     implementation, profile, patience = Fakes.implementation, Fakes.profile, Fakes.patience
 
     def reset(self, env):

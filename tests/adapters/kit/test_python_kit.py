@@ -4,12 +4,26 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
+import textwrap
 
 import pytest
-from python_client import ABORT, Client, calls, fails, returns, says, stops, together, tool_fails, user
-
-FAKES = Path(__file__).with_name("python_fakes.py")
+from python_client import (
+    ABORT,
+    FAKES,
+    KIT,
+    Client,
+    calls,
+    does,
+    events,
+    fails,
+    returns,
+    said,
+    says,
+    stops,
+    together,
+    tool_fails,
+    user,
+)
 
 
 @pytest.fixture(scope="module")
@@ -24,12 +38,38 @@ def fakes(process):
     return process
 
 
-def said(*steps):
-    return [event["said"] for step in steps for event in step["events"] if event["type"] == "native"]
+def test_the_example_at_the_kits_top_is_a_whole_adapter(tmp_path):
+    text = (KIT / "turncheck_kit.py").read_text()
+    example = text.partition("A whole adapter::\n")[2].partition("A tool is")[0]
+    (tmp_path / "mine.py").write_text(textwrap.dedent(example))
+    with Client.of(tmp_path / "mine.py") as client:
+        client.reset()
+        steps = client.run(user("one"), user("two"), says("hi"), stops(), user("three"), ABORT)
+    assert events(steps) == [
+        *("user one", "request r1", "assistant hi", "stop* completed"),
+        *("user three", "request r2", "stop* interrupted"),
+    ]
+    assert steps[1]["refused"] == {"why": "rejected", "message": "agent is busy"}
 
 
-def does(client, what):
-    return client.apply(**user(what))
+@pytest.mark.parametrize(
+    ("declares", "problem"),
+    [
+        ("pass", "Mine.implementation lacks name, version, language"),
+        ("implementation = {'name': 'm', 'version': '1', 'language': 'python'}", "Mine.profile lacks roles"),
+        (
+            "implementation = dict(name='m', version='1', language='x'); profile = dict(roles=['p'], capabilities=[])",
+            "has the roles ['p'], not runtime",
+        ),
+    ],
+)
+def test_an_adapter_that_declares_no_runtime_is_told_so(tmp_path, declares, problem):
+    (tmp_path / "mine.py").write_text(
+        f"from turncheck_kit import Adapter, serve\nclass Mine(Adapter):\n    {declares}\nserve(Mine())\n"
+    )
+    with Client.of(tmp_path / "mine.py") as client, pytest.raises(EOFError) as error:
+        client.ask("hello", protocol=1)
+    assert problem in str(error.value)
 
 
 def test_hello_tells_who_is_there_and_what_it_claims(process):
@@ -39,7 +79,10 @@ def test_hello_tells_who_is_there_and_what_it_claims(process):
         "implementation": {"name": "fakes", "version": "1", "language": "python"},
         "profile": {
             "roles": ["runtime"],
-            "capabilities": "abort tools tool-failure model-failure reasoning clock deaf together observer".split(),
+            "capabilities": [
+                *("abort", "tools", "tool-failure", "model-failure", "reasoning"),
+                *("clock", "deaf", "together", "observer"),
+            ],
         },
     }
 
@@ -153,7 +196,7 @@ def test_a_last_message_without_a_line_feed_is_answered():
         [sys.executable, str(FAKES)],
         input=b'{"cmd": "reset", "seq": 7}',
         capture_output=True,
-        env=os.environ | {"PYTHONPATH": str(FAKES.parents[3] / "adapters" / "kit")},
+        env=os.environ | {"PYTHONPATH": str(KIT)},
         check=True,
     )
     assert json.loads(done.stdout)["seq"] == 7

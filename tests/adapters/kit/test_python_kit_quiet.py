@@ -3,8 +3,7 @@
 import select
 
 import pytest
-from python_client import ABORT, Client, returns, says, stops, tool_fails, user
-from test_python_kit import FAKES, does, said
+from python_client import ABORT, FAKES, Client, does, returns, said, says, stops, tool_fails, user
 
 
 @pytest.fixture(scope="module")

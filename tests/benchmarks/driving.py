@@ -1,0 +1,57 @@
+"""The harness's own time per stimulus: generation and all laws, on a runtime in this process whose time is taken off."""
+
+import time
+from typing import Any
+
+from runtimes.right import Right
+from turncheck.adapters.targets import open_runtime
+from turncheck.conformance.laws.registry import selected
+from turncheck.conformance.verifying_runs import verify_runtime
+
+
+class Timed:
+    """A runtime in this process, and the processor time that it took itself; its twins count too."""
+
+    spent = 0.0
+
+    def __init__(self, runtime: Any) -> None:
+        self._runtime = runtime
+        self.name, self.profile, self.implementation = runtime.name, runtime.profile, runtime.implementation
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._runtime, name)
+
+        def timed(*arguments: Any) -> Any:
+            started = time.process_time()
+            try:
+                return method(*arguments)
+            finally:
+                Timed.spent += time.process_time() - started
+
+        return timed
+
+    def again(self, hash_seed: int) -> "Timed":
+        return Timed(self._runtime.again(hash_seed))
+
+    def __enter__(self) -> "Timed":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._runtime.close()
+
+
+def per_stimulus(words: int) -> float:
+    """Milliseconds of processor time that the harness takes for a stimulus."""
+    Timed.spent = 0.0
+    started = time.process_time()
+    result, _ = verify_runtime(Timed(Right()), selected(["runtime"]), words=words, hash_seed=1)
+    own = time.process_time() - started - Timed.spent
+    return own / result.coverage["stimuli"] * 1000
+
+
+def per_second(command: str, words: int) -> float:
+    """Stimuli a second of wall time through a process, generation and all laws included."""
+    with open_runtime(command, timeout=10) as runtime:
+        started = time.perf_counter()
+        result, _ = verify_runtime(runtime, selected(["runtime"]), words=words, hash_seed=1)
+        return float(result.coverage["stimuli"] / (time.perf_counter() - started))
