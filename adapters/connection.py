@@ -35,7 +35,7 @@ class Connection:
         self.generation = 0
         self._command = tuple(command)
         self._environment = dict(environment or {})
-        self._timeout = timeout
+        self.timeout: Final = timeout
         self._start_seconds = max(timeout, start_seconds)
         self._hash_seed = hash_seed or 0  # fixed where nobody asks for another: two runs must not differ by it
         self._seq = 0
@@ -50,7 +50,7 @@ class Connection:
             self.name,
             command=self._command,
             environment=self._environment,
-            timeout=self._timeout,
+            timeout=self.timeout,
             start_seconds=self._start_seconds,
             hash_seed=hash_seed,
         )
@@ -67,15 +67,16 @@ class Connection:
         """
         child = self.living()
         try:
-            return read_answer(child.ask(_line(message), seconds or self._timeout), self._seq)
+            return read_answer(child.ask(_line(message), seconds or self.timeout), self._seq)
         except TargetError as error:
             raise self.broken(error, message) from error.__cause__
 
     def broken(self, error: TargetError, message: Message) -> TargetError:
         """*error*, completed; whatever process it came from is not trusted any more."""
-        if self._child is not None:
-            error.stderr = self._child.stderr
+        child = self._child
         self.kill()
+        if child is not None:
+            error.stderr = child.stderr  # only now: its last words may have come after what is wrong
         self._broke = error
         self._breaks += 1
         error.while_asking(_line(message), expected(message), see(message))
@@ -104,6 +105,7 @@ class Connection:
         if self._child is not None:
             self._child.close(_line(Stop()))
             self._child = None
+            self.generation += 1
 
     def _start(self) -> tuple[Child, HelloAnswer]:
         hello = Hello(VERSION)

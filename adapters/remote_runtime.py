@@ -10,10 +10,15 @@ from turncheck.model.stimuli import ResetOptions, Step, Stimulus
 
 from .connection import Connection
 from .errors import ImplementationError, RubbishError, TargetError, UnsupportedError
-from .protocol import Answer, Apply, Implementation, Message, Profile, Reset, Run
+from .protocol import Answer, Apply, Implementation, Message, Profile, Reset, Run, encode
 
 WORD_SECONDS: Final = 60.0
-"""For a whole word, at most: ``run`` answers once, where single stimuli would have had a timeout each."""
+"""For a whole word, at most: ``run`` answers once, where single stimuli would have had a timeout each. A longer timeout
+of the user's counts here too."""
+
+
+class _RestlessError(TargetError):
+    """No quiet after a reset."""
 
 
 class RemoteRuntime:
@@ -28,26 +33,33 @@ class RemoteRuntime:
         self._started_in: int | None = None
 
     def reset(self, options: ResetOptions = ResetOptions()) -> Step:  # noqa: B008 - frozen
-        """A new and empty runtime, or what ``state_dir`` holds."""
-        self._connection.living()
-        self._started_in = self._connection.generation
-        return self._step(Reset(self._connection.next_seq(), options))
+        """A new and empty runtime, or what ``state_dir`` holds; in a new process where the old one gets no quiet."""
+        try:
+            return self._reset(options)
+        except _RestlessError:  # what an earlier word left running is not there in a new process
+            return self._reset(options)
 
     def apply(self, stimulus: Stimulus) -> Step:
         """Apply one stimulus, and run until quiet."""
         self._check()
-        return self._step(Apply(self._connection.next_seq(), stimulus))
+        return self._settled(self._step(Apply(self._connection.next_seq(), stimulus)))
 
     def run(self, word: Sequence[Stimulus]) -> tuple[Step, ...]:
         """Apply a word in one message; fewer steps than stimuli where one was unsettled."""
         self._check()
         message = Run(self._connection.next_seq(), tuple(word))
-        steps = self._ask(message, WORD_SECONDS).steps
+        timeout = self._connection.timeout
+        answer = self._ask(message, max(timeout, min(timeout * len(word), WORD_SECONDS)))
+        steps = answer.steps
         if steps is UNSET or len(steps) > len(word):
-            raise self._rubbish("no steps" if steps is UNSET else "more steps than stimuli", message)
+            raise self._rubbish("no steps" if steps is UNSET else "more steps than stimuli", message, answer)
+        if any(step.unsettled for step in steps[:-1]):
+            raise self._rubbish("a step after one that is unsettled", message, answer)
         if len(steps) < len(word) and not (steps and steps[-1].unsettled):
-            raise self._rubbish(f"{len(steps)} steps for {len(word)} stimuli, and the last is not unsettled", message)
-        self._settled(not (steps and steps[-1].unsettled))
+            problem = f"{len(steps)} steps for {len(word)} stimuli, and the last is not unsettled"
+            raise self._rubbish(problem, message, answer)
+        if steps:
+            self._settled(steps[-1])
         return steps
 
     def kill(self) -> None:
@@ -70,11 +82,19 @@ class RemoteRuntime:
     ) -> None:
         self.close()
 
+    def _reset(self, options: ResetOptions) -> Step:
+        self._connection.living()
+        self._started_in = self._connection.generation
+        message = Reset(self._connection.next_seq(), options)
+        step = self._step(message)
+        if step.unsettled:
+            raise self._connection.broken(_RestlessError("a reset leads to no quiet"), message)
+        return step
+
     def _step(self, message: Message) -> Step:
         answer = self._ask(message)
         if answer.events is UNSET or answer.awaiting is UNSET:
-            raise self._rubbish("the answer has no events, or no awaiting", message)
-        self._settled(not answer.unsettled)
+            raise self._rubbish("the answer has no events, or no awaiting", message, answer)
         refused = None if answer.refused is UNSET else answer.refused
         return Step(answer.events, answer.awaiting, refused, answer.unsettled)
 
@@ -82,18 +102,20 @@ class RemoteRuntime:
         try:
             return self._connection.ask(message, seconds)
         except UnsupportedError as error:
-            raise self._connection.broken(TargetError(f"a runtime must know this: {error}"), message) from error
+            broken = TargetError(f"a runtime must know this: {error}", came=str(error))
+            raise self._connection.broken(broken, message) from error
         except ImplementationError as error:
-            broken = TargetError(f"the adapter failed: {error}", came=error.detail or "")
+            broken = TargetError(f"the adapter failed: {error}", came=error.detail or str(error))
             raise self._connection.broken(broken, message) from error
 
-    def _settled(self, settled: bool) -> None:  # noqa: FBT001
-        if not settled:  # what goes on in there would be seen in the next word
+    def _settled(self, step: Step) -> Step:
+        if step.unsettled:  # what goes on in there would be seen in the next word
             self._connection.kill()
+        return step
 
     def _check(self) -> None:
         if self._started_in != self._connection.generation:
             raise TargetError("the runtime ended, and what it knew is lost: reset first")
 
-    def _rubbish(self, problem: str, message: Message) -> TargetError:
-        return self._connection.broken(RubbishError(problem), message)
+    def _rubbish(self, problem: str, message: Message, answer: Answer) -> TargetError:
+        return self._connection.broken(RubbishError(problem, came=encode(answer)), message)

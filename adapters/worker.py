@@ -1,4 +1,4 @@
-"""Serves a Python projector or a runtime's adapter over the protocol: ``python -m turncheck.adapters.worker MODULE:ATTRIBUTE``.
+"""Serves a Python projector or a runtime's adapter: ``python -m turncheck.adapters.worker MODULE:ATTRIBUTE``.
 
 ``reference`` in place of ``MODULE:ATTRIBUTE`` serves the reference. The working directory is importable, before all
 else but what this module itself needs. What the projector prints goes to stderr, and its stdin is empty: the protocol
@@ -53,6 +53,8 @@ def main(arguments: Sequence[str]) -> int:
             return 2
     requests, answers = _take_pipes()
     sys.path.insert(0, str(Path.cwd()))
+    # An adapter's ``import turncheck_kit`` is the one that serves it: a second copy would have exceptions of its own.
+    sys.modules[turncheck_kit.__name__.rpartition(".")[2]] = turncheck_kit
     try:
         loaded = load(text)
     except Exception as error:  # noqa: BLE001 - importing runs whatever the user wrote

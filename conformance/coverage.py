@@ -7,8 +7,8 @@ from turncheck.model.decode import judge
 from turncheck.model.events import symbol_of
 from turncheck.model.machine import Row
 from turncheck.model.request_cycle import SPEC, tables
+from turncheck.model.stepping import Stepper
 
-from .following import Follower
 from .results import Input
 
 
@@ -22,7 +22,7 @@ class Coverage:
     def add(self, case: Input) -> None:
         """Count the rows that the case takes."""
         self._policies.add(case.policies)
-        follower = Follower(SPEC, tables(case.policies))
+        follower = Stepper(SPEC, tables(case.policies))
         symbols = [(symbol_of(event), event) for event in map(judge, case.events)]
         for at, (symbol, event) in enumerate([*symbols, ("log-end", None)]):
             self._rows[follower.take(symbol, event, at)] += 1

@@ -8,6 +8,7 @@ from turncheck.adapters.runtime import RuntimeTarget
 from turncheck.model.decode import judge
 from turncheck.model.events import symbol_of
 from turncheck.model.request_cycle import SPEC, tables
+from turncheck.model.stepping import Stepper
 from turncheck.model.stimuli import (
     Advance,
     Awaited,
@@ -24,7 +25,6 @@ from turncheck.model.stimuli import (
     User,
 )
 
-from .following import Follower
 from .laws.play import Move, Play, projection_policies
 
 ANSWERS: Final = 40
@@ -47,7 +47,7 @@ class Recorder:
         self.options = options
         self.policies: Final[Mapping[str, Any]] = profile.policies
         self.capabilities: Final = frozenset(profile.capabilities)
-        self.follower = Follower(SPEC, tables(projection_policies(self.policies)))
+        self.follower = Stepper(SPEC, tables(projection_policies(self.policies)))
         self.moves: list[Move] = []
         self.log: list[dict[str, Any]] = []
         self.awaiting: tuple[Awaited, ...] = start.awaiting
@@ -110,14 +110,17 @@ class Driver(Recorder):
 
     def _answer(self) -> None:
         for _ in range(ANSWERS):
-            if not self.active or not self.awaiting:
+            open_ones = [one for one in self.awaiting if self.active or not isinstance(one, TimerAwaited)]
+            if not open_ones:  # what ignored an abort is answered after the run's end too: that must do nothing
                 return
-            awaited = self.awaiting[0]
+            awaited = open_ones[0]
             if isinstance(awaited, ModelAwaited):  # an empty response is a case of its own, and some ask again
                 text = Text(text=f"closing {len(self.moves)}.")
                 self.apply(ModelOutput(item=text, request_id=awaited.request_id), closing=True)
-            if awaited in self.awaiting:
-                self.apply(answer_to(awaited), closing=True)
+                waiting = [one.request_id for one in self.awaiting if isinstance(one, ModelAwaited)]
+                if awaited.request_id not in waiting:
+                    continue
+            self.apply(answer_to(awaited), closing=True)
 
     def _settled(self, move: Move) -> Move:
         if move.step.unsettled:

@@ -4,8 +4,7 @@ Each rule is a row; its precondition is that the runtime is in the row's situati
 may begin with the access word of a row, so that deep situations are reached on purpose, and not by luck.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 import hypothesis
@@ -56,21 +55,14 @@ def explore(
     A runtime that answers one word in two ways confuses Hypothesis, which knows what can come after each prefix: it is
     started again, with another seed, for the words that are left.
     """
-    begun = 0
-
-    def begin(start: ResetOptions) -> Driver:
-        nonlocal begun
-        begun += 1
-        return explorer.begin(start)
-
-    while begun < words:
-        raised: list[BaseException] = []
-        machine = hypothesis.seed(seed + begun)(_machine(explorer, begin, raised, rows, accesses, options))
+    watched = _Watched(explorer)
+    while watched.begun < words:
+        machine = hypothesis.seed(seed + watched.begun)(_machine(watched, rows, accesses, options))
         try:
             run_state_machine_as_test(
                 machine,
                 settings=settings(
-                    max_examples=words - begun,
+                    max_examples=words - watched.begun,
                     stateful_step_count=STEPS,
                     database=None,
                     deadline=None,
@@ -81,8 +73,8 @@ def explore(
                 ),
             )
         except hypothesis.errors.Flaky:
-            if raised:
-                raise raised[0] from None  # an end amid a word looks flaky too
+            if watched.raised is not None:
+                raise watched.raised from None  # an end amid a word looks flaky too
         else:
             return
 
@@ -97,10 +89,36 @@ def follow(situation: Situation, word: Sequence[str], variant: int = 0) -> bool:
     return True
 
 
+class _Watched:
+    """An explorer whose words are counted, and what ends the run is kept: Hypothesis may hide it."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self._explorer = explorer
+        self.begun = 0
+        self.raised: BaseException | None = None
+
+    def begin(self, options: ResetOptions) -> Driver:
+        self.begun += 1
+        return self._kept(lambda: self._explorer.begin(options))
+
+    def asking(self, act: Callable[[], _T]) -> _T:
+        return self._kept(lambda: self._explorer.asking(act))
+
+    def finish(self, driver: Driver, taken: Sequence[Row]) -> None:
+        self._kept(lambda: self._explorer.finish(driver, taken))
+
+    def _kept(self, act: Callable[[], _T]) -> _T:
+        try:
+            return act()
+        except UnsettledError:
+            raise
+        except BaseException as error:
+            self.raised = error
+            raise
+
+
 def _machine(
     explorer: Explorer,
-    start: Callable[[ResetOptions], Driver],
-    raised: list[BaseException],
     rows: Sequence[Row],
     accesses: Sequence[tuple[str, ...]],
     options: Sequence[ResetOptions],
@@ -118,35 +136,28 @@ def _machine(
             variant=st.integers(0, VARIANTS - 1),
         )
         def begin(self, options: ResetOptions, access: tuple[str, ...], variant: int) -> None:
-            with self.watched():
-                self.driver = start(options)
+            self.driver = explorer.begin(options)
             self.situation = Situation(self.driver)
             self.situation.refresh()
             self.guarded(lambda situation: follow(situation, access, variant))
 
-        @contextmanager
-        def watched(self) -> Iterator[None]:
-            """Keep what ends the run: Hypothesis may hide it."""
-            try:
-                yield
-            except UnsettledError:
-                self.over = True
-            except BaseException as error:
-                raised.append(error)
-                raise
-
         def guarded(self, act: Callable[[Situation], object]) -> None:
             assert self.situation is not None
             situation = self.situation
-            with self.watched():
+            try:
                 explorer.asking(lambda: act(situation))
+            except UnsettledError:
+                self.over = True
 
-        @precondition(lambda self: not any(self.permits(row) for row in rows))
+        @precondition(lambda self: self.deaf() or not any(self.permits(row) for row in rows))
         @rule()
         def release(self) -> None:
-            """Where no row fits: what is awaited (a deaf tool, a timer) ends."""
+            """What ignores an abort ends; where no row fits, what is awaited (a timer) does."""
             if not self.over and self.situation is not None:
                 self.guarded(Situation.release)
+
+        def deaf(self) -> bool:
+            return self.situation is not None and not self.over and bool(self.situation.deaf)
 
         def permits(self, row: Row) -> bool:
             return self.situation is not None and not self.over and self.situation.row(row.event) == row
@@ -154,8 +165,7 @@ def _machine(
         def teardown(self) -> None:
             if self.driver is not None:
                 assert self.situation is not None
-                with self.watched():
-                    explorer.finish(self.driver, self.situation.taken)
+                explorer.finish(self.driver, self.situation.taken)
 
     for number, row in enumerate(rows):
         for copy in range(_WEIGHTS.get(row.event, 1)):

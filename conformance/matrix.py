@@ -1,4 +1,4 @@
-"""The matrix: one table, law × runtime, of several verifications."""
+"""The matrix: one table, law by runtime, of several verifications."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -7,10 +7,10 @@ import msgspec
 
 from .results import Result, Verdict
 
-CELLS: Final[Mapping[Verdict, str]] = {"pass": "✓", "fail": "✗", "inconclusive": "?", "skipped": "–", "error": "!"}
+CELLS: Final[Mapping[Verdict, str]] = {"pass": "✓", "fail": "✗", "inconclusive": "?", "skipped": "-", "error": "!"}
 LEGEND: Final = (
     "✓ pass · ✗ fail (a counterexample file beside this table) · ? inconclusive (no evidence, or all of it inferred by"
-    " the adapter) · – skipped (not declared) · ! error"
+    " the adapter) · - skipped (not declared) · ! error"
 )
 
 
@@ -43,7 +43,7 @@ def to_markdown(matrix: Matrix) -> str:
     """The table, with a footnote for each cell that is neither pass nor skipped."""
     names = [_name(result) for result in matrix.results]
     lines = [
-        f"turncheck {matrix.turncheck}, {matrix.date}, seed {matrix.seed}, {matrix.examples} generated words a runtime.",
+        f"turncheck {matrix.turncheck}, {matrix.date}, seed {matrix.seed}, {matrix.examples} generated words each.",
         LEGEND,
         "",
         f"| law | {' | '.join(names)} |",
@@ -68,7 +68,7 @@ def reasons(matrix: Matrix) -> str:
                 file = f" ([counterexample]({law.counterexample}))" if law.counterexample else ""
                 lines.append(f"- {CELLS[law.verdict]} **{law.law}**: {law.why}{file}")
         skipped = ", ".join(law.law for law in result.laws if law.verdict == "skipped")
-        lines += [f"- – {skipped}" if skipped else "- nothing is skipped", ""]
+        lines += [f"skipped: {skipped}" if skipped else "- nothing is skipped", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

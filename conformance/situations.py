@@ -7,6 +7,7 @@ from typing import Any, Final, TypeAlias
 
 from turncheck.model.interaction import DEFAULTS, SPEC
 from turncheck.model.machine import Row
+from turncheck.model.stepping import Stepper
 from turncheck.model.stimuli import (
     Abort,
     Advance,
@@ -27,7 +28,6 @@ from turncheck.model.stimuli import (
 from turncheck.model.vocabulary import Context
 
 from .driving import Driver, answer_to
-from .following import Follower, rows_by_event
 
 COLOURS: Final = ("red", "blue")
 """Payloads need two colours, or last-in-first-out passes for first-in-first-out."""
@@ -100,7 +100,7 @@ def access_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> dict
         for event in SPEC.events:
             if event in _NEEDS and _NEEDS[event] not in capabilities:
                 continue
-            follower = Follower(SPEC, given)
+            follower = Stepper(SPEC, given)
             follower.state = state
             _fill(follower.context, queue, steers, calls, attempts)
             row = follower.take(event, at=0)
@@ -122,7 +122,6 @@ class Situation:
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
         self._context = SPEC.fresh(tables_of(driver.policies))
-        self._rows = rows_by_event(SPEC)
         self._calls: set[str] = set()
         self._made = 0
         self._attempts = 0
@@ -151,7 +150,7 @@ class Situation:
         state = self.state
         if state is None:
             return None
-        return next(row for row in self._rows[event, state] if SPEC.permits(row, self._context))
+        return next(row for row in SPEC.by_event[event, state] if SPEC.permits(row, self._context))
 
     def apply(self, row: Row, variant: int) -> None:
         """Apply a stimulus of *row*, and look again. Raises what the driver does."""
@@ -169,10 +168,16 @@ class Situation:
             self._calls.clear()
         self.refresh()
 
+    @property
+    def deaf(self) -> list[ToolAwaited]:
+        """The runs of tools that were cancelled, and go on."""
+        return [one for one in self._driver.awaiting if isinstance(one, ToolAwaited) and one.cancelled]
+
     def release(self) -> None:
-        """Answer the oldest that is awaited, if anything is. Raises what the driver does."""
-        if self._driver.awaiting:
-            self._driver.apply(answer_to(self._driver.awaiting[0]))
+        """End the oldest tool that ignored an abort, or else what is awaited. Raises what the driver does."""
+        awaited = self.deaf or self._driver.awaiting
+        if awaited:
+            self._driver.apply(answer_to(awaited[0]))
             self.refresh()
 
     def stimulus(self, event: str, variant: int) -> Stimulus:  # noqa: PLR0912 - one case an event

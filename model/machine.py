@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from .vocabulary import REGISTER_KINDS, Context, Effect, Guard
@@ -91,6 +92,11 @@ class Machine:
     def rows_of(self, event: str, source: str) -> list[Row]:
         """The rows of one event in one state."""
         return [row for row in self.rows() if (row.event, row.source) == (event, source)]
+
+    @cached_property
+    def by_event(self) -> Mapping[tuple[str, str], Sequence[Row]]:
+        """(event, state) → its rows."""
+        return {(event, state): self.rows_of(event, state) for event in self.events for state in self.states}
 
     def permits(self, row: Row, context: Context) -> bool:
         """Whether the row's guards hold in *context*."""

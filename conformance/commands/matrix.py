@@ -1,6 +1,6 @@
 """``turncheck matrix``."""
 
-import datetime
+import datetime as dt
 import os
 import tempfile
 from importlib.metadata import version
@@ -57,7 +57,7 @@ def command(
     unstarted: list[Unstarted] = []
     for target in targets or tuple(known()):
         try:
-            result = _verified(target, examples, seed, budget, timeout, out)
+            result = _verified(target, out, examples=examples, seed=seed, budget=budget, timeout=timeout)
         except (TargetError, BadTargetError) as error:
             notice(f"{target}: {error}")
             unstarted.append(Unstarted(target, str(error).splitlines()[0]))
@@ -65,7 +65,7 @@ def command(
         results.append(result)
         if result.cut == INTERRUPTED:
             break
-    day = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    day = dt.datetime.now(tz=dt.UTC).date().isoformat()
     matrix = Matrix(version("turncheck"), day, seed, examples, tuple(results), tuple(unstarted))
     try:
         _write(matrix, out)
@@ -78,7 +78,7 @@ def command(
     context.exit(matrix.exit_code)
 
 
-def _verified(target: str, examples: int, seed: int, budget: float | None, timeout: float, out: Path) -> Result:
+def _verified(target: str, out: Path, *, examples: int, seed: int, budget: float | None, timeout: float) -> Result:
     from ..verification import verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
 
     with open_target(target, timeout=timeout, say=notice) as opened, Progress(target) as progress:

@@ -151,9 +151,10 @@ class Play:
         """How often one run may ask the model, by its options or else its policies; None where nothing bounds it."""
         return self.options.limits.get("maxRounds", self.policies.get("maxRounds"))
 
-    def used_up(self, cycle: int) -> bool:
-        """Whether a cycle asked the model as often as it may: then it ends with what it has."""
-        return self.bound is not None and sum(one.cycle == cycle for one in self.requests) >= self.bound
+    def used_up(self, cycle: int, at: int) -> bool:
+        """Whether a cycle has asked the model as often as it may before a position: it cannot ask again."""
+        asked = sum(one.cycle == cycle and one.at < at for one in self.requests)
+        return self.bound is not None and asked >= self.bound
 
     def stops_within(self, move: Move) -> list[int]:
         """The cycles that *move* closed."""

@@ -94,7 +94,7 @@ def tool_failure_survived(play: Play) -> Judgement:
         if not isinstance(stimulus, ToolFail) or cycle < 0 or aborted(play, move):
             continue
         stop = play.stop_of(cycle)
-        if stop is None or play.used_up(cycle):
+        if stop is None or play.used_up(cycle, move.first):
             continue
         yield SEEN
         results = [

@@ -1,9 +1,10 @@
 """Laws on a runtime: how runs begin and end. Small functions over what was observed of one word."""
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Final
 
-from turncheck.model.stimuli import ModelFail, TimerAwaited, ToolAwaited, User
+from turncheck.model.stimuli import ModelAwaited, ModelFail, TimerAwaited, ToolAwaited, User
 
 from .law import SEEN, Finding, Judgement, Seen
 from .play import Move, Play
@@ -83,10 +84,12 @@ def abort_ends_as_declared(play: Play) -> Judgement:
             yield SEEN
             if stop is None or stop >= move.end:
                 yield Finding(move.first, "the abort does not end the run at once, as declared", "run-stop", stop)
-        elif not any(isinstance(one, ToolAwaited) and one.cancelled for one in move.step.awaiting):
+        elif (released := _released(play, move)) is not None:
             yield SEEN
-            if stop is None:
-                yield Finding(move.first, "nothing is left to be released, and the aborted run is open")
+            if stop is None or stop >= released.end:
+                yield Finding(
+                    max(released.end - 1, 0), "nothing is left to be released, and the run is open", "run-stop", stop
+                )
 
 
 def nothing_starts_after_abort(play: Play) -> Judgement:
@@ -155,7 +158,20 @@ def _names(awaited: Sequence[object]) -> list[str]:
     return [str(getattr(one, "request_id", None) or getattr(one, "call_id", None)) for one in awaited]
 
 
+def _released(play: Play, abort: Move) -> Move | None:
+    """The move with which the last of what ran at *abort* has ended."""
+    asked = {one.request_id for one in abort.before if isinstance(one, ModelAwaited)}
+    for move in play.moves[play.moves.index(abort) :]:
+        tools = any(isinstance(one, ToolAwaited) and one.cancelled for one in move.step.awaiting)
+        if not tools and not any(
+            isinstance(one, ModelAwaited) and one.request_id in asked for one in move.step.awaiting
+        ):
+            return move
+    return None
+
+
 def aborted(play: Play, move: Move) -> bool:
     """Whether the run of *move* was aborted before it."""
     cycle = play.cycle_before(move)
-    return any(cycle == hit and abort.first <= move.first for abort, hit in play.aborts())
+    hits = [abort for abort, hit in play.aborts() if hit == cycle]
+    return any(one is abort for abort in hits for one in takewhile(lambda earlier: earlier is not move, play.moves))
