@@ -32,6 +32,7 @@ RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
     "follow-up": "a message with delivery followUp waits for the next run",
     "abort": "a run can be aborted",
     "tools": "executes the model's tool calls",
+    "serial": "options.policies {tools: serial}: can also run tools one after the other",
     "tool-failure": "a tool can fail",
     "model-failure": "the model can fail, in each class",
     "reasoning": "logs the model's reasoning",

@@ -16,8 +16,12 @@ def starts(capabilities: frozenset[str]) -> list[ResetOptions]:
     found = [base, base, base]
     if "limits" in capabilities:
         found.append(msgspec.structs.replace(base, limits={"maxRounds": 2}))
+    if "serial" in capabilities:
+        found.append(msgspec.structs.replace(base, policies={"tools": "serial"}))
     if "deaf" in capabilities:
         found.append(msgspec.structs.replace(base, deaf_tools=True))
+    if {"serial", "deaf"} <= capabilities:
+        found.append(msgspec.structs.replace(base, policies={"tools": "serial"}, deaf_tools=True))
     return found
 
 

@@ -45,7 +45,7 @@ class Recorder:
 
     def __init__(self, options: ResetOptions, profile: Profile, start: Step = NOTHING) -> None:
         self.options = options
-        self.policies: Final[Mapping[str, Any]] = profile.policies
+        self.policies: Final[Mapping[str, Any]] = {**profile.policies, **options.policies}
         self.capabilities: Final = frozenset(profile.capabilities)
         self.follower = Stepper(SPEC, tables(projection_policies(self.policies)))
         self.moves: list[Move] = []

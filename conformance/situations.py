@@ -126,6 +126,7 @@ class Situation:
         self._made = 0
         self._attempts = 0
         self._steers = 0
+        self._said = False
         self.taken: list[Row] = []
 
     @property
@@ -148,8 +149,8 @@ class Situation:
     def row(self, event: str) -> Row | None:
         """The row that *event* would take."""
         state = self.state
-        if state is None:
-            return None
+        if state is None or (event == "retryable-failure" and self._said):
+            return None  # what has begun to speak can only break off: the row of a fatal failure
         return next(row for row in SPEC.by_event[event, state] if SPEC.permits(row, self._context))
 
     def apply(self, row: Row, variant: int) -> None:
@@ -161,11 +162,13 @@ class Situation:
         self._attempts = self._attempts + 1 if row.event == "retryable-failure" else 0
         if isinstance(move.stimulus, ModelOutput) and isinstance(move.stimulus.item, ToolCall) and move.took_place:
             self._calls.add(move.stimulus.item.call_id)
+        self._said = self._said or (isinstance(move.stimulus, ModelOutput) and move.took_place)
         new = self._driver.log[move.first : move.end]
         self._calls -= {event.get("callId") for event in new if event.get("type") == "tool-result"}
         if not move.active or any(event.get("type") == "model-request" for event in new):
             self._steers = 0
             self._calls.clear()
+            self._said = False
         self.refresh()
 
     @property
@@ -203,7 +206,7 @@ class Situation:
             case "model-stop":
                 return ModelStop(reason="tool-use" if self._calls else "end-turn")
             case "fatal-failure":
-                return ModelFail(failure="stream" if variant % 2 else "fatal")
+                return ModelFail(failure="stream" if variant % 2 or self._said else "fatal")
             case "retryable-failure":
                 return ModelFail(failure="retryable")
             case "tool-return" | "tool-failure":
@@ -252,7 +255,7 @@ def _fill(context: Context, queue: int, steers: int, calls: int, attempts: int) 
 
 def directed(rows: Sequence[Row], words: Mapping[Row, tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
     """The access words of *rows*, those left out that another one goes through: together they take every row."""
-    wanted = sorted({words[row] for row in rows}, key=len, reverse=True)
+    wanted = sorted({words[row] for row in rows}, key=lambda word: (-len(word), word))
     for place, word in enumerate(wanted):
         if not any(longer[: len(word)] == word for longer in wanted[:place]):
             yield word

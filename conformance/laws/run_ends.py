@@ -101,11 +101,12 @@ def nothing_starts_after_abort(play: Play) -> Judgement:
         for request in play.requests:
             if move.first <= request.at < end:
                 yield Finding(request.at, "the model is asked after the abort", "nothing", "model-request")
-        known = {one.execution for one in move.tools(before=True)}
+        known = {one.execution for one in move.before if isinstance(one, ToolAwaited)}
         for later in play.moves[play.moves.index(move) :]:
             if later.first > end:
                 break
-            started = [one for one in later.tools() if one.execution not in known and later.end <= end + 1]
+            runs = [one for one in later.step.awaiting if isinstance(one, ToolAwaited)]
+            started = [one for one in runs if one.execution not in known and later.end <= end + 1]
             if started:
                 yield Finding(max(later.end - 1, 0), "a tool starts after the abort", "nothing", _names(started))
 

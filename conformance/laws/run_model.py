@@ -151,8 +151,11 @@ def rounds_bounded(play: Play) -> Judgement:
     bound = play.bound
     if bound is None:
         return
+    failed = {  # what is asked again because the model failed is no round of its own
+        one.request for one in play.responses if one.end is not None and isinstance(one.end.stimulus, ModelFail)
+    }
     for index in range(len(play.cycles)):
-        asked = [one.at for one in play.requests if one.cycle == index]
+        asked = [one.at for one in play.requests if one.cycle == index and one.id not in failed]
         if len(asked) >= bound:
             yield SEEN
         if len(asked) > bound:
@@ -160,7 +163,7 @@ def rounds_bounded(play: Play) -> Judgement:
 
 
 def capabilities_honest(play: Play) -> Judgement:
-    """What is declared is there (the profile's promise)."""
+    """What is declared is there: the machine that is claimed is the one that answers (X-1)."""
     for move in play.moves:
         for stimulus in getattr(move.stimulus, "stimuli", (move.stimulus,)):
             need = needs(stimulus)

@@ -261,6 +261,7 @@ serve({
       "follow-up",
       "abort",
       "tools",
+      "serial",
       "tool-failure",
       "model-failure",
       "reasoning",
