@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: setup demo matrix test check generate bench lock
+.PHONY: setup demo matrix runtimes test check generate bench lock
 
 setup: .venv/ready
 
@@ -23,7 +23,12 @@ matrix: setup
 	$(BIN)/turncheck matrix --out docs/matrix; test $$? -ne 2
 	$(BIN)/python tests/static/generated.py --write
 
-test: setup
+# The known runtimes, each in an environment of its own in the user's cache, and the server of docs/http.md.
+runtimes: setup
+	$(BIN)/turncheck targets --make all
+	$(BIN)/python -c "from turncheck.adapters.known import SERVER; SERVER.make(print)"
+
+test: setup runtimes
 	$(BIN)/python -m pytest
 
 # Every static check: formatter, linter, two type checkers (each must see a planted error), import contracts, generated

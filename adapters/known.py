@@ -13,6 +13,8 @@ from .environments import Command, Environment, NodeEnvironment, PythonEnvironme
 from .errors import BadTargetError
 
 _RUNTIMES: Final = Path(__file__).parent / "runtimes"
+SERVER: Final = PythonEnvironment("pydantic-ai-server-2.68.0", _RUNTIMES / "pydantic_ai_server/requirements.lock")
+"""What the server that docs/http.md shows runs in: a target is its address, so it is no known runtime."""
 _PYDANTIC_AI: Final = PythonEnvironment("pydantic-ai-2.68.0", _RUNTIMES / "pydantic_ai/requirements.lock")
 
 

@@ -156,6 +156,16 @@ def _command(text: str, rest: str, options: Options) -> Target:
     return _remote(text, command, options)
 
 
+def _http(text: str, rest: str, options: Options) -> Target:  # noqa: ARG001 - the whole text is the address
+    from .http.options import worker_command  # noqa: PLC0415 - argparse is for this kind alone
+
+    try:
+        command = worker_command(text)
+    except ValueError as error:
+        raise BadTargetError(f"no target {text!r}: {error}") from error
+    return _remote(text, command, options)
+
+
 def _remote(
     text: str, command: Sequence[str], options: Options, environment: Mapping[str, str] | None = None
 ) -> Target:
@@ -185,6 +195,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         "a function of the events, or an object with `project`, in a worker process of ours",
         _python,
     ),
+    "http": Kind("http://127.0.0.1:PORT/path", "an AG-UI endpoint on this machine; see docs/http.md", _http),
     "cmd": Kind("cmd:command line", "a program that speaks the adapter protocol on stdin and stdout", _command),
 }
 """Every kind of target there is."""

@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol, TypeVar
 import hypothesis
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from turncheck.model.machine import Row
@@ -72,7 +73,7 @@ def explore(
                     suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
                 ),
             )
-        except hypothesis.errors.Flaky:
+        except Flaky:
             if watched.raised is not None:
                 raise watched.raised from None  # an end amid a word looks flaky too
         else:
@@ -105,7 +106,8 @@ class _Watched:
         return self._kept(lambda: self._explorer.asking(act))
 
     def finish(self, driver: Driver, taken: Sequence[Row]) -> None:
-        self._kept(lambda: self._explorer.finish(driver, taken))
+        if self.raised is None:  # after an end amid a word Hypothesis tears down too, and that is no whole word
+            self._kept(lambda: self._explorer.finish(driver, taken))
 
     def _kept(self, act: Callable[[], _T]) -> _T:
         try:

@@ -182,7 +182,7 @@ class Judging:
         try:
             return act()
         except TargetError as error:
-            self.broken, self.cut = error, "the target broke"
+            self.broken, self.cut = error, f"the target broke: {error}"
             raise OverError from error
 
 

@@ -93,7 +93,7 @@ def access_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> dict
     """Each row that can be taken → the shortest events that end with it (breadth first; queues up to 2)."""
     found: dict[Row, tuple[str, ...]] = {}
     start: _Abstract = (SPEC.initial, 0, 0, 0, 0)
-    seen = {start}
+    seen: set[_Abstract] = {start}
     waiting: deque[tuple[_Abstract, tuple[str, ...]]] = deque([(start, ())])
     while waiting:
         (state, queue, steers, calls, attempts), word = waiting.popleft()

@@ -182,7 +182,7 @@ def verify(
                 if law.name in run.failures:
                     run.reduce(law)
         except _BrokenTargetError:
-            run.cut = "the target broke"
+            run.cut = f"the target broke: {run.broken}"
         except KeyboardInterrupt:
             run.cut = INTERRUPTED  # what was found until now stands
     results = tuple(_verdict(law, run, target) for law in laws)

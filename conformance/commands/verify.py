@@ -160,4 +160,5 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
     for missed in result.coverage.get("missed", ()):
         click.echo(f"  not taken: {missed}")
     if result.cut:
-        click.echo(style(f"the run was cut short: {result.cut}", fg="yellow"))
+        for line in f"the run was cut short: {result.cut}".splitlines():
+            click.echo(style(line, fg="yellow"))

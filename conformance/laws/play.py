@@ -271,4 +271,4 @@ def projection_policies(declared: Mapping[str, Any]) -> Policies:
 def _entries(given: Any) -> list[Mapping[str, Any]] | None:
     if not isinstance(given, list):
         return None
-    return [cast("Mapping[str, Any]", entry) for entry in given if isinstance(entry, dict)]
+    return [entry for entry in cast("list[Any]", given) if isinstance(entry, dict)]

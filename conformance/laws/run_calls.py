@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from typing import Any
 
+from turncheck.model.cycles import AiBlock
 from turncheck.model.events import ToolResult
 from turncheck.model.stimuli import ToolAwaited, ToolCall, ToolFail, ToolReturn
 
@@ -36,10 +37,10 @@ def cut_calls_answered(play: Play) -> Judgement:
     cut = {call.call_id for response in play.responses for call in _calls(response)} - whole
     unanswered = {one.at for one in play.projection.anomalies if one.kind == "unanswered-call"}
     for cycle in play.cycles:
-        calls = [call for step in cycle.steps for group in getattr(step, "groups", ()) for call in group.calls]
         if cycle.stop is None:
             continue
-        for call in calls:
+        blocks = [step for step in cycle.steps if isinstance(step, AiBlock)]
+        for call in (call for block in blocks for group in block.groups for call in group.calls):
             if play.log[call.at].get("callId") in cut:
                 yield SEEN
                 if call.at in unanswered:

@@ -94,7 +94,7 @@ def run_boundary_equivalence(rerun: Rerun) -> Judgement:
         ]
     if len(seen) > 1:
         yield SEEN
-    first: list[str] = next(iter(seen.values()), [])
+    first: list[str] = next(iter(seen.values()), list[str]())
     for reason, shape in seen.items():
         if shape != first:
             yield Finding(None, f"what follows a run that is {reason} differs", first, shape)
@@ -174,10 +174,10 @@ def _other_names(word: Any, log: str) -> dict[str, str]:
 
     def gather(value: Any, key: str = "") -> None:
         if isinstance(value, dict):
-            for name, part in value.items():
+            for name, part in cast("dict[str, Any]", value).items():
                 gather(part, name)
         elif isinstance(value, list | tuple):
-            for part in value:
+            for part in cast("Sequence[Any]", value):
                 gather(part, key)
         elif isinstance(value, str) and key in _OWN:
             (ids if key in _IDS else texts)[value] = None
@@ -204,8 +204,8 @@ def _renaming(names: Mapping[str, str]) -> Callable[[Any], Any]:
             return text(value)
         if isinstance(value, dict):
             return {key: rename(part) for key, part in cast("dict[str, Any]", value).items()}
-        if isinstance(value, list | tuple):
-            return type(value)(rename(part) for part in cast("Sequence[Any]", value))
-        return value
+        if isinstance(value, list):
+            return [rename(part) for part in cast("list[Any]", value)]
+        return tuple(rename(part) for part in cast("tuple[Any]", value)) if isinstance(value, tuple) else value
 
     return rename

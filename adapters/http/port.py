@@ -1,0 +1,94 @@
+"""The model endpoint's port, which the server under test knows, and which one worker has at a time.
+
+A harness keeps a second process of the same target beside the first and drives one of them: whoever is started or reset
+asks the holder for the port, and gets it.
+"""
+
+import asyncio
+import socket
+from typing import Final
+
+import httpx
+import uvicorn
+from starlette.types import ASGIApp
+
+RELEASE: Final = "/turncheck/release"
+"""Where the holder is asked (POST); it answers when its runs are over and the port is free."""
+_SECONDS: Final = 10.0  # for the holder's answer: it has its patience to leave its runs
+
+
+class StartError(Exception):
+    """The worker can't start; the text says why, and what to do."""
+
+
+class ModelPort:
+    """Serves *application* on *port* of this machine while it has it."""
+
+    def __init__(self, application: ASGIApp, port: int) -> None:
+        self._application, self._port = application, port
+        self._server: uvicorn.Server | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def held(self) -> bool:
+        """Whether the port is ours."""
+        return self._server is not None
+
+    async def take(self) -> None:
+        """Take the port, from another worker where one has it. Raises StartError where somebody else has."""
+        if self.held:
+            return
+        try:
+            listener = _listen(self._port)
+        except OSError as error:
+            await self._ask_for_it(error)
+            try:
+                listener = _listen(self._port)
+            except OSError:
+                raise self._taken(error) from error
+        config = uvicorn.Config(
+            self._application, http="h11", ws="none", lifespan="off", log_config=None, log_level="critical"
+        )
+        self._server = uvicorn.Server(config)
+        self._task = asyncio.create_task(self._server.serve([listener]))
+
+    async def release(self) -> None:
+        """Let another have it; requests that are open stay open."""
+        server, task = self._server, self._task
+        self._server = self._task = None
+        if server is not None and task is not None:
+            while not server.started and not task.done():
+                await asyncio.sleep(0)
+            for listening in server.servers:
+                listening.close()
+            task.cancel()
+            await asyncio.wait({task})
+
+    async def _ask_for_it(self, error: OSError) -> None:
+        try:
+            async with httpx.AsyncClient(trust_env=False, timeout=_SECONDS) as client:
+                answer = await client.post(f"http://127.0.0.1:{self._port}{RELEASE}")
+        except httpx.HTTPError:
+            raise self._taken(error) from error
+        if answer.status_code != httpx.codes.NO_CONTENT.value:
+            raise self._taken(error) from error
+
+    def _taken(self, error: OSError) -> StartError:
+        return StartError(
+            f"cannot serve the model on port {self._port} ({error.strerror}). Choose another: #model-port=N in the"
+            " target, and in the server's model base URL (docs/http.md)"
+        )
+
+
+def _listen(port: int) -> socket.socket:
+    # With its protocol named: asyncio looks at it before it sets TCP_NODELAY, and without that a second piece of an
+    # answer is held back for 40 ms.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", port))
+        listener.listen()
+    except OSError:
+        listener.close()
+        raise
+    return listener
