@@ -5,7 +5,18 @@ from typing import Final
 
 import msgspec
 
-from turncheck.model.stimuli import ModelOutput, ModelStop, ResetOptions, Stimulus, Text, Together, ToolCall, User
+from turncheck.model.stimuli import (
+    Abort,
+    ModelOutput,
+    ModelStop,
+    ResetOptions,
+    Stimulus,
+    Text,
+    Together,
+    ToolCall,
+    ToolReturn,
+    User,
+)
 
 from .situations import TOOLS
 
@@ -56,6 +67,9 @@ def classic_words(capabilities: frozenset[str]) -> Iterator[tuple[Stimulus, ...]
             yield first, ModelOutput(item=ToolCall(call_id="c6", tool="read", arguments='{"path": ')), called
         if "call-ids" in capabilities:
             yield first, call, ModelOutput(item=ToolCall(call_id="c5", tool="bash", arguments={"path": "6"})), called
+        if "abort" in capabilities:
+            both = ModelOutput(item=ToolCall(call_id="c9", tool="bash", arguments={"path": "9"}))
+            yield first, call, both, called, ToolReturn(call_id="c5", output="result 10 red"), Abort()
     if "together" in capabilities:
         second = User(id="u7", text="say 7 blue")
         yield (Together(stimuli=(first, second)),)

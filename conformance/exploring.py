@@ -17,7 +17,7 @@ from turncheck.model.machine import Row
 from turncheck.model.stimuli import ResetOptions
 
 from .driving import Driver, UnsettledError
-from .situations import STEPS, VARIANTS, Situation
+from .situations import STEPS, VARIANTS, Situation, idle
 
 _T = TypeVar("_T")
 
@@ -84,7 +84,7 @@ def follow(situation: Situation, word: Sequence[str], variant: int = 0) -> bool:
     """Apply an access word as far as the runtime goes along; whether it went to the end."""
     for event in word:
         row = situation.row(event)
-        if row is None or (row.effects == ("ignore",) and event != "advance"):
+        if row is None or idle(row):
             return False
         situation.apply(row, variant)
     return True

@@ -64,12 +64,17 @@ def tables_of(policies: Mapping[str, Any]) -> dict[str, Any]:
     return {name: DEFAULTS[name] if value is None else value for name, value in given.items()}
 
 
+def idle(row: Row) -> bool:
+    """Whether a row is not worth taking: nobody waits for it. Time may pass, and an abort may come, whenever."""
+    return row.effects == ("ignore",) and row.event not in {"advance", "abort"}
+
+
 def rows_for(capabilities: frozenset[str], policies: Mapping[str, Any]) -> list[Row]:
     """The rows that a runtime's capabilities and policies allow: those that do something."""
     given = tables_of(policies)
     found: list[Row] = []
     for row in SPEC.rows():
-        if row.effects == ("ignore",) and row.event != "advance":
+        if idle(row):
             continue
         if _NEEDS.get(row.event, row.event) not in capabilities and row.event in _NEEDS:
             continue
@@ -104,7 +109,7 @@ def access_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> dict
             follower.state = state
             _fill(follower.context, queue, steers, calls, attempts)
             row = follower.take(event, at=0)
-            if row.effects == ("ignore",) and event != "advance":
+            if idle(row):
                 continue
             found.setdefault(row, (*word, event))
             held = follower.context.registers

@@ -1,19 +1,30 @@
 """``turncheck laws``."""
 
+from pathlib import Path
+
 import click
 import msgspec
 
 from turncheck.model.requirements import CLAUSES
 
+from ..clauses import traced
 from ..laws.registry import LAWS
 from .output import style
 
 
 @click.command()
 @click.argument("law", required=False)
+@click.option("--clauses", is_flag=True, help="List the clauses, each with what judges it.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON array.")
-def command(*, law: str | None, as_json: bool) -> None:
-    """List the laws, or show one with its clauses."""
+def command(*, law: str | None, clauses: bool, as_json: bool) -> None:
+    """List the laws, or show one with its clauses.
+
+    With --clauses, every clause of the sources: how it is judged, by which laws, on which rows of which machine, and in
+    which tests (where the project's tests are at hand).
+    """
+    if clauses:
+        _show_clauses(as_json=as_json)
+        return
     if law is not None and law not in LAWS:
         raise click.ClickException(f"no law is called {law!r}; `turncheck laws` lists them")
     chosen = list(LAWS.values()) if law is None else [LAWS[law]]
@@ -30,3 +41,19 @@ def command(*, law: str | None, as_json: bool) -> None:
                 click.echo(f"  needs        {', '.join(item.needs)}")
             for clause in item.clauses:
                 click.echo(f"  {clause:12} {CLAUSES[clause]}")
+
+
+def _show_clauses(*, as_json: bool) -> None:
+    tests = Path(__file__).parents[2] / "tests"
+    found = traced(tests if tests.is_dir() else None)
+    if as_json:
+        click.echo(msgspec.json.encode(found).decode())
+        return
+    for clause in found:
+        click.echo(f"{style(f'{clause.name:9}', bold=True)} {clause.way:10} {clause.says}")
+        parts = {"laws": clause.laws, "rows": clause.rows, "tests": clause.tests}
+        for name, values in parts.items():
+            if values:
+                click.echo(f"          {style(name, dim=True)} {', '.join(values)}")
+        if clause.reason is not None:
+            click.echo(f"          {style('why', dim=True)} {clause.reason}")

@@ -36,7 +36,7 @@ def one_terminal(trace: Trace) -> Judgement:
 
 
 def one_root(trace: Trace) -> Judgement:
-    """A cycle has exactly one root: direct when idle, else a promoted follow-up (RC-3.1, RC-5.1, RC-5.4)."""
+    """One root a cycle: direct when idle, else a promoted follow-up (RC-3.1, RC-5.1, RC-5.4, RC-7.1, RC-7.2)."""
     roots = Counter(cycle.root for cycle in trace.observed.cycles)
     before = -1
     for cycle, _, end in trace.stretches:

@@ -1,6 +1,6 @@
 """What a law on a runtime looks at: a word of stimuli, the settled steps that it led to, and their log."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, cast
@@ -271,4 +271,4 @@ def projection_policies(declared: Mapping[str, Any]) -> Policies:
 def _entries(given: Any) -> list[Mapping[str, Any]] | None:
     if not isinstance(given, list):
         return None
-    return [entry for entry in cast("list[Any]", given) if isinstance(entry, dict)]
+    return [entry for entry in cast("Sequence[Any]", given) if isinstance(entry, dict)]

@@ -89,7 +89,7 @@ def results_not_invented(play: Play) -> Judgement:
 
 
 def tool_failure_survived(play: Play) -> Judgement:
-    """A tool's failure is an error result like others, and the model deals with it (BED-004e, RS-5.3, TM-4.2)."""
+    """A tool's failure is a result like others, and the model deals with it (BED-004e, BED-004f, RS-5.3, TM-4.2)."""
     for move in play.of(ToolFail):
         stimulus, cycle = move.stimulus, play.cycle_before(move)
         if not isinstance(stimulus, ToolFail) or cycle < 0 or aborted(play, move):
@@ -136,7 +136,7 @@ def ids_never_mixed(play: Play) -> Judgement:
 
 
 def tools_as_declared(play: Play) -> Judgement:
-    """Tools run one after the other, or side by side, as declared (BED-003d, BED-004a, BED-004b)."""
+    """Tools run one after the other, or side by side, as declared (BED-003c, BED-003d, BED-004a, BED-004b)."""
     serial = play.policies.get("tools") == "serial"
     for response in play.whole_responses():
         calls = _calls(response)

@@ -13,7 +13,7 @@ _ENDED: Final = "outside-run"
 
 
 def run_ends_once(play: Play) -> Judgement:
-    """A run ends exactly once, and nothing of it comes after its end (X-3, RC-5.3, TM-3.1, RS-6)."""
+    """A run ends exactly once, and nothing of it comes after its end (X-3, RC-5.3, TM-3.1, RS-6, BED-D3)."""
     for cycle in play.cycles:
         if cycle.stop is not None:
             yield Seen(inferred=play.inferred(cycle.stop))
@@ -30,7 +30,7 @@ def run_ends_once(play: Play) -> Judgement:
 
 
 def run_never_stuck(play: Play) -> Judgement:
-    """Quiet in an open run, something is awaited; and with the environment answering, every run ends (X-5)."""
+    """Quiet in an open run, something is awaited, and every run that is answered ends (X-5, BED-003a, BED-004c)."""
     for move in play.moves:
         if not move.active:
             continue
@@ -47,7 +47,7 @@ def run_never_stuck(play: Play) -> Judgement:
 
 
 def next_message_served(play: Play) -> Judgement:
-    """After any end, the next message is served (BED-006h, BED-006i, X-5)."""
+    """After any end, the next message is served (BED-002a, BED-006h, BED-006i, X-5)."""
     ended = False
     for move in play.moves:
         if isinstance(move.stimulus, User) and not move.was_active and not move.before:
@@ -64,7 +64,7 @@ def next_message_served(play: Play) -> Judgement:
 
 
 def abort_interrupts(play: Play) -> Judgement:
-    """An aborted run ends, as interrupted (BED-005a, BED-005b, RC-2)."""
+    """An aborted run ends, as interrupted (BED-005a, BED-005b, BED-005h, RC-2)."""
     for move, cycle in play.aborts():
         if move.closing:
             continue
@@ -77,7 +77,7 @@ def abort_interrupts(play: Play) -> Judgement:
 
 
 def abort_ends_as_declared(play: Play) -> Judgement:
-    """An abort ends the run at once, or when what runs is released, as declared (BED-005i, BED-005j)."""
+    """An abort ends the run at once, or when what runs is released, as declared (BED-005d, BED-005i, BED-005j)."""
     for move, cycle in play.aborts():
         stop = play.cycles[cycle].stop
         if play.policies.get("abortEnds") == "at-once":

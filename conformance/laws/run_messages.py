@@ -32,7 +32,7 @@ def steers_in_their_run(play: Play) -> Judgement:
 
 
 def follow_ups_in_turn(play: Play) -> Judgement:
-    """A follow-up waits for the run to end; then one is served a run, first in first out (RC-4.1, RC-7.5, TM-5.1)."""
+    """A follow-up waits for the run's end; then one is served a run, first in first out (RC-4.1, RC-7.5, RC-D7, TM-5.1)."""
     last = len(play.cycles)
     for request in _seen(play):
         if request.cycle < 0:
@@ -119,8 +119,18 @@ def sent_together_none_lost(play: Play) -> Judgement:
 
 
 def _consumed(play: Play, name: str, cycle: int) -> bool:
-    """Whether a request of the cycle shows the message. A follow-up's own line stands in an earlier cycle's stretch."""
+    """Whether a request of the cycle shows the message. A follow-up's own line stands in an earlier cycle's stretch.
+
+    Of several follow-ups taken in one input each but the last has an empty cycle (RC-D7): the next request counts.
+    """
+    while cycle < len(play.cycles) - 1 and _empty(play, cycle):
+        cycle += 1
     return any(name in play.shown(one) for one in play.requests if one.cycle == cycle and one.at > play.messages[name])
+
+
+def _empty(play: Play, cycle: int) -> bool:
+    """Whether the adapter made the cycle up for a follow-up that was taken together with the next."""
+    return play.inferred(play.cycles[cycle].stop) and not any(one.cycle == cycle for one in play.requests)
 
 
 def _late(play: Play, names: set[str], after: int) -> Request | None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias, cast
+from zlib import crc32
 
 from msgspec import convert, to_builtins
 from msgspec.structs import replace
@@ -183,11 +184,13 @@ def _other_names(word: Any, log: str) -> dict[str, str]:
             (ids if key in _IDS else texts)[value] = None
 
     gather(word)
-    control = [one for one in _CONTROL if not re.search(_WHOLE.format(re.escape(one)), log)]
-    turn = len(word) % len(_CONTROL)  # so that it is not always the root's text that says to stop
-    says = [*control[turn:], *control[:turn]]
-    found = {name: f"o{name}" for name in (*ids, *texts)}
-    return found | dict(zip((name for name in texts if name not in ids), says, strict=False))
+    signs = [one for one in _CONTROL if not re.search(_WHOLE.format(re.escape(one)), log)]
+    turn = crc32("".join(texts).encode()) % len(_CONTROL)  # so that any text may say any of them
+    says = [*signs[turn:], *signs[:turn]]
+    found = {name: f"o{name}" for name in ids} | {name: f"({name})" for name in texts if name not in ids}
+    control = dict(zip((name for name in texts if name not in ids), says, strict=False))
+    # A runtime may join two texts of the model; in brackets they can be told apart.
+    return found | {name: f"({sign})" if name.endswith(".") else sign for name, sign in control.items()}
 
 
 def _renaming(names: Mapping[str, str]) -> Callable[[Any], Any]:
@@ -204,8 +207,9 @@ def _renaming(names: Mapping[str, str]) -> Callable[[Any], Any]:
             return text(value)
         if isinstance(value, dict):
             return {key: rename(part) for key, part in cast("dict[str, Any]", value).items()}
-        if isinstance(value, list):
-            return [rename(part) for part in cast("list[Any]", value)]
-        return tuple(rename(part) for part in cast("tuple[Any]", value)) if isinstance(value, tuple) else value
+        if isinstance(value, list | tuple):
+            parts = [rename(part) for part in cast("Sequence[Any]", value)]
+            return parts if isinstance(value, list) else tuple(parts)
+        return value
 
     return rename
