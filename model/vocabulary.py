@@ -1,157 +1,66 @@
 """The closed vocabulary of guards and effects, each primitive with its renderings side by side.
 
-Rows of a machine name guards and effects, and each name is one term built of what stands here. A term renders to
+Rows of a machine name guards and effects, and each name is one term built of what stands here and of ``operands``. A
+term renders to
 
 * ``holds`` / ``apply``: Python, run by the `transitions` machine (the oracle);
 * ``code``: a fragment of the generated loop;
-* ``label``: words for a diagram.
+* ``formula`` / ``change``: what a prover takes it for (``proofs``);
+* ``promela``: an expression or a statement for Spin (``promela``).
 
-No rendering names a control state. Terms speak of *registers* (the machine's data: numbers, first-in-first-out queues,
-keyed maps), *fields* of the event, *tables* that are fixed for a run (the policies) and constants.
+No rendering names a control state.
 """
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
-ANSWERED: Final = -1
-"""The entry of a call that has its result; an unanswered call's entry is its position (0 or more)."""
+from .operands import (
+    ANSWERED,
+    Const,
+    Context,
+    Default,
+    Field,
+    Here,
+    Lookup,
+    Operand,
+    Output,
+    Register,
+    Slots,
+    Symbolic,
+    Table,
+    identifier,
+)
 
-
-@dataclass(frozen=True)
-class Output:
-    """One effect as data: what the pure machine asks for, with its arguments."""
-
-    name: str
-    arguments: tuple[Any, ...] = ()
-
-
-@dataclass
-class Context:
-    """What a term is evaluated in: registers, tables, and the event at its position; outputs gather here."""
-
-    registers: dict[str, Any]
-    tables: Mapping[str, Any]
-    event: Any = None
-    at: int = -1
-    outputs: list[Output] = field(default_factory=list[Output])
-
-
-# ---- operands: values ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Const:
-    """A literal."""
-
-    value: str | int | None
-
-    def read(self, _: Context) -> Any:
-        """Return the literal."""
-        return self.value
-
-    @property
-    def code(self) -> str:
-        """Python source of the literal."""
-        return f'"{self.value}"' if isinstance(self.value, str) else repr(self.value)
-
-
-@dataclass(frozen=True)
-class Field:
-    """A field of the event."""
-
-    name: str
-
-    def read(self, context: Context) -> Any:
-        """Return the field's value, None where it is absent."""
-        return getattr(context.event, self.name)
-
-    @property
-    def code(self) -> str:
-        """Attribute access on the loop's event."""
-        return f"event.{self.name}"
-
-
-@dataclass(frozen=True)
-class Here:
-    """The position of the event."""
-
-    code: str = "at"
-
-    def read(self, context: Context) -> Any:
-        """Return the position."""
-        return context.at
-
-
-@dataclass(frozen=True)
-class Register:
-    """A register of the machine."""
-
-    name: str
-
-    def read(self, context: Context) -> Any:
-        """Return the register's value."""
-        return context.registers[self.name]
-
-    @property
-    def code(self) -> str:
-        """The loop keeps registers in locals of the same name."""
-        return self.name
-
-
-@dataclass(frozen=True)
-class Table:
-    """A value fixed for the run: a policy, or a mapping of them."""
-
-    name: str
-
-    def read(self, context: Context) -> Any:
-        """Return the table's value."""
-        return context.tables[self.name]
-
-    @property
-    def code(self) -> str:
-        """The loop keeps tables in locals of the same name."""
-        return self.name
-
-
-@dataclass(frozen=True)
-class Lookup:
-    """The entry of a keyed register or table, None where there is none."""
-
-    of: Register | Table
-    key: Field
-
-    def read(self, context: Context) -> Any:
-        """Return the entry, or None."""
-        return self.of.read(context).get(self.key.read(context))
-
-    @property
-    def code(self) -> str:
-        """A dictionary lookup."""
-        return f"{self.of.code}.get({self.key.code})"
-
-
-@dataclass(frozen=True)
-class Default:
-    """A field, or a table's value where the field is absent."""
-
-    field: Field
-    otherwise: Table
-
-    def read(self, context: Context) -> Any:
-        """Return the field's value, or the default."""
-        value = self.field.read(context)
-        return self.otherwise.read(context) if value is None else value
-
-    @property
-    def code(self) -> str:
-        """An ``or``: the fields that have a default are never empty strings."""
-        return f"{self.field.code} or {self.otherwise.code}"
-
-
-Operand: TypeAlias = Const | Field | Here | Register | Table | Lookup | Default
+__all__ = [
+    "ANSWERED",
+    "REGISTER_KINDS",
+    "Bound",
+    "Clear",
+    "Const",
+    "Context",
+    "Default",
+    "Effect",
+    "Emit",
+    "Equal",
+    "Field",
+    "Guard",
+    "Here",
+    "Increment",
+    "Less",
+    "Lookup",
+    "Nonempty",
+    "Operand",
+    "Output",
+    "Pop",
+    "Push",
+    "Register",
+    "Set",
+    "Slots",
+    "Symbolic",
+    "Table",
+]
 
 # ---- guards ----------------------------------------------------------------------------------------------------
 
@@ -177,6 +86,16 @@ class Nonempty:
     def negated(self, _: Bound) -> str:
         """Loop fragment of the negation."""
         return f"not {self.subject.code}"
+
+    def formula(self, symbolic: Symbolic) -> Any:
+        """The prover's formula."""
+        queue: Slots = self.subject.term(symbolic)
+        return queue.head < queue.tail
+
+    @property
+    def promela(self) -> str:
+        """An expression."""
+        return f"len({self.subject.promela}) > 0"
 
 
 @dataclass(frozen=True)
@@ -206,6 +125,15 @@ class Equal:
             return f"{self.subject.key.code} {member} {self.subject.of.code}"
         return f"{left or self.subject.code} {same} None"
 
+    def formula(self, symbolic: Symbolic) -> Any:
+        """The prover's formula."""
+        return self.subject.term(symbolic) == self.right.term(symbolic)
+
+    @property
+    def promela(self) -> str:
+        """An expression."""
+        return f"{self.subject.promela} == {self.right.promela}"
+
 
 @dataclass(frozen=True)
 class Less:
@@ -225,6 +153,15 @@ class Less:
     def negated(self, bound: Bound) -> str:
         """Loop fragment of the negation."""
         return f"{bound.get(self.subject, self.subject.code)} >= {bound.get(self.right, self.right.code)}"
+
+    def formula(self, symbolic: Symbolic) -> Any:
+        """The prover's formula."""
+        return self.subject.term(symbolic) < self.right.term(symbolic)
+
+    @property
+    def promela(self) -> str:
+        """An expression."""
+        return f"{self.subject.promela} < {self.right.promela}"
 
 
 Guard: TypeAlias = Nonempty | Equal | Less
@@ -248,6 +185,17 @@ class Push:
         """Loop fragment."""
         return f"{self.register.code}.append({self.value.code})"
 
+    def change(self, symbolic: Symbolic) -> None:
+        """Give the prover the registers after this."""
+        queue: Slots = self.register.term(symbolic)
+        values = symbolic.store(queue.values, queue.tail, self.value.term(symbolic))
+        symbolic.registers[self.register.name] = Slots(values, queue.head, queue.tail + 1)
+
+    @property
+    def promela(self) -> str:
+        """Send to the channel."""
+        return f"{self.register.promela} ! {self.value.promela}"
+
 
 @dataclass(frozen=True)
 class Pop:
@@ -266,6 +214,17 @@ class Pop:
         """Loop fragment."""
         return f"{self.into.code} = {self.register.code}.popleft()"
 
+    def change(self, symbolic: Symbolic) -> None:
+        """Give the prover the registers after this."""
+        queue: Slots = self.register.term(symbolic)
+        symbolic.registers[self.into.name] = queue.values[queue.head]
+        symbolic.registers[self.register.name] = replace(queue, head=queue.head + 1)
+
+    @property
+    def promela(self) -> str:
+        """Receive from the channel."""
+        return f"{self.register.promela} ? {self.into.promela}"
+
 
 @dataclass(frozen=True)
 class Clear:
@@ -282,6 +241,17 @@ class Clear:
         """Loop fragment."""
         return f"{self.register.code}.clear()"
 
+    def change(self, symbolic: Symbolic) -> None:
+        """Give the prover the registers after this."""
+        held = self.register.term(symbolic)
+        emptied = replace(held, head=held.tail) if isinstance(held, Slots) else symbolic.nothing()
+        symbolic.registers[self.register.name] = emptied
+
+    @property
+    def promela(self) -> str:
+        """An inline that the exporter gives each channel and array."""
+        return identifier("clear", self.register.name) + "()"
+
 
 @dataclass(frozen=True)
 class Increment:
@@ -297,6 +267,15 @@ class Increment:
     def code(self) -> str:
         """Loop fragment."""
         return f"{self.register.code} += 1"
+
+    def change(self, symbolic: Symbolic) -> None:
+        """Give the prover the registers after this."""
+        symbolic.registers[self.register.name] = self.register.term(symbolic) + 1
+
+    @property
+    def promela(self) -> str:
+        """A statement."""
+        return f"{self.register.promela}++"
 
 
 @dataclass(frozen=True)
@@ -319,6 +298,20 @@ class Set:
         if isinstance(self.target, Lookup):
             return f"{self.target.of.code}[{self.target.key.code}] = {self.value.code}"
         return f"{self.target.code} = {self.value.code}"
+
+    def change(self, symbolic: Symbolic) -> None:
+        """Give the prover the registers after this."""
+        value = self.value.term(symbolic)
+        if isinstance(self.target, Lookup):
+            value = symbolic.store(self.target.entries(symbolic), self.target.key.term(symbolic), value)
+            symbolic.registers[self.target.of.name] = value
+        else:
+            symbolic.registers[self.target.name] = value
+
+    @property
+    def promela(self) -> str:
+        """An assignment."""
+        return f"{self.target.promela} = {self.value.promela}"
 
 
 @dataclass(frozen=True)
@@ -346,6 +339,16 @@ class Emit:
             return outputs[self.output].format(*codes)
         body = outputs[self.output].format(*codes, "entry")
         return f"for entry in {self.each.code}.values():\n    if entry != {ANSWERED}:\n        {body}"
+
+    def change(self, symbolic: Symbolic) -> None:
+        """Give the prover the output; an ``each`` stands whole, as the last argument."""
+        operands = self.arguments if self.each is None else (*self.arguments, self.each)
+        symbolic.outputs.append(Output(self.output, tuple(operand.term(symbolic) for operand in operands)))
+
+    @property
+    def promela(self) -> str:
+        """Words in a trail: what is asked for decides nothing."""
+        return f'printf("{self.output}\\n")'
 
 
 def _snapshot(value: Any) -> Any:

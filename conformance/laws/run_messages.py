@@ -32,7 +32,7 @@ def steers_in_their_run(play: Play) -> Judgement:
 
 
 def follow_ups_in_turn(play: Play) -> Judgement:
-    """A follow-up waits for the run's end; then one is served a run, first in first out (RC-4.1, RC-7.5, RC-D7, TM-5.1)."""
+    """A follow-up waits for the run's end; then one a run, the oldest first (RC-4.1, RC-7.5, RC-D7, TM-5.1)."""
     last = len(play.cycles)
     for request in _seen(play):
         if request.cycle < 0:
