@@ -139,7 +139,7 @@ class Situation:
         """The control state of ``interaction``; None where nothing of it fits (only a timer, or stuck)."""
         if not self._driver.active:
             return "idle"
-        if any(isinstance(one, ModelAwaited) for one in self._driver.awaiting):
+        if self._models():
             return "inferring"
         return "executing" if self._tools() else None
 
@@ -156,6 +156,8 @@ class Situation:
         state = self.state
         if state is None or (event == "retryable-failure" and self._said):
             return None  # what has begun to speak can only break off: the row of a fatal failure
+        if event == "tool-call" and state == "inferring" and not self._models()[0].tools:
+            return None  # the request offers none
         return next(row for row in SPEC.by_event[event, state] if SPEC.permits(row, self._context))
 
     def apply(self, row: Row, variant: int) -> None:
@@ -243,6 +245,9 @@ class Situation:
             if isinstance(move.stimulus.item, ToolCall):
                 return move.stimulus.item.call_id
         return None
+
+    def _models(self) -> list[ModelAwaited]:
+        return [one for one in self._driver.awaiting if isinstance(one, ModelAwaited) and not one.cancelled]
 
     def _tools(self) -> list[ToolAwaited]:
         return [one for one in self._driver.awaiting if isinstance(one, ToolAwaited) and not one.cancelled]

@@ -133,10 +133,16 @@ class Shown(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class ModelAwaited(_Stimulus, frozen=True, kw_only=True, tag="model"):
-    """A request to the model waits for its answer; ``input`` is the whole context, None where it cannot be seen."""
+    """A request to the model waits for its answer.
+
+    ``input`` is the whole context, None where it cannot be seen; ``tools`` is false where the request offers none, so
+    that the model calls none; ``cancelled`` where a model that ignores an abort goes on.
+    """
 
     request_id: str
     input: tuple[Shown, ...] | None = None
+    tools: bool = True
+    cancelled: bool = False
 
 
 class ToolAwaited(_Stimulus, frozen=True, kw_only=True, tag="tool"):
