@@ -50,8 +50,7 @@ def to_markdown(matrix: Matrix) -> str:
         f"| --- |{' :-: |' * len(names)}",
     ]
     for law in _laws(matrix.results):
-        verdicts = [_verdict(result, law) for result in matrix.results]
-        lines.append(f"| {law} | {' | '.join(CELLS[one] if one else ' ' for one in verdicts)} |")
+        lines.append(f"| {law} | {' | '.join(_cell(result, law) for result in matrix.results)} |")
     figures = [f"{result.coverage['stimuli']:,} stimuli, rows {result.coverage['rows']}" for result in matrix.results]
     lines += [f"| *applied* | {' | '.join(figures)} |", ""]
     lines += [f"- **{one.target}** could not be verified: {one.why}" for one in matrix.unstarted]
@@ -84,5 +83,5 @@ def _laws(results: Sequence[Result]) -> list[str]:
     return list(found)
 
 
-def _verdict(result: Result, law: str) -> Verdict | None:
-    return next((one.verdict for one in result.laws if one.law == law), None)
+def _cell(result: Result, law: str) -> str:
+    return next((CELLS[one.verdict] for one in result.laws if one.law == law), " ")
