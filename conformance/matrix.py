@@ -49,8 +49,9 @@ def to_markdown(matrix: Matrix) -> str:
         f"| law | {' | '.join(names)} |",
         f"| --- |{' :-: |' * len(names)}",
     ]
-    for law in _laws(matrix.results):
-        lines.append(f"| {law} | {' | '.join(_cell(result, law) for result in matrix.results)} |")
+    lines += [
+        f"| {law} | {' | '.join(_cell(result, law) for result in matrix.results)} |" for law in _laws(matrix.results)
+    ]
     figures = [f"{result.coverage['stimuli']:,} stimuli, rows {result.coverage['rows']}" for result in matrix.results]
     lines += [f"| *applied* | {' | '.join(figures)} |", ""]
     lines += [f"- **{one.target}** could not be verified: {one.why}" for one in matrix.unstarted]

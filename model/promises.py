@@ -1,9 +1,9 @@
 """The clauses of the four runtimes in our own words: identifier → how each is judged, and what it says.
 
 ``TM`` is the single-chat turn, ``EF`` the event flow, ``BED`` the conversation state machine, ``RS`` the request
-sequence; a ``D`` is a decision on what a source leaves open. *log*, *run* and *relation*: laws judge it on any
-implementation; *reference*: on our own runtime, since no stimulus reaches it from outside; *review*: by reading, for the
-reason that REVIEWED gives.
+sequence; a ``D`` is a decision on what a source leaves open. *log*, *run*, *relation*: laws judge it on any
+implementation; *reference*: on our own runtime, since no stimulus reaches it from outside; *review*: by reading, for
+the reason that REVIEWED gives.
 """
 
 from collections.abc import Mapping

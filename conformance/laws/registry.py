@@ -85,7 +85,7 @@ _PLAY: Final = (
     _on_play(run_ends.aborted_text_dropped, "an abort amid a response", "abort", "machine conversation"),
     _on_play(run_ends.model_failure_survived, "a model's failure", "model-failure"),
     _on_play(run_calls.calls_answered, "a run with a call that ended", "tools"),
-    _on_play(run_calls.cut_calls_answered, "a call that is shown of a response that was cut", "tools"),
+    _on_play(run_calls.cut_calls_answered, "a call of a response that was cut", "tools"),
     _on_play(run_calls.results_survive, "a result before an abort or a failure", "tools"),
     _on_play(run_calls.results_not_invented, "a result", "tools"),
     _on_play(run_calls.tool_failure_survived, "a tool's failure", "tool-failure"),

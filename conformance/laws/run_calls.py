@@ -35,6 +35,9 @@ def cut_calls_answered(play: Play) -> Judgement:
         return
     whole = {call.call_id for response in play.whole_responses() for call in _calls(response)}
     cut = {call.call_id for response in play.responses for call in _calls(response)} - whole
+    shown = {event.get("callId") for event in play.log if event.get("kind") == "tool-call"}
+    for _ in cut - shown:
+        yield SEEN
     unanswered = {one.at for one in play.projection.anomalies if one.kind == "unanswered-call"}
     for cycle in play.cycles:
         if cycle.stop is None:
