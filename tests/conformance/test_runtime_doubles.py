@@ -198,10 +198,10 @@ def test_the_right_runtime_breaks_no_law_and_passes_on_evidence(policies):
 
 
 @pytest.mark.parametrize("policies", CONVERSATION.values(), ids=CONVERSATION)
-def test_a_right_conversation_shows_no_call_of_a_cut_response_and_passes_all_else(policies):
+def test_a_right_conversation_passes_every_law(policies):
     result, counterexamples = verified(Right(**policies), words=60)
     assert counterexamples == {}
-    assert without_pass(result) == {"cut-calls-answered"}
+    assert without_pass(result) == set()
 
 
 def test_who_can_do_nothing_but_answer_breaks_no_law():
