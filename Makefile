@@ -1,8 +1,9 @@
 # Everything runs from .venv, made from the lock file; see README.md.
 PYTHON ?= python3
 BIN := .venv/bin
+SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: setup demo matrix runtimes test check generate bench lock
+.PHONY: setup demo matrix runtimes debian test check generate bench lock
 
 setup: .venv/ready
 
@@ -19,7 +20,6 @@ demo: setup
 
 # Every known runtime against every law; environments are made where they are missing (a minute each, once).
 matrix: setup
-	rm -rf docs/matrix/counterexamples
 	$(BIN)/turncheck matrix --out docs/matrix; test $$? -ne 2
 	$(BIN)/python tests/static/generated.py --write
 
@@ -28,7 +28,12 @@ runtimes: setup
 	$(BIN)/turncheck targets --make all
 	$(BIN)/python -c "from turncheck.adapters.known import SERVER; SERVER.make(print)"
 
-test: setup runtimes
+# Debian packages that the tests need, one a line: each gives a program of its name.
+debian:
+	@for name in $$(cat debian.txt); do command -v $$name > /dev/null || missing="$$missing $$name"; done; \
+	if [ -n "$$missing" ]; then $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
+
+test: setup runtimes debian
 	$(BIN)/python -m pytest
 
 # Every static check: formatter, linter, two type checkers (each must see a planted error), import contracts, generated

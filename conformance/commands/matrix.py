@@ -95,6 +95,11 @@ def _verified(target: str, out: Path, *, examples: int, seed: int, budget: float
 
 
 def _write(matrix: Matrix, out: Path) -> None:
+    """Write the table, and leave no counterexample of an earlier one beside it."""
     out.mkdir(parents=True, exist_ok=True)
+    named = {law.counterexample for result in matrix.results for law in result.laws}
+    for path in (out / "counterexamples").glob("*.json"):
+        if str(path.relative_to(out)) not in named:
+            path.unlink()
     (out / "matrix.json").write_bytes(msgspec.json.format(msgspec.json.encode(matrix), indent=2) + b"\n")
     (out / "matrix.md").write_text(to_markdown(matrix) + "\n" + reasons(matrix), encoding="utf-8")

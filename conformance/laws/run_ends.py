@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Final
 
+from turncheck.model.events import ToolResult
 from turncheck.model.stimuli import ModelAwaited, ModelFail, TimerAwaited, ToolAwaited, User
 
 from .law import SEEN, Finding, Judgement, Seen
@@ -149,10 +150,17 @@ def model_failure_survived(play: Play) -> Judgement:
             yield Finding(max(move.end - 1, 0), "the model failed: the run neither ends nor asks again")
         elif move.stimulus.failure == "fatal":
             yield Finding(max(move.end - 1, 0), "a failure that no retry can mend is retried", "error", "a retry")
-        retried = 0 if ended else retried + 1
+        retried = 0 if ended or _handled(play, move) else retried + 1
         bound = play.policies.get("retries", 0)
         if retried > bound and (asked or waits):
             yield Finding(max(move.end - 1, 0), "a failed request is retried more often than declared", bound, retried)
+
+
+def _handled(play: Play, move: Move) -> bool:
+    """Whether a call of the response that breaks has its result: going on is no retry then (RS-5.2)."""
+    waiting = move.model_before
+    asked = next((one.at for one in play.requests if waiting is not None and one.id == waiting.request_id), None)
+    return asked is not None and any(isinstance(event, ToolResult) for event in play.events[asked : move.first])
 
 
 def _names(awaited: Sequence[object]) -> list[str]:

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from turncheck.conformance.commands.diagrams import command
+from turncheck.model.registry import MACHINES
 
 COMMITTED = Path(__file__).parents[2] / "diagrams"
 
@@ -31,7 +32,7 @@ def test_all_formats_of_all_pictures_are_written(tmp_path):
     """The folder is made; a log in it would be drawn too."""
     assert run("--out", tmp_path / "new").exit_code == 0
     assert {path.name for path in (tmp_path / "new").iterdir()} == {
-        f"request_cycle{end}" for end in (".dot", ".mmd", ".svg")
+        f"{machine}{end}" for machine in MACHINES for end in (".dot", ".mmd", ".svg")
     }
 
 
