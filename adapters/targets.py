@@ -15,6 +15,7 @@ from .known import command_of, find, known
 from .projector import ProjectorTarget
 from .protocol import Profile
 from .reference import MACHINE, ReferenceTarget
+from .references.registry import REFERENCES
 from .remote import RemoteProjector
 from .remote_runtime import RemoteRuntime
 from .runtime import RuntimeTarget
@@ -125,8 +126,11 @@ _ATTRIBUTE: Final = re.compile(r"[\w.]+:[\w.]+")
 
 
 def _reference(text: str, rest: str, options: Options) -> Target:
+    if rest in REFERENCES:
+        return _remote(text, (*WORKER, text), options)
     if rest not in {"", MACHINE}:
-        raise BadTargetError(f"no target {text!r}: the reference projects by {MACHINE}, there is no {rest!r}")
+        there = ", ".join(REFERENCES)
+        raise BadTargetError(f"no target {text!r}: the reference projects by {MACHINE}, and runs {there}: no {rest!r}")
     if options.hash_seed is not None:
         return _remote(text, (*WORKER, "reference"), options)
 
@@ -189,7 +193,9 @@ def _remote(
 
 
 KINDS: Final[Mapping[str, Kind]] = {
-    "reference": Kind("reference", "the model's own projector", _reference),
+    "reference": Kind(
+        "reference[:MACHINE]", "the model's own projector; or the reference runtime of a machine", _reference
+    ),
     "python": Kind(
         "python:module:attribute",
         "a function of the events, or an object with `project`, in a worker process of ours",

@@ -1,8 +1,8 @@
 """Serves a Python projector or a runtime's adapter: ``python -m turncheck.adapters.worker MODULE:ATTRIBUTE``.
 
-``reference`` in place of ``MODULE:ATTRIBUTE`` serves the reference. The working directory is importable, before all
-else but what this module itself needs. What the projector prints goes to stderr, and its stdin is empty: the protocol
-has the real ones to itself.
+``reference`` in place of ``MODULE:ATTRIBUTE`` serves the reference projector, ``reference:MACHINE`` a reference
+runtime. The working directory is importable, before all else but what this module itself needs. What is served prints
+to stderr, and its stdin is empty: the protocol has the real ones to itself.
 """
 
 import os
@@ -35,6 +35,8 @@ from .protocol import (
     encode,
     read_message,
 )
+from .references.registry import REFERENCES, reference_runtime
+from .serving import serve_runtime
 from .watch import Watch
 
 _DETAIL: Final = 8000  # characters of a traceback: its end, where the error is
@@ -55,6 +57,10 @@ def main(arguments: Sequence[str]) -> int:
     sys.path.insert(0, str(Path.cwd()))
     # An adapter's ``import turncheck_kit`` is the one that serves it: a second copy would have exceptions of its own.
     sys.modules[turncheck_kit.__name__.rpartition(".")[2]] = turncheck_kit
+    kind, _, machine = text.partition(":")
+    if kind == "reference" and machine in REFERENCES:
+        serve_runtime(reference_runtime(machine), requests, answers)
+        return 0
     try:
         loaded = load(text)
     except Exception as error:  # noqa: BLE001 - importing runs whatever the user wrote

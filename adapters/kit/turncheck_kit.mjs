@@ -480,12 +480,13 @@ export class Environment {
    * Ask the model: logs `model-request`, and is awaited until it ends. With a signal that is aborted already, nothing is
    * sent and the request throws at once, as fetch does (a deaf model is asked all the same).
    * @param {Shown[]} input  the whole context that the model is shown
-   * @param {{signal?: AbortSignal, sessionId?: string}} [how]
+   * @param {{signal?: AbortSignal, sessionId?: string, tools?: boolean}} [how]  tools: false where the request offers none
+   *   (a last summary): the model then calls none
    * @returns {Request}
    */
-  model(input, { signal, sessionId } = {}) {
+  model(input, { signal, sessionId, tools = true } = {}) {
     const requestId = `r${this.requests + 1}`;
-    const shown = json({ kind: "model", requestId, input, sessionId }).slice(0, -1);
+    const shown = json({ kind: "model", requestId, input, sessionId, ...(tools ? {} : { tools }) }).slice(0, -1);
     const request = new Request(this, signal, this.options.deafModel, shown);
     if (!this.awaited.has(request)) request.reject(signal.reason);
     else {

@@ -48,15 +48,41 @@ A tool is ``output = await env.tool(call_id, tool, arguments)``; it raises ToolF
   ``deafModel`` and ``deafTools`` it swallows the cancellation and stays (``cancelled: true``) until it is answered.
 - *Quiet*, exactly: an event loop asks its selector with a timeout other than zero only when nothing is ready. Then
   I/O that is ready goes on; an open job of a thread pool (also anyio's), a thread that is no daemon, or a living child
-  process of asyncio means really waiting, ``patience`` seconds at most (``unsettled``); otherwise it is quiet. A thread
-  that is blocked in the environment, or waits for a job's result, is not at work. Sockets and pipes are given two
-  milliseconds. Daemon threads are unseen; a child that lives on and says nothing is unsettled.
+  process of asyncio means really waiting, ``patience`` seconds at most (``unsettled``, and stderr says what was busy);
+  otherwise it is quiet. Sockets and pipes are given two milliseconds. Daemon threads are unseen; a child that lives on
+  and says nothing is unsettled.
+- *Threads that wait* are not at work: in the environment, for a Condition and all that is made of one (Future.result,
+  as_completed, wait, Event, Semaphore, queue.Queue), for a thread that waits too (Thread.join, leaving a pool), or in
+  the queue of a pool whose threads all wait. What waits for a bare Lock or a queue.SimpleQueue, for a thread with a
+  timeout, or for a token of anyio's limiter (40) is at work for ever.
 - *The end of a step*: ``env.at_quiet`` is for what an adapter holds back because more may be said of it.
-- *Clock*: ``loop.time()``, ``time.time()``, ``time.monotonic()`` and, in threads of a job, ``time.sleep()`` are
-  virtual. Timers fire by themselves while no model and no tool is awaited and the clock is auto; otherwise
-  ``advance`` fires them. A timer that repeats and never leads to an event is housekeeping: IDLE_FIRES a step, no more.
-- *Synchronous runtimes*: derive from SyncAdapter; its methods are plain functions, each called in a thread of its own.
-  There ``for item in request`` and ``env.tool(...).wait()`` block; ``env.interrupt(session)`` ends that (Interrupted).
+- *Clock*: ``loop.time()``, ``time.time()``, ``time.monotonic()`` and, in threads of a job, ``time.sleep()`` and the
+  timeouts of a Condition and all that is made of one are virtual. Timers fire by themselves while no model and no tool
+  is awaited and the clock is auto; otherwise ``advance`` fires them. A timer that repeats and never leads to an event
+  is housekeeping: IDLE_FIRES a step, no more. ``sleep(0)`` is a turn of the event loop, and no timer.
+
+A synchronous runtime derives from SyncAdapter: its methods are plain functions, each called in a thread of its own, so
+that ``user`` may be the whole run. ``for item in request`` and ``env.tool(...).wait()`` block; ``env.interrupt()``
+raises Interrupted in them. ``together`` calls ``user`` twice at once: look at what is busy under a lock::
+
+    class Mine(SyncAdapter):
+        def reset(self, env):
+            self.env, self.busy, self.lock = env, False, threading.Lock()
+
+        def user(self, stimulus):
+            with self.lock:
+                if self.busy:
+                    return self.env.refuse("rejected", "agent is busy")
+                self.busy = True
+                self.env.log({"type": "user-message", "id": stimulus["id"], "text": stimulus["text"]})
+            with self.env.model([{"role": "user", "text": stimulus["text"]}]) as request:
+                for item in request:               # all else as above; env.log may be called in any thread
+                    self.env.log({"type": "agent-output", "responseId": request.id, **item})
+            self.busy = False
+            self.env.log({"type": "run-stop", "reason": "completed"}, source="adapter")
+
+        def abort(self, stimulus):
+            self.env.interrupt(stimulus.get("sessionId"))
 """
 
 from __future__ import annotations
@@ -70,12 +96,13 @@ import itertools
 import json
 import math
 import os
+import queue
 import selectors
 import sys
 import threading
 import time
 import traceback
-from collections import deque
+from collections import Counter, deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
@@ -146,7 +173,10 @@ class _BadMessageError(ValueError):
 
 
 def raw_arguments(item: Json) -> str:
-    """The arguments of a tool-call item as the text that a model sends: a string as it is, all else as JSON."""
+    """The arguments of a tool-call item as the text that a model sends: a string as it is, all else as JSON.
+
+    *item* is what iterating a request gives; a string may be no JSON (capability ``raw-arguments``).
+    """
     arguments = item.get("arguments")
     return arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
 
@@ -155,16 +185,24 @@ def raw_arguments(item: Json) -> str:
 
 
 class _Threads:
-    """Which threads are at work: jobs of pools and of the kit, counted, and plain threads that are no daemons."""
+    """Which threads are at work: jobs of pools and of the kit, counted, and plain threads that are no daemons.
+
+    A thread that waits is not: at a gate, or for a thread that waits to end. Nor is a job in the queue of a pool all of
+    whose threads wait. Who releases a thread takes it for at work before it is, so that there is no moment between.
+    """
 
     def __init__(self) -> None:
+        self.wake: Callable[[], object] = _nothing
+        self.loop: SettlingLoop | None = None
         self._lock = threading.Lock()
-        self._open = 0
         self._local = threading.local()
         self._known = set(threading.enumerate())
-        self._blocked: set[int] = set()
         self._pooled: Any = {}
-        self.wake: Callable[[], object] = _nothing
+        self._open = 0  # jobs, those in queues included
+        self._queued: Counter[Any] = Counter()  # pool -> jobs that none of its threads took yet
+        self._jobs: Counter[threading.Thread] = Counter()  # thread -> open jobs that it works on
+        self._gated: set[threading.Thread] = set()
+        self._joining: dict[threading.Thread, threading.Thread] = {}  # who waits for whom to end
 
     def begin(self) -> None:
         """A job opens; it is closed by ``end``."""
@@ -178,48 +216,77 @@ class _Threads:
         self.wake()
 
     def at_work(self) -> bool:
-        """Whether a job is open or a plain thread runs, other than blocked in the environment."""
-        if self._open:
-            return True
-        if threading.active_count() == 1:
+        """Whether a job or a plain thread is at work."""
+        if not self._open and threading.active_count() == 1:
             return False
-        return any(self._plain(thread) and thread.ident not in self._blocked for thread in threading.enumerate())
+        with self._lock:
+            return self._job_at_work() or any(self._busy())
 
     def polled(self) -> bool:
         """Whether what is at work may end without a word: a plain thread, not a job."""
-        return not self._open
+        with self._lock:
+            return not self._job_at_work()
+
+    def busy(self) -> list[threading.Thread]:
+        """The threads that are at work."""
+        with self._lock:
+            return list(self._busy())
+
+    def living(self) -> list[threading.Thread]:
+        """The threads with something to do, waiting or not."""
+        return [thread for thread in threading.enumerate() if thread in self._jobs or self._plain(thread)]
 
     def working(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call *function* as (a part of) an open job of this thread."""
-        depth = getattr(self._local, "jobs", 0)
-        self._local.jobs = depth + 1
+        thread = threading.current_thread()
+        with self._lock:
+            self._jobs[thread] += 1
         try:
             return function(*arguments)
         finally:
-            self._local.jobs = depth
+            with self._lock:
+                self._jobs[thread] -= 1
+                if not self._jobs[thread]:
+                    del self._jobs[thread]
 
     def in_job(self) -> bool:
         """Whether this thread works on an open job."""
-        return bool(getattr(self._local, "jobs", 0))
+        return threading.current_thread() in self._jobs
 
     def gate(self) -> _Gate:
         """A closed gate for the thread that asks."""
         return _Gate(self)
 
-    def block(self, ident: int, *, counted: bool) -> None:
-        """The thread *ident* is not at work until ``unblock``; *counted* says that it works on a job."""
-        if counted:
-            self.end()
-        else:
-            self._blocked.add(ident)
-            self.wake()
+    def block(self, gate: _Gate) -> None:
+        """The thread of *gate* waits there, unless it is open by now."""
+        with self._lock:
+            if not gate.opened:
+                self._gated.add(gate.thread)
+        self.wake()
 
-    def unblock(self, ident: int, *, counted: bool) -> None:
-        """The thread *ident* goes on."""
-        if counted:
-            self.begin()
-        else:
-            self._blocked.discard(ident)
+    def unblock(self, gate: _Gate) -> bool:
+        """The thread of *gate* goes on; whether that is news."""
+        with self._lock:
+            news, gate.opened = not gate.opened, True
+            if news:
+                self._gated.discard(gate.thread)
+        return news
+
+    def wait_at(self, gate: _Gate, seconds: float | None) -> bool:
+        """Wait at *gate*, at most *seconds* of the virtual clock; whether it was released before that."""
+        loop, timer = self.loop, list[asyncio.Handle]()
+        if seconds is None or loop is None:
+            gate.wait()
+            return True
+
+        def set_timer() -> None:
+            timer.append(loop.call_later(seconds, gate.expire) if seconds > 0 else loop.call_soon(gate.expire))
+
+        loop.call_soon_threadsafe(set_timer)
+        gate.wait()
+        if not gate.expired:
+            loop.call_soon_threadsafe(lambda: timer[0].cancel())  # noqa: PLW0108 - it may not be there yet
+        return not gate.expired
 
     def start(self, function: Callable[[], None]) -> None:
         """Run *function* as a job in a new thread."""
@@ -231,68 +298,151 @@ class _Threads:
             finally:
                 self.end()
 
-        threading.Thread(target=run, daemon=True).start()
+        _JobThread(target=run).start()
+
+    def _waits(self, thread: threading.Thread) -> bool:
+        for _ in range(len(self._joining) + 1):  # threads that wait for each other to end are stuck: at work for ever
+            if thread in self._gated:
+                return True
+            if thread not in self._joining:
+                return False
+            thread = self._joining[thread]
+        return False
+
+    def _job_at_work(self) -> bool:
+        waiting = sum(jobs for thread, jobs in self._jobs.items() if self._waits(thread))
+        for pool, jobs in self._queued.items():
+            threads = list(getattr(pool, "_threads", ()))
+            if threads and all(map(self._waits, threads)):
+                waiting += jobs
+        return self._open > waiting
+
+    def _busy(self) -> Iterator[threading.Thread]:
+        return (
+            thread
+            for thread in threading.enumerate()
+            if (thread in self._jobs or self._plain(thread)) and not self._waits(thread)
+        )
 
     def _plain(self, thread: threading.Thread) -> bool:
         return not (
             thread.daemon
+            or isinstance(thread, _JobThread)
             or thread in self._known
             or thread in self._pooled
             or type(thread).__module__.startswith("anyio.")
         )
 
-    def watch_pools(self) -> Callable[[], None]:
-        """Count the jobs of all thread pools, asyncio's and anyio's included; returns what undoes it.
+    def _seen(self) -> bool:
+        """Whether anyone asks if this thread is at work; one that starts another waits for what nobody sees."""
+        thread = threading.current_thread()
+        return (thread in self._jobs or self._plain(thread)) and not getattr(self._local, "starts", False)
+
+    def watch(self) -> Callable[[], None]:
+        """Count the jobs of all thread pools, and see threads wait; returns what undoes it."""
+        undo_each = [self._watch_pools(), self._watch_anyio(), self._watch_conditions(), self._watch_joins()]
+
+        def undo() -> None:
+            for one in undo_each:
+                one()
+
+        return undo
+
+    def _watch_pools(self) -> Callable[[], None]:
+        """Jobs of thread pools, asyncio's included.
 
         A job closes after its result was handed over, so it is the work item that is wrapped and not the function.
         """
         pools = vars(importlib.import_module("concurrent.futures.thread"))
         self._pooled = pools["_threads_queues"]
-        item = pools["_WorkItem"]
-        create, run = item.__init__, item.run
+        pool_type, item = pools["ThreadPoolExecutor"], pools["_WorkItem"]
+        submit, create, run = pool_type.submit, item.__init__, item.run
+
+        def take(work: Any) -> bool:
+            with self._lock:
+                first, work.taken = not work.taken, True
+                if first:
+                    self._queued[work.pool] -= 1
+                    if not self._queued[work.pool]:
+                        del self._queued[work.pool]
+            return first
+
+        @functools.wraps(submit)
+        def submitting(pool: Any, *arguments: Any, **more: Any) -> Any:
+            self._local.pool = pool
+            try:
+                return submit(pool, *arguments, **more)
+            finally:
+                self._local.pool = None  # a pool that nobody holds any more ends its threads
 
         @functools.wraps(create)
-        def counted(work: Any, *arguments: Any, **more: Any) -> None:
-            create(work, *arguments, **more)
-            self.begin()
+        def queued(work: Any, future: Future[Any], *arguments: Any, **more: Any) -> None:
+            create(work, future, *arguments, **more)
+            work.pool, work.taken = getattr(self._local, "pool", None), False
+            with self._lock:
+                self._open += 1
+                self._queued[work.pool] += 1
+            future.add_done_callback(lambda _: self.end() if future.cancelled() and take(work) else None)
 
         @functools.wraps(run)
         def closing(work: Any, *arguments: Any) -> None:
+            if not take(work):  # it was cancelled in the queue
+                run(work, *arguments)
+                return
             try:
                 self.working(run, work, *arguments)
             finally:
                 self.end()
 
-        item.__init__, item.run = counted, closing
-        undo_others = self._watch_results(), self._watch_anyio()
+        pool_type.submit, item.__init__, item.run = submitting, queued, closing
 
         def undo() -> None:
-            item.__init__, item.run = create, run
-            for one in undo_others:
-                one()
+            pool_type.submit, item.__init__, item.run = submit, create, run
 
         return undo
 
-    def _watch_results(self) -> Callable[[], None]:
-        """A thread that waits for a job's result is not at work; it is again before that job closes."""
-        future_type: Any = Future
-        result, exception = future_type.result, future_type.exception
-
-        def waiting(method: Callable[..., Any]) -> Callable[..., Any]:
-            @functools.wraps(method)
-            def wait(future: Future[Any], timeout: float | None = None) -> Any:
-                if timeout is None and self.in_job() and not future.done():
-                    ident = threading.get_ident()
-                    self.block(ident, counted=True)
-                    future.add_done_callback(lambda _: self.unblock(ident, counted=True))
-                return method(future, timeout)
-
-            return wait
-
-        future_type.result, future_type.exception = waiting(result), waiting(exception)
+    def _watch_conditions(self) -> Callable[[], None]:
+        """Whoever waits for a Condition (and so for a Future, an Event, a Queue) waits for a lock: it gets a gate."""
+        module: Any = threading
+        allocate = module._allocate_lock  # noqa: SLF001 - Condition.wait alone calls it, in Python 3.10 to 3.14
+        module._allocate_lock = lambda: _Waiter(self) if self._seen() else allocate()  # noqa: SLF001
 
         def undo() -> None:
-            future_type.result, future_type.exception = result, exception
+            module._allocate_lock = allocate  # noqa: SLF001
+
+        return undo
+
+    def _watch_joins(self) -> Callable[[], None]:
+        thread_type: Any = threading.Thread
+        start, join = thread_type.start, thread_type.join
+
+        @functools.wraps(start)
+        def starting(thread: threading.Thread) -> None:
+            self._local.starts = True
+            try:
+                start(thread)
+            finally:
+                self._local.starts = False
+
+        @functools.wraps(join)
+        def joining(thread: threading.Thread, timeout: float | None = None) -> None:
+            if timeout is not None or not self._seen():
+                join(thread, timeout)
+                return
+            this = threading.current_thread()
+            with self._lock:
+                self._joining[this] = thread
+            self.wake()
+            try:
+                join(thread)
+            finally:
+                with self._lock:
+                    del self._joining[this]
+
+        thread_type.start, thread_type.join = starting, joining
+
+        def undo() -> None:
+            thread_type.start, thread_type.join = start, join
 
         return undo
 
@@ -317,21 +467,51 @@ class _Threads:
         return undo
 
 
+class _JobThread(threading.Thread):
+    """A thread of the kit's own; no daemon, for what it starts would be one, and unseen."""
+
+
 class _Gate:
-    """Where the thread that made it waits until another releases it: from that moment on it counts as at work."""
+    """Where the thread that made it waits until another releases it, or lets it expire."""
 
     def __init__(self, threads: _Threads) -> None:
-        self._threads, self._counted, self._ident = threads, threads.in_job(), threading.get_ident()
+        self.thread: Final = threading.current_thread()
+        self.opened = self.expired = False  # opened: by _Threads, under its lock
+        self._threads = threads
         self._lock = threading.Lock()
         self._lock.acquire()
 
     def wait(self) -> None:
-        self._threads.block(self._ident, counted=self._counted)
+        self._threads.block(self)
         self._lock.acquire()
 
     def release(self) -> None:
-        self._threads.unblock(self._ident, counted=self._counted)
-        self._lock.release()
+        if self._threads.unblock(self):
+            self._lock.release()
+
+    def expire(self) -> None:
+        if self._threads.unblock(self):
+            self.expired = True
+            self._lock.release()
+
+
+class _Waiter(_Gate):
+    """The lock that Condition.wait makes and acquires, so that it waits when it acquires it again."""
+
+    _made = False
+
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:  # noqa: FBT001, FBT002 - as a lock's
+        if not self._made:
+            self._made = True
+        elif not blocking:
+            return self.opened
+        elif timeout < 0:
+            self.wait()
+        elif self._threads.in_job():
+            return self._threads.wait_at(self, timeout)
+        else:
+            return self._lock.acquire(timeout=timeout)
+        return True
 
 
 class _Abandonable:
@@ -367,6 +547,13 @@ class _Abandonable:
 
 def _nothing() -> None:
     pass
+
+
+def _stack(coroutine: Any) -> Iterator[str]:
+    """Where a suspended coroutine stands, the outermost frame first."""
+    while (frame := getattr(coroutine, "cr_frame", None)) is not None:
+        yield "".join(traceback.format_stack(frame, limit=1)).rstrip()
+        coroutine = coroutine.cr_await
 
 
 # --- The loop that knows when it is quiet ---------------------------------------------------------
@@ -411,7 +598,7 @@ class SettlingLoop(asyncio.SelectorEventLoop):
         self._quiet_selector.loop = self
         super().__init__(self._quiet_selector)
         self.set_default_executor(ThreadPoolExecutor(POOL))
-        threads.wake = self._wake
+        threads.wake, threads.loop = self._wake, self
 
     def time(self) -> float:
         return self.now
@@ -467,9 +654,23 @@ class SettlingLoop(asyncio.SelectorEventLoop):
     def _check_patience(self) -> None:
         now = _monotonic()
         self._began = self._began or now
-        if now - self._began > self._patience:
+        if self._settled and now - self._began > self._patience:
             self._settled = False
+            self._tell_what_is_busy()
             self.stop()
+
+    def _tell_what_is_busy(self) -> None:
+        print(f"turncheck: unsettled: no quiet within {self._patience:g} s; what is busy:", file=sys.stderr)
+        frames = sys._current_frames()  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        threads = [thread for thread in self._threads.busy() if thread.ident in frames]
+        for thread in threads:
+            print(f"thread {thread.name}:", file=sys.stderr)
+            traceback.print_stack(frames[cast("int", thread.ident)], file=sys.stderr)
+        for child in self._children if self._alive() else ():
+            print(f"the child process {child.get_pid()}", file=sys.stderr)
+        if not threads and not self._alive():  # the loop itself never comes to rest
+            for task in asyncio.all_tasks(self):
+                print(task, *_stack(task.get_coro()), sep="\n", file=sys.stderr)
 
     def _alive(self) -> bool:
         if self._children:
@@ -509,6 +710,10 @@ class _Awaited:
     def shown(self) -> str:
         """The entry of ``awaiting``, encoded."""
         return f'{self._shown[:-1]},"cancelled":true}}' if self.cancelled else self._shown
+
+    def show(self, field: str) -> None:
+        """Let the entry of ``awaiting`` have *field* (encoded) too."""
+        self._shown = f"{self._shown[:-1]},{field}}}"
 
     def arrived(self) -> bool:
         """Whether there is something to take."""
@@ -682,8 +887,13 @@ class ToolExecution(_Awaited):
 class Environment:
     """What an adapter's session meets: the user's options, the log, the model and the tools (ioco's environment).
 
-    ``options`` are those of the reset; ``loop`` is this session's event loop. A new one comes with each reset, and what
-    is logged to an old one is lost.
+    ``options`` are those of the reset, absent where they were not sent: ``options["tools"]`` is a list of ``{"name",
+    "schema"}``, ``options["limits"]["maxRounds"]`` bounds the model requests of a run, ``options["observer"]`` is
+    "throws" or "slow" (``observe`` does it). ``loop`` is this environment's event loop. A new environment comes with
+    each reset, and what is logged to an old one is lost.
+
+    With sessions, give ``session=`` (the stimulus's ``sessionId``) to ``model`` and ``tool``, and ``"sessionId"`` to
+    each event that is logged.
     """
 
     def __init__(self, options: Json, patience: float, threads: _Threads) -> None:
@@ -713,14 +923,19 @@ class Environment:
         self._events.append(_encode(shown))
         self._idle_fires = 0
 
-    def model(self, context: list[Json] | None, *, session: str | None = None) -> ModelRequest:
-        """Ask the scripted model, and log the ``model-request``. *context*: its ``input``, None if unseen."""
+    def model(self, context: list[Json] | None, *, session: str | None = None, tools: bool = True) -> ModelRequest:
+        """Ask the scripted model, and log the ``model-request``. *context*: its ``input``, None if unseen.
+
+        *tools* is False for a request that offers none (a last summary): the model then calls none.
+        """
         with self.lock:
             key = f"r{next(self._requests)}"
             shown = {"kind": "model", "requestId": key} | ({} if context is None else {"input": context})
             request = ModelRequest(self, key, session, shown, deaf=bool(self.options.get("deafModel")))
             # a context is long, and it is encoded once: the event says what the entry says
             self._events.append('{"type":"model-request",' + request.shown().removeprefix('{"kind":"model",'))
+            if not tools:
+                request.show('"tools":false')
             self._idle_fires = 0
             self._awaited[key] = request
         return request
@@ -743,12 +958,16 @@ class Environment:
 
     async def observe(self) -> None:
         """What a listener does under ``options.observer``: raises RuntimeError, or gives up the event loop thrice."""
-        observer = self.options.get("observer")
-        if observer == "throws":
-            raise RuntimeError("the observer throws")
-        if observer == "slow":
+        self._throw()
+        if self.options.get("observer") == "slow":
             for _ in range(3):
                 await asyncio.sleep(0)
+
+    def observe_now(self) -> None:
+        """What a listener that is a plain function does: raises RuntimeError, or in a thread lets the others go on."""
+        self._throw()
+        if self.options.get("observer") == "slow" and threading.get_ident() != self.thread:
+            time.sleep(0)
 
     def at_quiet(self, callback: Callable[[], object]) -> None:
         """Call *callback* at the end of each step, when it is quiet: what it logs is the last of the step.
@@ -831,10 +1050,14 @@ class Environment:
             settled = self.loop.settle()
         for task in asyncio.all_tasks(self.loop):
             print(f"turncheck: at the reset this task ignored three cancellations: {task}", file=sys.stderr)
-        if self.threads.at_work():
-            print(f"turncheck: at the reset these threads did not end: {threading.enumerate()}", file=sys.stderr)
+        if living := self.threads.living():
+            print(f"turncheck: at the reset these threads did not end: {living}", file=sys.stderr)
         self.loop.close()
         return settled
+
+    def _throw(self) -> None:
+        if self.options.get("observer") == "throws":
+            raise RuntimeError("the observer throws")
 
     def _timers_may_fire(self) -> bool:
         if self._awaited or (self._manual and not self.closed) or self._idle_fires >= IDLE_FIRES:
@@ -909,7 +1132,10 @@ class Adapter:
 
 
 class SyncAdapter(Adapter):
-    """An adapter of a synchronous runtime: its methods are plain functions, each called in a thread of its own."""
+    """An adapter of a synchronous runtime: its methods are plain functions, each called in a thread of its own.
+
+    ``together`` calls several at once, in any order: guard what they share with a lock.
+    """
 
 
 def serve(adapter: Adapter) -> None:
@@ -925,7 +1151,7 @@ def serve(adapter: Adapter) -> None:
         raise ValueError(f"{type(adapter).__name__}.profile has the roles {adapter.profile['roles']}, not runtime")
     requests, answers = _take_pipes()
     server = _Server(adapter)
-    undo = server.threads.watch_pools()
+    undo = server.threads.watch()
     restore = server.virtual_time()
     try:
         for line in _lines(requests):
@@ -939,9 +1165,12 @@ def serve(adapter: Adapter) -> None:
     finally:
         restore()
         undo()
-    if server.threads.at_work():  # the interpreter would wait for them
-        sys.stderr.flush()
-        os._exit(0)
+        if server.threads.living():  # the interpreter would wait for them
+            broken = sys.exc_info()[0] is not None
+            if broken:
+                traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(broken)
 
 
 def _take_pipes() -> tuple[int, int]:
@@ -1078,34 +1307,36 @@ class _Server:
 
     def virtual_time(self) -> Callable[[], None]:
         """Put the clocks of the ``time`` module on the virtual one; returns what undoes it."""
-        names = ("time", "time_ns", "monotonic", "monotonic_ns", "sleep")
-        real = {name: getattr(time, name) for name in names}
 
         def now() -> float:
             return 0.0 if self._env is None else self._env.loop.now
 
-        def sleep(seconds: float) -> None:
-            env = self._env
-            if env is None or not self.threads.in_job():
-                _sleep(seconds)
-                return
-            gate = self.threads.gate()
-            env.loop.call_soon_threadsafe(env.loop.call_later, seconds, gate.release)
-            gate.wait()
+        def deadline_clock() -> float:
+            """Of what waits with a timeout, and reckons the rest of it by itself."""
+            return now() if self.threads.in_job() else _monotonic()
 
-        virtual: dict[str, Callable[..., Any]] = {
-            "time": lambda: EPOCH + now(),
-            "time_ns": lambda: int((EPOCH + now()) * 1e9),
-            "monotonic": now,
-            "monotonic_ns": lambda: int(now() * 1e9),
-            "sleep": sleep,
+        def sleep(seconds: float) -> None:
+            if self._env is None or not self.threads.in_job():
+                _sleep(seconds)
+            else:
+                self.threads.wait_at(self.threads.gate(), seconds)
+
+        virtual: dict[tuple[Any, str], Callable[..., Any]] = {
+            (time, "time"): lambda: EPOCH + now(),
+            (time, "time_ns"): lambda: int((EPOCH + now()) * 1e9),
+            (time, "monotonic"): now,
+            (time, "monotonic_ns"): lambda: int(now() * 1e9),
+            (time, "sleep"): sleep,
+            (threading, "_time"): deadline_clock,
+            (queue, "time"): deadline_clock,
         }
-        for name, function in virtual.items():
-            setattr(time, name, function)
+        real = {place: getattr(*place) for place in virtual}
+        for (module, name), function in virtual.items():
+            setattr(module, name, function)
 
         def undo() -> None:
-            for name, function in real.items():
-                setattr(time, name, function)
+            for (module, name), function in real.items():
+                setattr(module, name, function)
 
         return undo
 

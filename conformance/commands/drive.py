@@ -32,9 +32,9 @@ CONTROLS: Final = {
 }
 """What is no stimulus."""
 
-_ANYTHING: Final = {"type": "object"}
-TOOLS: Final = tuple({"name": name, "schema": _ANYTHING} for name in ("read", "bash"))
-"""Two classes of tools: their calls form two groups."""
+_PATH: Final = {"type": "object", "properties": {"path": {"type": "string"}}}
+TOOLS: Final = tuple({"name": name, "schema": _PATH} for name in ("read", "bash"))
+"""Two classes of tools, whose calls form two groups; the schema is the one that verify sends."""
 
 
 @click.command()

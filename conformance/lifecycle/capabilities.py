@@ -4,6 +4,7 @@ import tempfile
 from functools import partial
 from typing import Final, Literal
 
+from turncheck.adapters.protocol import encode
 from turncheck.model.stimuli import (
     Abort,
     Advance,
@@ -21,8 +22,8 @@ from turncheck.model.stimuli import (
     User,
 )
 
-from .life import TOOLS, Life
-from .stage import Stage
+from .life import APPLY, TOOLS, Life
+from .stage import Stage, Unseen
 
 RESET: Final = "docs/protocol.md#reset"
 IMAGE: Final = {
@@ -31,6 +32,7 @@ IMAGE: Final = {
     "data": "R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==",
 }
 """One transparent pixel."""
+USAGE: Final = {"inputTokens": 3, "outputTokens": 1}
 HELLO: Final = ModelOutput(item=Text(text="hello"))
 END: Final = ModelStop(reason="end-turn")
 
@@ -192,13 +194,18 @@ def _images(life: Life) -> None:
     life.reset()
     life.user("look", content=[{"type": "text", "text": "look"}, IMAGE])
     life.ended("completed")
+    shown = [entry for event in life.events(type="model-request") for entry in event.get("input") or ()]
+    if not any(entry.get("images") == 1 for entry in shown):
+        raise Unseen(f'no "input" has an entry with "images": 1, see {APPLY}')
 
 
 def _usage(life: Life) -> None:
     life.reset()
     life.user("one")
-    life.send(HELLO, ModelStop(reason="end-turn", usage={"inputTokens": 3, "outputTokens": 1}))
+    life.send(HELLO, ModelStop(reason="end-turn", usage=USAGE))
     life.ended("completed")
+    if not life.events(usage=USAGE):
+        raise Unseen(f'no event has "usage": {encode(USAGE).decode()}, see {APPLY}')
 
 
 CAPABILITIES: Final = (

@@ -22,8 +22,12 @@ class Misbehaving(TargetError):  # noqa: N818 - the implementation misbehaves; o
     """The adapter did its part, and the implementation does not do its own."""
 
 
+class Unseen(Exception):  # noqa: N818 - nothing is wrong
+    """The step was taken, and nothing that came back says whether it had its effect: what would have said so."""
+
+
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of a step: ``fail`` is the implementation's, ``error`` the adapter's."""
+    """What became of a step: ``fail`` is the implementation's, ``error`` the adapter's, ``inconclusive`` nobody's."""
 
     step: str
     verdict: Verdict
@@ -34,7 +38,8 @@ class Outcome(msgspec.Struct, frozen=True):
 class Stage(Generic[_T]):
     """A step of a life: what happens in it, and the capabilities that it needs.
 
-    Without a ``vital`` one, the steps that follow would tell nothing. ``happen`` raises TargetError and Misbehaving.
+    Without a ``vital`` one, the steps that follow would tell nothing. ``happen`` raises TargetError, Misbehaving and
+    Unseen.
     """
 
     name: str
@@ -61,6 +66,8 @@ def done(stage: Stage[_T], life: _T) -> Outcome:
     """What becomes of *stage* in *life*."""
     try:
         stage.happen(life)
+    except Unseen as error:
+        return Outcome(stage.name, "inconclusive", str(error))
     except Misbehaving as error:
         return Outcome(stage.name, "fail", str(error))
     except ImplementationError as error:  # of a projector: on its input

@@ -3,6 +3,8 @@
 import asyncio
 import concurrent.futures
 import os
+import queue
+import select
 import sys
 import threading
 import time
@@ -16,7 +18,7 @@ CAPABILITIES = ["abort", "tools", "tool-failure", "model-failure", "reasoning", 
 
 
 def work():
-    threading.Event().wait(WORK)
+    select.select([], [], [], WORK)
     return "worked"
 
 
@@ -116,8 +118,7 @@ class Fakes(Adapter):  # type: ignore[misc]  # the kit is found by path
         threading.Thread(target=work).start()
 
     async def endless_thread(self):
-        self.hold = threading.Event()
-        threading.Thread(target=self.hold.wait).start()
+        threading.Thread(target=select.select, args=([], [], [])).start()
 
     async def child(self):
         code = f"import time; time.sleep({WORK}); print('out')"
@@ -233,6 +234,10 @@ class Fakes(Adapter):  # type: ignore[misc]  # the kit is found by path
             except ModelFailure as failure:
                 self.say(failure.kind)
 
+    async def model_without_tools(self):
+        async with self.env.model([], tools=False):
+            await asyncio.Event().wait()
+
     async def model_unseen(self):
         async with self.env.model(None):
             await asyncio.Event().wait()
@@ -302,10 +307,78 @@ class SyncFakes(SyncAdapter):  # type: ignore[misc]  # as above
         work()
         self.say("computed")
 
-    def jobs(self):
+    def read(self, call):
+        return self.env.tool(call, "read", {}).wait()
+
+    def jobs(self, threads=2, calls=("c1", "c2"), wait=lambda jobs: None):
+        """Leave a pool when its jobs, each a call, have returned; *wait* for them first."""
+        with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+            jobs = [pool.submit(self.read, call) for call in calls]
+            wait(jobs)
+        self.say([job.result() for job in jobs])
+
+    def map(self):
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            run = lambda call: self.env.tool(call, "read", {}).wait()  # noqa: E731
-            self.say(list(pool.map(run, ["c1", "c2"])))
+            self.say(list(pool.map(self.read, ["c1", "c2"])))
+
+    def as_completed(self):
+        self.jobs(wait=lambda jobs: list(concurrent.futures.as_completed(jobs)))
+
+    def wait(self):
+        self.jobs(wait=concurrent.futures.wait)
+
+    def result_with_a_timeout(self):
+        self.jobs(wait=lambda jobs: jobs[0].result(60))
+
+    def timed_out(self):
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            try:
+                pool.submit(threading.Event().wait, 90).result(60)
+            except concurrent.futures.TimeoutError:
+                self.say(time.monotonic())
+        self.say(time.monotonic())
+
+    def queued(self):
+        self.jobs(threads=1)
+
+    def cancelled_in_the_queue(self):
+        pool = concurrent.futures.ThreadPoolExecutor(1)
+        jobs = [pool.submit(self.read, call) for call in ("c1", "c2")]
+        pool.shutdown(wait=False, cancel_futures=True)
+        self.say([jobs[0].result(), jobs[1].cancelled()])
+
+    def own_threads(self):
+        threads = [threading.Thread(target=self.read, args=(call,)) for call in ("c1", "c2")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.say("joined")
+
+    def work_queue(self):
+        calls, outputs = queue.Queue(), queue.Queue()
+
+        def work():
+            while (call := calls.get()) is not None:
+                outputs.put(self.read(call))
+
+        threading.Thread(target=work).start()
+        for call in ("c1", "c2"):
+            calls.put(call)
+        self.say([outputs.get(), outputs.get(timeout=60)])
+        calls.put(None)
+
+    def lock_that_another_holds(self):
+        lock = threading.Lock()
+        lock.acquire()
+        lock.acquire()
+
+    def observes(self):
+        try:
+            self.env.observe_now()
+            self.say("observed")
+        except RuntimeError as error:
+            self.say(str(error))
 
 
 if __name__ == "__main__":

@@ -130,6 +130,13 @@ def test_what_is_logged_is_as_it_was_at_that_moment():
     assert step["events"][0]["input"] == step["awaiting"][0]["input"] == [{"role": "user", "text": "then"}]
 
 
+def test_a_request_without_tools_says_so_where_it_is_awaited():
+    step = steps_of("without tools", user("go"))[0]
+
+    assert step["awaiting"] == [{"kind": "model", "requestId": "r1", "input": [], "tools": False}]
+    assert step["events"] == [{"type": "model-request", "requestId": "r1", "input": []}]
+
+
 def test_an_event_that_the_log_does_not_know_is_the_adapters_failure():
     with fake("no event") as client:
         client.reset()

@@ -310,6 +310,12 @@ def test_an_input_that_cannot_be_seen_is_left_out(fakes):
     assert does(fakes, "model_unseen")["awaiting"] == [{"kind": "model", "requestId": "r1"}]
 
 
+def test_a_request_without_tools_says_so_where_it_is_awaited(fakes):
+    step = does(fakes, "model_without_tools")
+    assert step["awaiting"] == [{"kind": "model", "requestId": "r1", "input": [], "tools": False}]
+    assert step["events"] == [{"type": "model-request", "requestId": "r1", "input": []}]
+
+
 def test_the_models_items_arrive_one_by_one(fakes):
     steps = fakes.run(user("model"), says("a"), calls("c1", arguments={"x": 1}), calls("c2", arguments="{"), stops())
     assert [said(step) for step in steps] == [[], ["a"], ['{"x": 1}'], ["{"], [["end-turn", None]]]

@@ -1,9 +1,12 @@
 """Quiet, exactly: what the Python kit waits for, and what the virtual clock does meanwhile."""
 
+import concurrent.futures
 import select
 
 import pytest
 from python_client import ABORT, FAKES, Client, does, returns, said, says, stops, tool_fails, user
+
+from turncheck.adapters.kit.turncheck_kit import _Threads
 
 
 @pytest.fixture(scope="module")
@@ -219,10 +222,82 @@ def test_a_synchronous_runtime_that_computes_is_waited_for(sync):
     assert said(does(sync, "computes")) == ["computed"]
 
 
-def test_a_synchronous_runtimes_own_pool_blocks_in_tools(sync):
+@pytest.mark.parametrize("what", ["jobs", "map", "as_completed", "wait", "result_with_a_timeout"])
+def test_a_synchronous_runtimes_own_pool_blocks_in_tools(sync, what):
     sync.reset()
-    steps = sync.run(user("jobs"), returns("c2", "b"), returns("c1", "a"))
-    assert (len(steps[0]["awaiting"]), said(*steps)) == (2, [["a", "b"]])
+    steps = sync.run(user(what), returns("c2", "b"), returns("c1", "a"))
+    tools = [[entry for entry in step["awaiting"] if entry["kind"] == "tool"] for step in steps]
+    assert ([len(step) for step in tools], said(*steps)) == ([2, 1, 0], [["a", "b"]])
+
+
+def test_a_job_that_waits_for_a_free_thread_of_its_pool_is_quiet(sync):
+    sync.reset()
+    steps = sync.run(user("queued"), returns("c1", "a"), returns("c2", "b"))
+    assert ([len(step["awaiting"]) for step in steps], said(*steps)) == ([1, 1, 0], [["a", "b"]])
+
+
+def test_a_job_that_is_cancelled_in_the_queue_is_over(sync):
+    sync.reset()
+    assert said(*sync.run(user("cancelled_in_the_queue"), returns("c1", "a"))) == [["a", True]]
+
+
+def test_threads_that_are_joined_block_in_tools(sync):
+    sync.reset()
+    steps = sync.run(user("own_threads"), returns("c1"), returns("c2"))
+    assert ([len(step["awaiting"]) for step in steps], said(*steps)) == ([2, 1, 0], ["joined"])
+
+
+def test_a_thread_that_serves_a_queue_blocks_in_tools(sync):
+    sync.reset()
+    steps = sync.run(user("work_queue"), returns("c1", "a"), returns("c2", "b"))
+    assert (steps[1]["awaiting"][0]["callId"], said(*steps)) == ("c2", [["a", "b"]])
+
+
+def test_the_timeouts_of_threads_are_virtual(sync):
+    sync.reset()
+    assert said(does(sync, "timed_out")) == [60, 90]
+
+
+def test_a_thread_that_no_one_releases_is_unsettled_and_its_stack_is_told():
+    with Client.of(FAKES, "sync") as client:
+        client.reset()
+        assert does(client, "lock_that_another_holds")["unsettled"] is True
+        assert "in lock_that_another_holds\n    lock.acquire()" in client.close()
+
+
+def test_a_loop_that_never_rests_is_unsettled_and_the_stacks_of_its_tasks_are_told(fresh):
+    does(fresh, "spin")
+    assert "in spin\n    await asyncio.sleep(0)" in fresh.close()
+
+
+def test_a_child_that_lives_on_is_unsettled_and_told(fresh):
+    does(fresh, "endless_child")
+    assert "the child process " in fresh.close()
+
+
+def test_a_thread_is_at_work_from_the_moment_its_result_is_there():
+    threads, job, looks = _Threads(), concurrent.futures.Future(), []
+
+    def look():
+        """The loop is woken as soon as the thread waits: its result comes right then."""
+        if not job.done():
+            job.set_result("done")
+            looks.append(threads.at_work())
+
+    threads.wake = look
+    undo = threads.watch()
+    try:
+        threads.begin()
+        threads.working(job.result)
+    finally:
+        undo()
+    assert looks == [True]
+
+
+@pytest.mark.parametrize(("observer", "said_then"), [("throws", "the observer throws"), ("slow", "observed")])
+def test_a_synchronous_listener_observes_as_the_options_say(sync, observer, said_then):
+    sync.reset(observer=observer)
+    assert said(does(sync, "observes")) == [said_then]
 
 
 def test_a_synchronous_runtimes_exception_is_failed(sync):

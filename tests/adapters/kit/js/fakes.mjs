@@ -136,6 +136,7 @@ const FAKES = {
     env.model(input).next();
     input[0].text = "now";
   },
+  "without tools": (env) => void env.model([], { tools: false }),
   "walks away": async (env) => {
     for await (const item of env.model([])) return note(env, item.text);
   },
