@@ -26,10 +26,9 @@ _WIDTH: Final = 52
 _ANOMALIES: Final = {"reject", "remark", "ignore"}
 """The outputs that report what is not permitted here."""
 _START, _FINAL = "start mark", "final mark"
-_LEGEND: Final = (
-    "dot: initial state   ·   ringed dot: a log may end here   ·   "
-    "heavy line: the boundary   ·   grey: not permitted here; the state is kept"
-)
+_LEGEND: Final = "dot: initial state   ·   ringed dot: a log may end here   ·   "
+_HEAVY: Final = "heavy line: the boundary   ·   "
+_GREYED: Final = "grey: not permitted; the state is kept"
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,7 @@ def to_dot(machine: Machine) -> str:
         graph.node(state, label=behaviour, **{"class": "state"})
         if anomalies := [item for item in lines if item.quiet]:
             with graph.subgraph(graph_attr={"rank": "same"}) as side:
-                note = f"anomalies while {_words(state)}"
+                note = f"not permitted while {_words(state)}"
                 side.node(note, label=_record(note, anomalies), style="", color=_RULE, fontcolor=_GREY, penwidth="0.8")
                 side.edge(note, state, style="invis")  # places it; an edge between records of one rank is not drawn
     for state in machine.final:
@@ -120,7 +119,7 @@ def _digraph(machine: Machine) -> Any:
     return untyped.Digraph(
         machine.name,
         graph_attr={
-            "label": f"{machine.title}\\n \\n{_LEGEND}\\n \\n",
+            "label": f"{machine.title}\\n \\n{_LEGEND}{_HEAVY if machine.boundary else ''}{_GREYED}\\n \\n",
             "labelloc": "t",
             "fontname": _FONT,
             "fontsize": "10",
@@ -142,7 +141,7 @@ def _record(title: str, lines: Iterable[Line]) -> str:
             for column, text in zip(columns, ("" if index else event, item.guard, item.effects), strict=True):
                 column.append(text or _BLANK)
     table = "|".join("".join(f"{_field(text)}\\l" for text in column) for column in columns if set(column) != {_BLANK})
-    return f"{{{_field(title)}|{{{table}}}}}"
+    return f"{{{_field(title)}|{{{table}}}}}" if table else _field(title)
 
 
 def _field(text: str) -> str:
