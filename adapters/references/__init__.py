@@ -1,0 +1,1 @@
+"""Reference runtimes: each machine run for real, small enough to read."""

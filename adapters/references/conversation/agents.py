@@ -1,0 +1,50 @@
+"""What a conversation is in the world: its core, where it lives, and what it waits for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from turncheck.model.conversation import request_id
+from turncheck.model.stimuli import Shown
+
+from .core import Conversation
+from .tools import Program
+
+
+@dataclass
+class Request:
+    """A request to the model that is in flight."""
+
+    number: int
+    input: tuple[Shown, ...]
+
+    @property
+    def id(self) -> str:
+        """Its name in the log."""
+        return request_id(self.number)
+
+
+@dataclass
+class Run:
+    """A call that runs: of slot *number*, made at position *call*. *program* is None where another one runs it."""
+
+    session: str
+    number: int
+    call: int
+    call_id: str
+    tool: str
+    arguments: Mapping[str, Any]
+    cancelled: bool = False
+    program: Program | None = None
+
+
+@dataclass
+class Agent:
+    """A conversation with what belongs to it in the world. A sub-agent knows the run of its parent that it is."""
+
+    core: Conversation
+    directory: str
+    parent: Run | None = None
+    request: Request | None = None
+    submitted: Any = None
+    timed_out: bool = False

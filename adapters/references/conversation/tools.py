@@ -1,0 +1,55 @@
+"""Tools that are programs: each call is a process of its own session, and ends with everything that it started."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Final
+
+from ...orphans import MARK, Family, adopt_orphans, sweep
+
+_numbers: Final = count()
+
+
+class Program:
+    """A call that runs: *command* in *directory*, its arguments on stdin; *ended* hears its output and exit code.
+
+    *ended* is called in a thread, also after a kill. Raises OSError where the program cannot be started.
+    """
+
+    def __init__(
+        self, command: Sequence[str], arguments: bytes, directory: str, ended: Callable[[str, int], None]
+    ) -> None:
+        adopt_orphans()
+        self._mark = f"{os.getpid()}.tool.{next(_numbers)}"
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=directory,
+            start_new_session=True,
+            env={**os.environ, MARK: self._mark},
+        )
+        self.pid: Final = self._process.pid
+        self._thread = threading.Thread(target=self._wait, args=(arguments, ended), daemon=True)
+        self._thread.start()
+
+    def kill(self) -> None:
+        """End it and everything that it started, in sessions of their own too; all are gone when this returns."""
+        if self._process.returncode is not None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+        sweep(Family(self.pid, self._mark))
+
+    def join(self) -> None:
+        """Wait until *ended* has heard of it."""
+        self._thread.join()
+
+    def _wait(self, arguments: bytes, ended: Callable[[str, int], None]) -> None:
+        output, _ = self._process.communicate(arguments)
+        ended(output.decode(errors="replace"), self._process.returncode)

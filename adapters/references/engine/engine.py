@@ -1,0 +1,73 @@
+"""The engine without I/O: the machine, a session, and three readers of its outputs. Who runs it does what it asks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from msgspec import to_builtins
+
+from turncheck.model.engine import SPEC, Heard, refine, tables
+from turncheck.model.stepping import Stepper
+from turncheck.model.vocabulary import Output
+
+from .session import Mutations, Session, rfc3339, shown
+
+NOTHING: Final = Heard()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The bounds of a run and of a session's history, each 1 or more."""
+
+    max_tool_rounds: int = 8
+    max_history_messages: int = 200
+
+
+class Engine:
+    """One session's engine. ``log`` is the core's log of all that it did."""
+
+    def __init__(
+        self,
+        session: Session,
+        limits: Limits,
+        *,
+        compactor: bool,
+        clock: Callable[[], str] = rfc3339,
+    ) -> None:
+        """*compactor* says whether a long history is summarised, else it is cut; *clock* gives RFC 3339 times."""
+        self.log: list[dict[str, Any]] = []
+        self._mutations = Mutations(session, limits.max_history_messages, clock)
+        fixed = tables(
+            max_tool_rounds=limits.max_tool_rounds,
+            max_history_messages=limits.max_history_messages,
+            compactor=compactor,
+        )
+        self._stepper = Stepper(SPEC, fixed)
+        self._heard = 0
+
+    @property
+    def session(self) -> Session:
+        """The session; it can be exchanged for the stored one until it counts as loaded."""
+        return self._mutations.session
+
+    @session.setter
+    def session(self, session: Session) -> None:
+        self._mutations.session = session
+
+    @property
+    def state(self) -> str:
+        """The machine's control state."""
+        return self._stepper.state
+
+    def hear(self, event: str, heard: Heard = NOTHING) -> Sequence[Output]:
+        """Take one event: the session and the log change; return what is asked for, and what the client is told."""
+        self._stepper.take(event, heard, self._heard)
+        self._heard += 1
+        outputs = self._stepper.outputs
+        for output in outputs:
+            self._mutations.apply(output)
+            for logged in refine([output]):
+                if logged["type"] == "model-request":
+                    logged["input"] = [to_builtins(entry) for entry in shown(self.session.messages)]
+                self.log.append(logged)
+        return outputs

@@ -1,0 +1,106 @@
+"""What the server needs of its consumer, and what they hand over: a model's provider, a flow of tools, a storage."""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias
+from urllib.parse import quote
+
+import msgspec
+
+from .session import Message, Session
+from .wire import Data
+
+
+@dataclass(frozen=True)
+class Delta:
+    """A piece of text; ``begins`` where it begins a text item."""
+
+    text: str
+    begins: bool = False
+
+
+@dataclass(frozen=True)
+class Call:
+    """The model calls a tool; ``arguments`` are JSON text as the model wrote it."""
+
+    call_id: str
+    tool: str
+    arguments: str
+
+
+@dataclass(frozen=True)
+class Done:
+    """The model's response is whole."""
+
+
+Chunk: TypeAlias = Delta | Call | Done
+
+
+@dataclass(frozen=True)
+class ToolOutput:
+    """What a tool gives: content for the model, and perhaps data for the client and metadata for the session."""
+
+    content: Any
+    data: Data | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class Provider(Protocol):
+    """A model."""
+
+    async def stream(self, messages: Sequence[Message]) -> AsyncIterator[Chunk]:
+        """Open a response. What it raises is ``llm_error``; what the iteration raises, ``stream_error``."""
+        ...
+
+
+class Flow(Protocol):
+    """The tools."""
+
+    async def execute(self, tool: str, arguments: dict[str, Any], session: Session) -> ToolOutput:
+        """Execute a call. What it raises is ``tool_error``, and goes to the model as the tool's content."""
+        ...
+
+
+class Compactor(Protocol):
+    """Makes a long history short."""
+
+    async def compact(self, messages: Sequence[Message]) -> str:
+        """The summary of *messages*. Where it raises, they are dropped, and the client is not told."""
+        ...
+
+
+class Storage(Protocol):
+    """Where sessions are kept between requests."""
+
+    def load(self, session_id: str) -> Session | None:
+        """The session, None where there is none."""
+        ...
+
+    def save(self, session: Session) -> None:
+        """Keep it."""
+        ...
+
+
+class Files:
+    """A storage: one JSON file a session, replaced as a whole."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def load(self, session_id: str) -> Session | None:
+        """The session, None where there is none. Raises OSError, msgspec.MsgspecError where it cannot be read."""
+        try:
+            return msgspec.json.decode(self._file(session_id).read_bytes(), type=Session)
+        except FileNotFoundError:
+            return None
+
+    def save(self, session: Session) -> None:
+        """Write it beside the old one, and put it in its place. Raises OSError."""
+        file = self._file(session.session_id)
+        beside = file.with_suffix(".new")
+        beside.write_bytes(msgspec.json.encode(session))
+        beside.replace(file)
+
+    def _file(self, session_id: str) -> Path:
+        return self._directory / f"{quote(session_id, safe='')}.json"

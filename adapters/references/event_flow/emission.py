@@ -1,0 +1,99 @@
+"""The backend's frames: what its outputs are on the wire, in both dialects of call records (EF-2 to EF-4, EF-12)."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from turncheck.model.vocabulary import Output
+
+Frame: TypeAlias = dict[str, Any]
+_PHASE = "chat_iteration"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a backend speaks: where a call record bears provider and model, and what it sends where it has the choice.
+
+    ``numbered``: deltas have a ``seq``; ``tells_record``: ``llm_response`` bears the record too.
+    """
+
+    records: Literal["nested", "top-level"] = "top-level"
+    numbered: bool = False
+    tells_record: bool = True
+
+
+class Emission:
+    """Makes the frames of one request after the other; records accumulate over a request's iterations."""
+
+    def __init__(self, dialect: Dialect, provider: str, model: str, timestamp: str) -> None:
+        self._dialect, self._provider, self._model, self._timestamp = dialect, provider, model, timestamp
+        self._begin()
+
+    def frames(self, output: Output) -> Iterator[Frame]:
+        """The frames that *output* is."""
+        match output.name, output.arguments:
+            case "accept", _:
+                self._begin()
+            case "llm-request", (iteration,):
+                named = {"provider": self._provider, "model": self._model, "request": {"model": self._model}}
+                yield self._phase("llm_request", iteration) | named
+            case "delta", (text,):
+                self._content += text
+                self._deltas += 1
+                seq = {"seq": self._deltas} if self._dialect.numbered else {}
+                yield {"type": "delta", "content": text} | seq
+            case "call", (call, tool, arguments, _):
+                function = {"name": tool, "arguments": json.dumps(arguments, ensure_ascii=False)}
+                self._calls.append({"id": call, "type": "function", "function": function})
+                self._tools[call] = tool
+            case "llm-response", (iteration, usage):
+                yield self._respond(iteration, usage)
+            case "message-complete", _:
+                yield {
+                    "type": "message_complete",
+                    "role": "assistant",
+                    "content": self._said,
+                    "tool_calls": self._called,
+                    "llmApiCalls": list(self._records),
+                }
+            case "tool-call-start", (call,):
+                yield {"type": "tool_call_start", "id": call, "name": self._tools[call]}
+            case "tool-call-result", (call, result, how):
+                flag = {} if how == "done" else {"is_error": True}
+                yield {"type": "tool_call_result", "id": call, "name": self._tools[call], "content": result} | flag
+            case _:
+                return
+
+    def _begin(self) -> None:
+        self._content = self._said = ""
+        self._calls: list[Frame] = []
+        self._called: list[Frame] = []
+        self._records: list[Frame] = []
+        self._tools: dict[str, str] = {}
+        self._deltas = 0
+
+    def _respond(self, iteration: int, usage: Any) -> Frame:
+        """The response's frame; what is said and called from now on is the next one's."""
+        self._said, self._called, self._content, self._calls = self._content, self._calls, "", []
+        response = {"content": self._said, "tool_calls": self._called, "usage": usage}
+        record = self._record({**response, "finish_reason": "tool_calls" if self._called else "stop"})
+        self._records.append(record)
+        frame = self._phase("llm_response", iteration) | {
+            "provider": self._provider,
+            "model": self._model,
+            "response": response,
+            "httpHeaders": {},
+            "httpStatus": 200,
+        }
+        return frame | ({"llmApiCall": record} if self._dialect.tells_record else {})
+
+    def _record(self, response: Frame) -> Frame:
+        named = {"provider": self._provider, "model": self._model}
+        rest = {"response": response, "timestamp": self._timestamp}
+        if self._dialect.records == "nested":
+            return {"request": {**named, "messages": []}, **rest}
+        return {**named, "phase": _PHASE, "request": {"messages": 0}, **rest}
+
+    def _phase(self, kind: str, iteration: int) -> Frame:
+        return {"type": kind, "phase": _PHASE, "iteration": iteration, "timestamp": self._timestamp}

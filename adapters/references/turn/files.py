@@ -1,0 +1,176 @@
+"""The file layer: all access to a session's files goes through these few calls: a test can record or fail each.
+
+What POSIX promises and this runtime stands on: bytes are durable after fsync of their file; a name (a new file, a
+rename) after fsync of its folder; a rename is atomic; an append is in order within its file. Nothing else.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Protocol
+
+from filelock import FileLock
+
+
+class Lock(Protocol):
+    """An advisory lock that ends with its process, however that ends."""
+
+    def acquire(self, timeout: float) -> object:
+        """Take it; raises filelock.Timeout (an OSError) after *timeout* seconds."""
+        ...
+
+    def release(self) -> None:
+        """Let it go, where it is held."""
+        ...
+
+
+class Files(Protocol):
+    """What a session does with files. Each call but ``read`` and ``lock`` raises OSError where the disk says no."""
+
+    def make_folder(self, path: Path) -> None:
+        """Make a folder and those above it; there may be one already."""
+        ...
+
+    def read(self, path: Path) -> bytes:
+        """The whole file; nothing where there is none."""
+        ...
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Make the file anew."""
+        ...
+
+    def append(self, path: Path, data: bytes) -> None:
+        """Write at the file's end."""
+        ...
+
+    def truncate(self, path: Path, size: int) -> None:
+        """Cut the file to *size* bytes."""
+        ...
+
+    def rename(self, path: Path, to: Path) -> None:
+        """Put a file in the place of another, atomically."""
+        ...
+
+    def sync(self, path: Path) -> None:
+        """Make a file's bytes durable, or a folder's names."""
+        ...
+
+    def lock(self, path: Path) -> Lock:
+        """The lock of that name."""
+        ...
+
+
+class LocalFiles:
+    """A real file system."""
+
+    def make_folder(self, path: Path) -> None:
+        """Make a folder and those above it."""
+        path.mkdir(parents=True, exist_ok=True)
+
+    def read(self, path: Path) -> bytes:
+        """The whole file; nothing where there is none."""
+        try:
+            return path.read_bytes()
+        except FileNotFoundError:
+            return b""
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Make the file anew."""
+        _written(path, os.O_TRUNC, data)
+
+    def append(self, path: Path, data: bytes) -> None:
+        """Write at the file's end."""
+        _written(path, os.O_APPEND, data)
+
+    def truncate(self, path: Path, size: int) -> None:
+        """Cut the file to *size* bytes."""
+        os.truncate(path, size)
+
+    def rename(self, path: Path, to: Path) -> None:
+        """Put a file in the place of another."""
+        path.replace(to)
+
+    def sync(self, path: Path) -> None:
+        """Make a file's bytes durable, or a folder's names."""
+        _opened(path, os.O_RDONLY, os.fsync)
+
+    def lock(self, path: Path) -> Lock:
+        """A lock file; the kernel lets it go when the process ends."""
+        return FileLock(path)
+
+
+class _Free:
+    """The lock of what nobody else can see."""
+
+    def acquire(self, timeout: float) -> object:
+        """Nobody holds it."""
+        return timeout
+
+    def release(self) -> None:
+        """Nothing to let go."""
+
+
+_FREE: Final = _Free()
+
+
+class MemoryFiles:
+    """Files that end with the process: a session without a folder, and the ground that the crash tests stand on."""
+
+    def __init__(self, files: dict[Path, bytes] | None = None) -> None:
+        self.files: Final = dict(files or {})
+
+    def make_folder(self, path: Path) -> None:
+        """Folders are the files' names."""
+
+    def read(self, path: Path) -> bytes:
+        """The whole file; nothing where there is none."""
+        return self.files.get(path, b"")
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Make the file anew."""
+        self.files[path] = data
+
+    def append(self, path: Path, data: bytes) -> None:
+        """Write at the file's end."""
+        self.files[path] = self.read(path) + data
+
+    def truncate(self, path: Path, size: int) -> None:
+        """Cut the file."""
+        self.files[path] = self.read(path)[:size]
+
+    def rename(self, path: Path, to: Path) -> None:
+        """Put a file in the place of another."""
+        self.files[to] = self.files.pop(path)
+
+    def sync(self, path: Path) -> None:
+        """Nothing here is durable."""
+
+    def lock(self, path: Path) -> Lock:  # noqa: ARG002 - the layer's form
+        """Nobody else can see these files."""
+        return _FREE
+
+
+def _written(path: Path, how: int, data: bytes) -> None:
+    def write(descriptor: int) -> None:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+
+    _opened(path, os.O_WRONLY | os.O_CREAT | how, write)
+
+
+def _opened(path: Path, how: int, do: Callable[[int], None]) -> None:
+    descriptor = os.open(path, how, 0o644)
+    try:
+        do(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def put(files: Files, path: Path, data: bytes) -> None:
+    """Replace a file as a whole: after a crash it is the old one or the new one. Raises OSError."""
+    aside = path.with_name(f"{path.name}.new")
+    files.write(aside, data)
+    files.sync(aside)
+    files.rename(aside, path)
+    files.sync(path.parent)

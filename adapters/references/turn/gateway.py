@@ -1,0 +1,64 @@
+"""The gateway: what a stimulus of the harness tells a session's machine, as a symbol and its fields."""
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+from turncheck.model.stimuli import ModelFail, ModelOutput, ModelStop, Reasoning, Text, ToolFail, ToolReturn, User
+
+from .memory import Told, key_of
+
+MAIN: Final = "main"
+"""The session of a message that names none, and the chat of every message that names none."""
+
+
+def message(stimulus: User) -> Told:
+    """A normalized chat event; what it does not say of its turn's identity comes from its id, or is MAIN.
+
+    ``meta`` may hold any of TM-1.1's fields; a field that is null there is missing.
+    """
+    names = {"sessionId": stimulus.session_id or MAIN, "chatId": MAIN}
+    own = dict.fromkeys(("turnId", "traceId", "correlationId"), stimulus.id)
+    identity: dict[str, Any] = {**names, **own, **_object(stimulus.meta)}
+    return Told(
+        id=stimulus.id,
+        text=stimulus.text,
+        delivery=stimulus.delivery,
+        key=key_of(identity),
+        identity=identity,
+        sender=stimulus.sender,
+    )
+
+
+def said(stimulus: ModelOutput | ModelStop | ModelFail) -> tuple[str, Told]:
+    """What the model did."""
+    match stimulus:
+        case ModelStop(usage=usage):
+            return "model-stop", Told(tokens=_tokens(_object(usage)))
+        case ModelFail():
+            return "model-failure", Told()
+        case ModelOutput(item=item):
+            pass
+    match item:
+        case Text(text=text):
+            return "text", Told(text=text)
+        case Reasoning(text=text):
+            return "reasoning", Told(text=text)
+        case call:
+            return "call", Told(call_id=call.call_id, tool=call.tool, arguments=call.arguments)
+
+
+def ended(stimulus: ToolReturn | ToolFail) -> tuple[str, Told]:
+    """How a tool ended; a failure is structured (TM-4.2)."""
+    if isinstance(stimulus, ToolReturn):
+        return "tool-return", Told(output=stimulus.output)
+    return "tool-failure", Told(failure="tool_runtime_error", message=stimulus.message)
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _tokens(usage: Mapping[str, Any]) -> int:
+    """The sum of a model's counts, or ``tokens`` where it has added them up."""
+    names = ("tokens",) if "tokens" in usage else ("inputTokens", "outputTokens")
+    return sum(value for name in names if isinstance(value := usage.get(name), int))

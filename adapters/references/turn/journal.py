@@ -1,0 +1,113 @@
+"""A session's two files: the journal, which is the truth, and the checkpoint, which says how far it is settled.
+
+The journal is a log of the core (docs/log-format.md): ``turncheck check journal.jsonl`` judges it. Each line is one
+event with what a turn adds (``turn``: its identity; ``turnId``, ``status``, ``nextAction``). It is append-only; a line
+exists when its line feed is durable. The checkpoint is replaced as a whole after each terminal (TM-2.7).
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from .files import Files, put
+
+JOURNAL: Final = "journal.jsonl"
+CHECKPOINT: Final = "checkpoint.json"
+
+
+class CorruptJournalError(Exception):
+    """A line that is not the last is no event (TM-D4): nothing is repaired and nothing thrown away."""
+
+    def __init__(self, path: Path, line: int) -> None:
+        super().__init__(f"{path}:{line}: no event, and not the last line: the journal is corrupt and is left as it is")
+        self.line: Final = line
+        """1-based."""
+
+
+class Checkpoint(msgspec.Struct, frozen=True):
+    """How far the journal is settled: ``offset`` bytes, ``lines`` and ``turns`` up to the last terminal."""
+
+    offset: int = 0
+    lines: int = 0
+    turns: int = 0
+
+
+class Journal:
+    """The two files in *folder*, which is made where there is none. All calls raise OSError where the disk says no."""
+
+    def __init__(self, files: Files, folder: Path) -> None:
+        self._files = files
+        self._path: Final = folder / JOURNAL
+        self._checkpoint: Final = folder / CHECKPOINT
+        self._size = 0
+        self.torn = b""
+        """What a crash left of a last line; the next append takes its place (TM-D4)."""
+
+    def load(self) -> list[dict[str, Any]]:
+        """All whole lines; ``torn`` is then what follows them. Raises CorruptJournalError.
+
+        The checkpoint says from where on a line may be torn; one that does not fit the journal is none.
+        """
+        data = self._files.read(self._path)
+        settled = self._settled(data)
+        *lines, self.torn = data.split(b"\n")
+        records: list[dict[str, Any]] = []
+        self._size = 0
+        for number, line in enumerate(lines, 1):
+            record = _event(line)
+            last = number == len(lines) and not self.torn
+            if record is None and last and self._size >= settled:
+                self.torn = line + b"\n"  # whole in length only: blocks of it were never written
+            elif record is None:
+                raise CorruptJournalError(self._path, number)
+            else:
+                records.append(record)
+                self._size += len(line) + 1
+        return records
+
+    def append(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Make *records* durable, in one write; where that fails the file is as it was, as far as the disk allows."""
+        data = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
+        if self.torn:
+            put(self._files, self._path, self._files.read(self._path)[: self._size] + data)
+            self.torn = b""
+        else:
+            self._append(data)
+        self._size += len(data)
+
+    def settle(self, lines: int, turns: int) -> None:
+        """Move the checkpoint to the journal's end (TM-2.7)."""
+        put(self._files, self._checkpoint, msgspec.json.encode(Checkpoint(self._size, lines, turns)))
+
+    def _append(self, data: bytes) -> None:
+        try:
+            self._files.append(self._path, data)
+            self._files.sync(self._path)
+            if not self._size:
+                self._files.sync(self._path.parent)  # the file's name is durable too
+        except OSError:
+            self._undo()
+            raise
+
+    def _undo(self) -> None:
+        try:
+            self._files.truncate(self._path, self._size)
+            self._files.sync(self._path)
+        except OSError:
+            pass  # what is left of the write is a torn last line: recovery knows what to do with it
+
+    def _settled(self, data: bytes) -> int:
+        try:
+            offset = msgspec.json.decode(self._files.read(self._checkpoint), type=Checkpoint).offset
+        except msgspec.MsgspecError:
+            return 0
+        return offset if 0 < offset <= len(data) and data[offset - 1 : offset] == b"\n" else 0
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    try:
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except msgspec.MsgspecError:
+        return None

@@ -1,0 +1,133 @@
+"""What a session knows: a fold over its journal, the same one while it lives and after a restart (TM-3.5)."""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from turncheck.model.stimuli import Shown
+from turncheck.model.turn import DEFAULTS
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the machine is told: the fields that it, and the refinement, read of an event; None where it has none."""
+
+    id: str | None = None
+    text: Any = None
+    delivery: str | None = None
+    key: str | None = None
+    identity: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    sender: Any = None
+    call_id: str | None = None
+    tool: str | None = None
+    arguments: Any = None
+    output: Any = None
+    failure: str | None = None
+    message: str | None = None
+    tokens: int = 0
+
+
+@dataclass
+class Memory:
+    """The session by its journal; positions are its lines, from 0.
+
+    ``root`` is the message of the open turn, -1 between turns. A direct one has ``begun`` with its message; one that
+    waited, with the first request that shows it. ``calls`` are unanswered. A message is in ``history`` from the request
+    on that first showed it.
+    """
+
+    while_active: str = DEFAULTS["while_active"]
+    lines: int = 0
+    turns: int = 0
+    root: int = -1
+    begun: bool = False
+    queue: deque[int] = field(default_factory=deque[int])
+    unread: list[int] = field(default_factory=list[int])
+    calls: dict[str, int] = field(default_factory=dict[str, int])
+    keys: dict[str, int] = field(default_factory=dict[str, int])
+    told: dict[int, Told] = field(default_factory=dict[int, Told])
+    terminals: dict[int, Mapping[str, Any]] = field(default_factory=dict[int, Mapping[str, Any]])
+    history: list[Shown] = field(default_factory=list[Shown])
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Take the next line."""
+        match record["type"]:
+            case "user-message":
+                self._message(record)
+            case "model-request":
+                self._read()
+            case "agent-output":
+                self._output(record)
+            case "tool-result":
+                self._result(record)
+            case "run-stop":
+                self._stop(record)
+            case _:
+                pass
+        self.lines += 1
+
+    def _message(self, record: Mapping[str, Any]) -> None:
+        identity: Mapping[str, Any] = record.get("turn") or {}
+        key = key_of(identity)
+        self.told[self.lines] = Told(
+            id=record.get("id"),
+            text=record.get("text"),
+            delivery=record.get("delivery"),
+            key=key,
+            identity=identity,
+            sender=record.get("sender"),
+        )
+        if key is not None:
+            self.keys[key] = self.lines
+        if self.root < 0:
+            self._open(self.lines)
+            self.begun = True
+        elif (record.get("delivery") or self.while_active) == "steer":
+            self.unread.append(self.lines)
+        else:
+            self.queue.append(self.lines)
+
+    def _open(self, root: int) -> None:
+        self.root, self.begun, self.unread = root, False, [root]
+
+    def _read(self) -> None:
+        """What is unread is shown to the model from now on."""
+        self.begun = True
+        for at in self.unread:
+            message = self.told[at]
+            self.history.append(Shown(role="user", text=message.text, ids=(message.id,) if message.id else ()))
+        self.unread = []
+
+    def _output(self, record: Mapping[str, Any]) -> None:
+        if record["kind"] == "assistant":
+            self.history.append(Shown(role="assistant", text=record["text"]))
+        elif record["kind"] == "tool-call":
+            call = record["callId"]
+            self.calls[call] = self.lines
+            self.told[self.lines] = Told(call_id=call, tool=record["tool"], arguments=record.get("arguments"))
+            self.history.append(Shown(role="assistant", call_id=call, tool=record["tool"]))
+
+    def _result(self, record: Mapping[str, Any]) -> None:
+        call, output = record["callId"], record.get("output")
+        self.calls.pop(call, None)
+        text = output if isinstance(output, str) else msgspec.json.encode(output).decode()
+        self.history.append(Shown(role="tool", call_id=call, text=text, is_error=record.get("isError")))
+
+    def _stop(self, record: Mapping[str, Any]) -> None:
+        self.terminals[self.root] = {name: record[name] for name in _TERMINAL if name in record}
+        self.turns += 1
+        self.root, self.begun, self.unread = -1, False, []
+        if self.queue:
+            self._open(self.queue.popleft())
+
+
+def key_of(identity: Mapping[str, Any]) -> str | None:
+    """A turn's idempotency key; one that is no string is none, and makes the turn invalid."""
+    key = identity.get("idempotencyKey")
+    return key if isinstance(key, str) else None
+
+
+_TERMINAL: Final = ("turnId", "status", "failure", "why", "nextAction", "recovered")

@@ -1,0 +1,82 @@
+"""Serve a runtime of this process over the adapter protocol, as the worker does with our own reference runtimes."""
+
+import os
+import traceback
+from typing import BinaryIO
+
+import msgspec
+from msgspec import UNSET
+
+from turncheck.model.stimuli import Step, Stimulus
+
+from .protocol import (
+    VERSION,
+    Answer,
+    Apply,
+    ErrorBody,
+    Hello,
+    HelloAnswer,
+    Message,
+    Reset,
+    Run,
+    Stop,
+    encode,
+    read_message,
+)
+from .runtime import RuntimeTarget
+
+
+def serve_runtime(runtime: RuntimeTarget, requests: BinaryIO, answers: int) -> None:
+    """Answer each line of *requests* on the descriptor *answers* until ``stop`` or the end."""
+    for line in requests:
+        try:
+            message = read_message(line)
+        except msgspec.MsgspecError as error:
+            answer: Answer | HelloAnswer = Answer(-1, ok=False, error=ErrorBody("unsupported", str(error)))
+        else:
+            if isinstance(message, Stop):
+                break
+            answer = _answer(runtime, message)
+        rest = memoryview(encode(answer) + b"\n")
+        while rest:
+            rest = rest[os.write(answers, rest) :]
+    runtime.close()
+
+
+def _answer(runtime: RuntimeTarget, message: Message) -> Answer | HelloAnswer:
+    if isinstance(message, Hello):
+        return HelloAnswer(ok=True, protocol=VERSION, implementation=runtime.implementation, profile=runtime.profile)
+    assert not isinstance(message, Stop)
+    try:
+        match message:
+            case Reset(seq=seq, options=options):
+                return _stepped(seq, runtime.reset(options))
+            case Apply(seq=seq, stimulus=stimulus):
+                return _stepped(seq, runtime.apply(stimulus))
+            case Run(seq=seq, word=word):
+                return Answer(seq, ok=True, steps=_run(runtime, word))
+            case _:
+                return Answer(message.seq, ok=False, error=ErrorBody("unsupported", "a runtime is driven"))
+    except Exception as error:  # noqa: BLE001 - told to the harness, which says whose fault it is
+        detail = "".join(traceback.format_exception(error))
+        return Answer(message.seq, ok=False, error=ErrorBody("failed", f"{type(error).__name__}: {error}", detail))
+
+
+def _run(runtime: RuntimeTarget, word: tuple[Stimulus, ...]) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    for stimulus in word:
+        steps.append(runtime.apply(stimulus))
+        if steps[-1].unsettled:
+            break
+    return tuple(steps)
+
+
+def _stepped(seq: int, step: Step) -> Answer:
+    return Answer(
+        seq,
+        ok=True,
+        events=step.events,
+        awaiting=step.awaiting,
+        refused=step.refused or UNSET,
+        unsettled=step.unsettled,
+    )

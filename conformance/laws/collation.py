@@ -1,0 +1,254 @@
+"""Laws on a UI's collation: frames in, blocks out (EF-5 to EF-12). What a whole flow tells is the truth."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import permutations
+from typing import Any, Final, TypeAlias
+
+from msgspec.structs import replace
+
+from turncheck.model.blocks import Block
+
+from .law import SEEN, Finding, Judgement
+
+Frame: TypeAlias = Mapping[str, Any]
+Collate: TypeAlias = Callable[[Sequence[Frame]], Sequence[Block]]
+
+_TRIO: Final = ("delta", "llm_response", "message_complete")
+_TOOLS: Final = ("tool_call_start", "tool_call_result")
+
+
+@dataclass(frozen=True)
+class Collation:
+    """One request's frames, from its first to its last, and how the UI under test collates frames."""
+
+    frames: tuple[Frame, ...]
+    collate: Collate
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """What the UI shows of the frames."""
+        return tuple(self.collate(self.frames))
+
+    @cached_property
+    def responses(self) -> Mapping[int, Frame]:
+        """Iteration → its ``llm_response``."""
+        return {frame["iteration"]: frame for frame in self.frames if frame["type"] == "llm_response"}
+
+    @cached_property
+    def results(self) -> Mapping[str, Any]:
+        """Call id → what its tool returned."""
+        return {frame["id"]: frame["content"] for frame in self.frames if frame["type"] == "tool_call_result"}
+
+    def block(self, iteration: int) -> Block | None:
+        """The first block of an iteration."""
+        return next((block for block in self.blocks if block.iteration == iteration), None)
+
+    def parts(self) -> Iterator[tuple[list[Frame], list[Frame]]]:
+        """The frames of each iteration: what the model said, and what its tools did."""
+        said: list[Frame] = []
+        used: list[Frame] = []
+        for frame in self.frames:
+            if frame["type"] in _TOOLS:
+                used.append(frame)
+                continue
+            if used:
+                yield said, used
+                said, used = [], []
+            said.append(frame)
+        yield said, used
+
+
+def one_block_per_call(collation: Collation) -> Judgement:
+    """One model call is one response block, in order (EF-5, EF-8)."""
+    expected, observed = sorted(collation.responses), [block.iteration for block in collation.blocks]
+    yield from (SEEN for _ in expected)
+    if observed != expected:
+        yield Finding(None, "the blocks are not one for each model call", expected, observed)
+
+
+def blocks_described(collation: Collation) -> Judgement:
+    """Each block shows provider, model and usage, in every iteration and either dialect (EF-6, EF-10)."""
+    for iteration, response in collation.responses.items():
+        block = collation.block(iteration)
+        if block is None:
+            continue
+        yield SEEN
+        expected = (response["provider"], response["model"], response["response"]["usage"])
+        observed = (block.provider, block.model, block.usage)
+        if observed != expected:
+            yield Finding(None, f"block {iteration} does not show whose response it is", expected, observed)
+
+
+def tools_on_their_response(collation: Collation) -> Judgement:
+    """A tool use hangs on the response that made it, with its result, and on no other (EF-7)."""
+    expected = {
+        call["id"]: (iteration, collation.results.get(call["id"]))
+        for iteration, response in collation.responses.items()
+        for call in response["response"]["tool_calls"]
+    }
+    observed = [(use.call_id, (block.iteration, use.result)) for block in collation.blocks for use in block.calls]
+    yield from (SEEN for _ in expected)
+    if sorted(observed) != sorted(expected.items()):
+        yield Finding(None, "tool uses do not hang on the response that made them", expected, observed)
+
+
+def any_order_same_blocks(collation: Collation) -> Judgement:
+    """Whichever of delta, llm_response and message_complete comes first, the blocks are the same (EF-8)."""
+    for order in permutations(_TRIO):
+        frames: list[Frame] = []
+        for said, used in collation.parts():
+            frames += [frame for frame in said if frame["type"] not in _TRIO]
+            frames += [frame for kind in order for frame in said if frame["type"] == kind]
+            frames += used
+        if frames != list(collation.frames):
+            yield SEEN
+            yield from _same(collation, frames, ", ".join(order))
+
+
+def no_empty_twin(collation: Collation) -> Judgement:
+    """No empty block stands beside its full twin (EF-9)."""
+    for block in collation.blocks:
+        response = collation.responses.get(block.iteration)
+        if response is None or not _says(response["response"]):
+            continue
+        yield SEEN
+        if not block.text and not block.calls:
+            yield Finding(None, f"block {block.iteration} is empty, and its response is not", response, block)
+
+
+def never_poorer(collation: Collation) -> Judgement:
+    """A message_complete never makes a block poorer than it was (EF-10)."""
+    for place, frame in enumerate(collation.frames):
+        if frame["type"] != "message_complete":
+            continue
+        after = {block.iteration: block for block in collation.collate(collation.frames[: place + 1])}
+        for before in collation.collate(collation.frames[:place]):
+            yield SEEN
+            lost = sorted(_known(before) - _known(after.get(before.iteration)))
+            if lost:
+                yield Finding(place, f"message_complete takes {', '.join(lost)} from block {before.iteration}", before)
+
+
+def own_record(collation: Collation) -> Judgement:
+    """A block takes its own iteration's record of those that message_complete accumulates (EF-12)."""
+    for place, frame in enumerate(collation.frames):
+        records = frame.get("llmApiCalls", [])
+        if frame["type"] != "message_complete" or len(records) < 2:
+            continue
+        shown = {block.iteration: block for block in collation.collate(collation.frames[: place + 1])}
+        for iteration, record in enumerate(records, 1):
+            block = shown.get(iteration)
+            response = record["response"]
+            if block is None or iteration not in collation.responses:
+                continue
+            yield SEEN
+            expected, observed = (response["usage"], response["finish_reason"]), (block.usage, block.finish_reason)
+            if observed != expected:
+                yield Finding(place, f"block {iteration} does not show its own record", expected, observed)
+
+
+def text_is_the_responses(collation: Collation) -> Judgement:
+    """Deltas accumulate, equal ones too, until the response replaces them (EF-D2)."""
+    said = ""
+    for place, frame in enumerate(collation.frames):
+        if frame["type"] == "delta":
+            said += frame["content"]
+            yield SEEN
+            shown = collation.collate(collation.frames[: place + 1])
+            if not shown or shown[-1].text != said:
+                yield Finding(place, "the newest block does not show what was streamed", said, shown[-1:])
+        elif frame["type"] == "llm_response":
+            said = ""
+    for iteration, response in collation.responses.items():
+        block = collation.block(iteration)
+        if block is not None and block.text != response["response"]["content"]:
+            yield Finding(None, f"block {iteration} has another text", response["response"]["content"], block.text)
+
+
+def repeats_change_nothing(collation: Collation) -> Judgement:
+    """A frame that comes again changes nothing: it is known by iteration, call id or number (EF-8, EF-D2)."""
+    for end in [at for at, frame in enumerate(collation.frames, 1) if frame["type"] == "delta"]:
+        yield from _repeated(Collation(collation.frames[:end], collation.collate))
+    yield from _repeated(collation)
+
+
+def _repeated(collation: Collation) -> Judgement:
+    known = [frame for frame in collation.frames if frame["type"] != "delta" or "seq" in frame]
+    twice = [frame for one in collation.frames for frame in ([one, one] if one in known else [one])]
+    if known:
+        yield SEEN
+    yield from _same(collation, twice, "each frame twice")
+    yield from _same(collation, [*collation.frames, *known], "all frames again")
+
+
+def late_joiner_same_blocks(collation: Collation) -> Judgement:
+    """Who missed llm_request gets the same blocks (EF-D2)."""
+    frames = [frame for frame in collation.frames if frame["type"] != "llm_request"]
+    if len(frames) < len(collation.frames):
+        yield SEEN
+        yield from _same(collation, frames, "without llm_request")
+
+
+def dialects_agree(collation: Collation) -> Judgement:
+    """Call records that bear provider and model at the top, or nested, give the same blocks (EF-10, EF-D1)."""
+    frames = [_other_dialect(frame) for frame in collation.frames]
+    if frames != list(collation.frames):
+        yield SEEN
+        yield from _same(collation, frames, "the other dialect")
+
+
+COLLATION_LAWS: Final[Mapping[str, Callable[[Collation], Judgement]]] = {
+    law.__name__.replace("_", "-"): law
+    for law in (
+        one_block_per_call,
+        blocks_described,
+        tools_on_their_response,
+        any_order_same_blocks,
+        no_empty_twin,
+        never_poorer,
+        own_record,
+        text_is_the_responses,
+        repeats_change_nothing,
+        late_joiner_same_blocks,
+        dialects_agree,
+    )
+}
+"""Name → law."""
+
+
+def _same(collation: Collation, frames: Sequence[Frame], what: str) -> Iterator[Finding]:
+    """The blocks of other frames are those of the collation's; what was sent to the model may be told otherwise."""
+    expected = [replace(block, request=None) for block in collation.blocks]
+    observed = [replace(block, request=None) for block in collation.collate(frames)]
+    if observed != expected:
+        yield Finding(None, f"{what}: other blocks", expected, observed)
+
+
+def _says(response: Frame) -> bool:
+    return bool(response["content"] or response["tool_calls"])
+
+
+def _known(block: Block | None) -> set[str]:
+    """The fields of a block that say something."""
+    names = ("provider", "model", "usage", "finish_reason", "text", "calls")
+    return {name for name in names if block is not None and getattr(block, name) not in (None, "", ())}
+
+
+def _other_dialect(frame: Frame) -> Frame:
+    records = frame.get("llmApiCalls")
+    if records is not None:
+        return {**frame, "llmApiCalls": [_other_record(record) for record in records]}
+    return frame if "llmApiCall" not in frame else {**frame, "llmApiCall": _other_record(frame["llmApiCall"])}
+
+
+def _other_record(record: Frame) -> Frame:
+    """A record with provider and model where the other dialect has them."""
+    named = {"provider", "model"}
+    if named <= record.keys():
+        rest = {name: value for name, value in record.items() if name not in named}
+        return {**rest, "request": {**record["request"], **{name: record[name] for name in named}}}
+    request = record["request"]
+    bare = {name: value for name, value in request.items() if name not in named}
+    return {**{name: request[name] for name in named}, **record, "request": bare}

@@ -1,0 +1,436 @@
+"""``reference:conversation`` as a runtime: it keeps every law, and does what no law can see from outside."""
+
+import base64
+import sqlite3
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from turncheck.adapters.references.conversation import SPAWN, SUBMIT, ConversationTarget, Limits, fit
+from turncheck.adapters.references.conversation import store as stores
+from turncheck.adapters.references.conversation.images import encoded, fitted
+from turncheck.adapters.references.conversation.shell import RECENT, SUB_AGENT_SECONDS
+from turncheck.adapters.targets import Target
+from turncheck.conformance.laws.registry import selected
+from turncheck.conformance.lifecycle.walk import walk
+from turncheck.conformance.situations import TOOLS
+from turncheck.conformance.verifying_runs import verify_runtime
+from turncheck.model.decode import judge
+from turncheck.model.policies import Policies
+from turncheck.model.projection import project
+from turncheck.model.stimuli import (
+    Abort,
+    Advance,
+    Client,
+    ModelAwaited,
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    ResetOptions,
+    Text,
+    Together,
+    ToolCall,
+    ToolReturn,
+    User,
+)
+
+SKIPPED = {"steers-in-their-run", "follow-ups-in-turn", "queue-as-declared", "rounds-bounded"}
+GO = User(id="u1", text="go")
+END, CALLED = ModelStop(reason="end-turn"), ModelStop(reason="tool-use")
+SPAWNING = ResetOptions(tools=(*TOOLS, {"name": SPAWN}))
+
+
+def say(text, session=None):
+    return ModelOutput(item=Text(text=text), session_id=session)
+
+
+def call(name, tool="read", session=None, **arguments):
+    return ModelOutput(item=ToolCall(call_id=name, tool=tool, arguments=arguments), session_id=session)
+
+
+@cache
+def verified():
+    with ConversationTarget() as runtime:
+        return verify_runtime(runtime, selected(["runtime"]), words=150, hash_seed=1)
+
+
+@pytest.mark.parametrize("law", [law.name for law in selected(["runtime"]) if law.name not in SKIPPED])
+def test_it_keeps_the_law_and_was_seen_to(law) -> None:
+    (found,) = [one for one in verified()[0].laws if one.law == law]
+    assert (found.verdict, found.why) == ("pass", None)
+    assert found.evidence.observed
+
+
+def test_the_laws_that_are_skipped_are_those_it_has_no_policy_for() -> None:
+    assert {one.law for one in verified()[0].laws if one.verdict == "skipped"} == SKIPPED
+
+
+def test_all_rows_of_the_interaction_are_taken() -> None:
+    assert verified()[0].coverage["missed"] == []
+
+
+# ---- stale answers, retries, time ----
+
+
+@pytest.fixture
+def runtime():
+    with ConversationTarget() as target:
+        target.reset(ResetOptions(tools=TOOLS))
+        yield target
+
+
+def test_a_busy_agent_says_that_the_operation_can_be_cancelled(runtime) -> None:
+    first, second = runtime.run([GO, User(id="u2", text="and")])
+    assert first.refused is None
+    assert second.refused.message == "agent is busy; the operation under way can be cancelled"
+
+
+def test_an_answer_of_a_model_that_ignored_the_cancel_changes_nothing(runtime) -> None:
+    runtime.reset(ResetOptions(deaf_model=True))
+    asked = runtime.apply(GO).awaiting[0].request_id
+    runtime.run([Abort(), User(id="u2", text="again")])
+    for stimulus in (say("late"), END):
+        assert runtime.apply(stimulus).events == ()
+    assert asked not in [one.request_id for one in runtime.apply(say("now")).awaiting]
+
+
+def test_retries_wait_on_the_virtual_clock_twice_as_long_each_time(runtime) -> None:
+    runtime.reset(ResetOptions(clock="manual"))
+    runtime.apply(GO)
+    waits = []
+    for _ in range(3):
+        (timer,) = runtime.apply(ModelFail(failure="retryable")).awaiting
+        waits.append(timer.due)
+        assert runtime.apply(Advance(seconds=timer.due - 0.5)).events == ()
+        assert [event["type"] for event in runtime.apply(Advance(seconds=0.5)).events] == ["model-request"]
+    assert waits == [1, 2, 4]
+
+
+def test_a_retry_that_waits_is_shown(runtime) -> None:
+    notices = [
+        event for event in runtime.run([GO, ModelFail(failure="retryable")])[1].events if event["type"] == "native"
+    ]
+    assert notices == [{"type": "native", "name": "retrying", "value": 1}]
+
+
+def test_a_cancel_ends_the_wait_for_a_retry(runtime) -> None:
+    runtime.reset(ResetOptions(clock="manual"))
+    assert runtime.run([GO, ModelFail(failure="retryable"), Abort()])[-1].awaiting == ()
+
+
+def test_usage_near_the_limit_is_told(runtime) -> None:
+    runtime.reset(ResetOptions(limits={"contextWindow": 100}))
+    steps = runtime.run([GO, ModelStop(reason="end-turn", usage={"inputTokens": 60, "outputTokens": 20})])
+    assert {"type": "native", "name": "context-limit", "value": 80} in steps[-1].events
+
+
+@pytest.mark.parametrize("usage", [None, "many", [], {"input": "x"}])
+def test_usage_that_is_ill_typed_is_no_fault(runtime, usage) -> None:
+    assert runtime.run([GO, ModelStop(reason="end-turn", usage=usage)])[-1].events[-1]["reason"] == "completed"
+
+
+# ---- bad input ----
+
+
+@pytest.mark.parametrize("tool", ["unknown", SUBMIT, SPAWN])
+def test_a_tool_that_is_not_there_is_an_error_result(runtime, tool) -> None:
+    step = runtime.run([GO, call("c1", tool), CALLED])[-1]
+    (result,) = [event for event in step.events if event["type"] == "tool-result"]
+    assert (result["isError"], result["output"]) == (True, f"there is no tool {tool!r} here")
+
+
+@pytest.mark.parametrize(
+    "stimulus",
+    [ToolReturn(call_id="c9", output="x"), say("x"), END, ModelFail(failure="fatal")],
+    ids=lambda it: type(it).__name__,
+)
+def test_an_answer_that_nobody_waits_for_is_refused(runtime, stimulus) -> None:
+    assert runtime.apply(stimulus).refused.why == "not-awaited"
+
+
+def test_of_messages_at_once_the_second_finds_a_busy_agent(runtime) -> None:
+    assert runtime.apply(Together(stimuli=(GO, User(id="u2", text="too")))).refused.why == "rejected"
+
+
+# ---- sub-agents ----
+
+
+@pytest.fixture
+def parent(runtime):
+    """A parent whose two sub-agents have begun; their conversations' names."""
+    runtime.reset(SPAWNING)
+    step = runtime.run([GO, call("a", SPAWN, task="red"), call("b", SPAWN, task="blue"), CALLED])[-1]
+    return [one.session_id for one in step.awaiting if isinstance(one, ModelAwaited)]
+
+
+def submit(session, text):
+    return (call("s", SUBMIT, session, result=text), ModelStop(reason="tool-use", session_id=session))
+
+
+def ends(session):
+    return ModelStop(reason="end-turn", session_id=session)
+
+
+def test_sub_agents_run_side_by_side_and_know_their_task_alone(runtime, parent) -> None:
+    awaited = [one for one in runtime.apply(Client(action="join")).awaiting if isinstance(one, ModelAwaited)]
+    assert [[entry.text for entry in one.input or ()] for one in awaited] == [["red"], ["blue"]]
+
+
+def test_the_parent_gets_all_results_when_all_have_submitted(runtime, parent) -> None:
+    red, blue = parent
+    runtime.run([*submit(blue, "B"), ends(blue)])
+    assert [one for one in runtime.run(submit(red, "A"))[-1].events if "sessionId" not in one] == []
+    events = [event for event in runtime.apply(ends(red)).events if "sessionId" not in event]
+    assert [(event.get("callId"), event.get("output")) for event in events[:2]] == [("b", "B"), ("a", "A")]
+    assert events[-1]["type"] == "model-request"
+
+
+def test_a_sub_agent_that_submits_nothing_is_a_failure_in_the_aggregate(runtime, parent) -> None:
+    red, blue = parent
+    runtime.run([*submit(red, "A"), ends(red)])
+    events = [event for event in runtime.apply(ends(blue)).events if event["type"] == "tool-result"]
+    assert events[-1]["output"] == "the sub-agent ended without a result: completed"
+    assert events[-1]["isError"]
+
+
+def test_sub_agents_time_out(runtime, parent) -> None:
+    step = runtime.apply(Advance(seconds=SUB_AGENT_SECONDS))
+    results = [event["output"] for event in step.events if event["type"] == "tool-result" and "sessionId" not in event]
+    assert results == ["the sub-agent timed out after 600 s"] * 2
+
+
+def test_a_cancel_of_the_parent_cancels_its_sub_agents(runtime, parent) -> None:
+    step = runtime.apply(Abort())
+    stops = [(event.get("sessionId"), event["reason"]) for event in step.events if event["type"] == "run-stop"]
+    assert sorted(stops, key=str) == [(parent[0], "interrupted"), (parent[1], "interrupted"), (None, "interrupted")]
+    assert step.awaiting == ()
+
+
+def test_a_sub_agent_cannot_spawn(runtime, parent) -> None:
+    step = runtime.run([call("x", SPAWN, parent[0], task="more"), ModelStop(reason="tool-use", session_id=parent[0])])[
+        -1
+    ]
+    assert any(event.get("output") == f"there is no tool {SPAWN!r} here" for event in step.events)
+
+
+def test_a_sub_agent_is_not_listed(runtime, parent) -> None:
+    assert runtime.shell.listed() == [""]
+
+
+# ---- clients ----
+
+
+def test_a_client_that_joins_gets_the_state_and_recent_messages_then_the_news(runtime) -> None:
+    runtime.apply(GO)
+    heard: list[Any] = []
+    runtime.shell.join("", heard.append)
+    assert heard == [
+        {"conversation": "", "state": "awaiting", "events": [{"type": "user-message", "id": "u1", "text": "go"}]}
+    ]
+    runtime.run([say("yes"), END])
+    assert [(news["state"], len(news["events"])) for news in heard[1:]] == [("idle", 2)]
+
+
+def test_what_a_client_that_joins_is_sent_is_bounded(runtime) -> None:
+    for number in range(RECENT):
+        runtime.run([User(id=f"u{number}", text=f"{number}"), say("yes"), END])
+    heard: list[Any] = []
+    runtime.shell.join("", heard.append)
+    assert len(heard[0]["events"]) == RECENT
+
+
+# ---- persistence ----
+
+
+@pytest.mark.parametrize(
+    ("word", "types"),
+    [
+        ([], ["user-message", "run-stop"]),
+        ([say("half")], ["user-message", "run-stop"]),
+        ([say("yes"), END], ["user-message", "agent-output", "run-stop"]),
+        ([call("a"), CALLED], ["user-message", "agent-output", "tool-result", "run-stop"]),
+    ],
+    ids=["asked", "partial", "done", "executing"],
+)
+def test_a_restart_finds_the_whole_history_and_an_idle_agent(tmp_path, word, types) -> None:
+    with ConversationTarget() as runtime:
+        options = ResetOptions(tools=TOOLS, state_dir=str(tmp_path))
+        runtime.reset(options)
+        runtime.run([GO, *word])
+        runtime.kill()
+        step = runtime.reset(options)
+        assert step.awaiting == ()
+        agent = runtime.shell.agents[""]
+        assert ([event["type"] for event in agent.core.log], agent.core.state) == (types, "idle")
+        assert runtime.apply(User(id="u2", text="on")).refused is None
+
+
+def test_a_restart_again_adds_nothing(tmp_path) -> None:
+    with ConversationTarget() as runtime:
+        options = ResetOptions(state_dir=str(tmp_path))
+        runtime.reset(options)
+        runtime.apply(GO)
+        assert [len(runtime.reset(options).events) for _ in range(3)] == [1, 0, 0]
+
+
+def test_sub_agents_are_idle_after_a_restart_and_still_not_listed(tmp_path) -> None:
+    with ConversationTarget() as runtime:
+        options = ResetOptions(tools=SPAWNING.tools, state_dir=str(tmp_path))
+        runtime.reset(options)
+        runtime.run([GO, call("a", SPAWN, task="red"), CALLED])
+        runtime.reset(options)
+        assert {agent.core.state for agent in runtime.shell.agents.values()} == {"idle"}
+        assert runtime.shell.listed() == [""]
+
+
+def test_the_state_is_durable_before_its_effects(tmp_path, monkeypatch) -> None:
+    order = []
+    monkeypatch.setattr(stores.Database, "save", lambda *_: order.append("save"))
+    with ConversationTarget() as runtime:
+        runtime.reset(ResetOptions(tools=TOOLS, state_dir=str(tmp_path)))
+        monkeypatch.setattr(runtime.shell, "_begin", lambda *_: order.append("begin"))
+        runtime.run([GO, call("a"), CALLED])
+    assert order == ["save", "save", "begin"]
+
+
+class CrashError(Exception):
+    """The process ends here."""
+
+
+WHOLE = [
+    *(GO, call("a"), call("b"), CALLED),
+    *(ToolReturn(call_id="a", output="red"), ToolReturn(call_id="b", output="blue"), say("yes"), END),
+]
+SAVES = 5
+"""That the whole word asks for: a message, a response with calls, two results, and the end."""
+
+
+def crashing(number, *, committed):
+    """A ``save`` that ends the process at the given one, before or after its commit."""
+    save, saves = stores.Database.save, iter(range(SAVES))
+
+    def crash(*arguments):
+        last = next(saves) == number
+        if committed or not last:
+            save(*arguments)
+        if last:
+            raise CrashError
+
+    return crash
+
+
+@pytest.mark.parametrize("committed", [False, True], ids=["before its commit", "after it"])
+@pytest.mark.parametrize("number", range(SAVES))
+def test_a_crash_at_any_save_leaves_a_history_that_the_core_accepts(tmp_path, monkeypatch, number, committed) -> None:
+    options = ResetOptions(tools=TOOLS, state_dir=str(tmp_path))
+    with ConversationTarget() as runtime:
+        runtime.reset(options)
+        with monkeypatch.context() as patch:
+            patch.setattr(stores.Database, "save", crashing(number, committed=committed))
+            with pytest.raises(CrashError):
+                runtime.run(WHOLE)
+        runtime.reset(options)
+        agent = runtime.shell.open("")
+        assert agent.core.state == "idle"
+        assert project(tuple(map(judge, agent.core.log)), Policies()).anomalies == ()
+        assert len(agent.core.log) >= number
+
+
+def test_a_disk_that_takes_nothing_stops_the_effects(tmp_path, monkeypatch) -> None:
+    with ConversationTarget() as runtime:
+        runtime.reset(ResetOptions(tools=TOOLS, state_dir=str(tmp_path)))
+
+        def full(*_):
+            raise sqlite3.OperationalError("database or disk is full")
+
+        monkeypatch.setattr(stores.Database, "save", full)
+        with pytest.raises(sqlite3.OperationalError):
+            runtime.apply(GO)
+        assert runtime.shell.agents[""].request is None
+
+
+# ---- images ----
+
+
+@pytest.mark.parametrize(
+    ("image", "limits", "size"),
+    [
+        ((100, 50, 10), Limits(200, 100), (100, 50)),
+        ((400, 200, 10), Limits(200, 100), (200, 100)),
+        ((200, 400, 10), Limits(200, 100), (100, 200)),
+        ((100, 100, 400), Limits(200, 100), (50, 50)),
+        ((10_000, 1, 10), Limits(200, 100), (200, 1)),
+    ],
+    ids=["fits", "wide", "high", "heavy", "thin"],
+)
+def test_an_image_is_fitted_and_keeps_its_aspect_ratio(image, limits, size) -> None:
+    assert fit(image[0], image[1], image[2], limits) == size
+
+
+@pytest.mark.parametrize(("width", "height"), [(0, 1), (1, 0), (-1, 1)])
+def test_an_empty_image_is_an_error(width, height) -> None:
+    with pytest.raises(ValueError, match="no image"):
+        fit(width, height, 1, Limits(1, 1))
+
+
+def image(width, height, *, noise=False):
+    import io
+    import random
+
+    pillow = pytest.importorskip("PIL.Image")
+    picture = pillow.new("RGB", (width, height), "red")
+    if noise:
+        picture.putdata([(random.Random(at).randrange(256), at % 256, 0) for at in range(width * height)])
+    out = io.BytesIO()
+    picture.save(out, format="PNG")
+    return out.getvalue()
+
+
+def size_of(data):
+    import io
+
+    from PIL import Image
+
+    with Image.open(io.BytesIO(data)) as picture:
+        return picture.size
+
+
+def test_a_real_image_is_resized_to_the_limits() -> None:
+    assert size_of(fitted(image(400, 200), Limits(side=100, size=100_000))) == (100, 50)
+
+
+def test_an_image_that_fits_is_left_as_it_is() -> None:
+    data = image(40, 20)
+    assert fitted(data) is data
+
+
+def test_an_image_that_is_too_heavy_shrinks_until_it_fits() -> None:
+    assert len(fitted(image(60, 60, noise=True), Limits(side=100, size=2000))) <= 2000
+
+
+def test_no_size_fits_no_bytes() -> None:
+    with pytest.raises(ValueError, match="no size fits"):
+        fitted(image(4, 4), Limits(side=100, size=1))
+
+
+def test_the_history_keeps_the_reference_and_the_request_the_pixels(tmp_path: Path, runtime) -> None:
+    (tmp_path / "shot.png").write_bytes(image(40, 20))
+    part = {"type": "image", "path": "shot.png"}
+    step = runtime.apply(User(id="u1", text="see", content=[{"type": "text", "text": "see"}, part]))
+    assert step.events[0]["content"][1] == part
+    assert step.events[1]["input"] == [{"role": "user", "text": "see", "images": 1, "ids": ["u1"]}]
+    assert encoded(part, tmp_path)["data"].startswith("iVBOR")  # the first bytes of a PNG, in base64
+
+
+def test_an_image_that_came_with_its_pixels_is_fitted_too(tmp_path) -> None:
+    part = {"type": "image", "mediaType": "image/png", "data": base64.b64encode(image(40, 20)).decode()}
+    found = base64.b64decode(encoded(part, tmp_path, Limits(side=20, size=100_000))["data"])
+    assert size_of(found) == (20, 10)
+
+
+def test_all_that_its_profile_declares_is_there() -> None:
+    with ConversationTarget() as runtime:
+        outcomes = list(walk(Target(runtime=runtime)))
+    assert [one for one in outcomes if one.verdict not in {"pass", "skipped"}] == []

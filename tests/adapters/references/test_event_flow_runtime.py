@@ -1,0 +1,68 @@
+"""The event flow as a runtime: it keeps every law that its profile does not skip, and its blocks are what was said."""
+
+import pytest
+
+from turncheck.adapters.references.event_flow.emission import Dialect, Emission
+from turncheck.adapters.references.event_flow.runtime import EventFlowRuntime
+from turncheck.conformance.laws.registry import selected
+from turncheck.conformance.needs import missing
+from turncheck.conformance.verifying_runs import verify_runtime
+from turncheck.model.stimuli import ModelOutput, ModelStop, ResetOptions, Text, ToolCall, ToolReturn, User
+from turncheck.model.vocabulary import Output
+
+LAWS = [law for law in selected(["runtime"]) if not missing(law, EventFlowRuntime.profile)]
+TOOLS = ResetOptions(tools=({"name": "read"},))
+STORY = (
+    User(id="u1", text="one"),
+    ModelOutput(item=Text(text="I look.")),
+    ModelOutput(item=ToolCall(call_id="c1", tool="read", arguments={"path": "a"})),
+    ModelStop(reason="tool-use", usage={"total": 1}),
+    ToolReturn(call_id="c1", output="text"),
+    ModelOutput(item=Text(text="all well")),
+    ModelStop(reason="end-turn", usage={"total": 2}),
+)
+
+
+@pytest.fixture(scope="module")
+def result():
+    with EventFlowRuntime() as runtime:
+        return verify_runtime(runtime, LAWS, words=150, hash_seed=1)[0]
+
+
+@pytest.mark.parametrize("law", [law.name for law in LAWS])
+def test_the_event_flow_keeps_every_law_with_evidence(law, result):
+    (found,) = [one for one in result.laws if one.law == law]
+    assert (found.verdict, found.evidence.observed > 0) == ("pass", True)
+
+
+def told(*stimuli):
+    runtime = EventFlowRuntime()
+    runtime.reset(TOOLS)
+    runtime.run(stimuli)
+    return runtime
+
+
+def test_the_blocks_are_what_the_model_said_and_did():
+    blocks = told(*STORY).blocks
+    assert [(block.text, block.usage, [use.result for use in block.calls]) for block in blocks] == [
+        ("I look.", {"total": 1}, ["text"]),
+        ("all well", {"total": 2}, []),
+    ]
+
+
+def test_a_request_has_blocks_of_its_own():
+    again = (User(id="u2", text="two"), ModelOutput(item=Text(text="again")), ModelStop(reason="end-turn"))
+    assert [block.text for block in told(*STORY, *again).blocks] == ["again"]
+
+
+def frames(dialect):
+    emission = Emission(dialect, "openai", "gpt", "1970-01-01T00:00:00Z")
+    outputs = [Output("accept", ("u1", "one")), Output("llm-response", (1, None)), Output("message-complete", (1,))]
+    return [frame for output in outputs for frame in emission.frames(output)]
+
+
+@pytest.mark.parametrize("records", ["nested", "top-level"])
+def test_a_record_bears_provider_and_model_where_its_dialect_has_them(records):
+    (record,) = frames(Dialect(records))[-1]["llmApiCalls"]
+    holder = record["request"] if records == "nested" else record
+    assert (holder["provider"], holder["model"]) == ("openai", "gpt")

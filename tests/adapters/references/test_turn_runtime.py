@@ -1,0 +1,278 @@
+"""The turn runtime: it keeps every law that its profile does not skip; bounds, bad input, keys, tools, memory."""
+
+from functools import cache
+
+import msgspec
+import pytest
+
+from turncheck.adapters.errors import TargetError
+from turncheck.adapters.references.turn import TurnRuntime
+from turncheck.conformance.laws.registry import selected
+from turncheck.conformance.lifecycle.life import Life
+from turncheck.conformance.lifecycle.runtime import RUNTIME
+from turncheck.conformance.lifecycle.stage import live
+from turncheck.conformance.verifying_runs import verify_runtime
+from turncheck.model.stimuli import (
+    Abort,
+    Advance,
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    ResetOptions,
+    Text,
+    TimerAwaited,
+    ToolCall,
+    ToolFail,
+    ToolReturn,
+    User,
+)
+
+SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+TOOLS = ({"name": "read", "schema": SCHEMA}, {"name": "deploy"})
+TEXT, STOP = ModelOutput(item=Text(text="done.")), ModelStop(reason="end-turn")
+ONE = User(id="u1", text="one")
+
+
+def call(name="c1", tool="read", arguments=None):
+    return ModelOutput(
+        item=ToolCall(call_id=name, tool=tool, arguments={"path": "a"} if arguments is None else arguments)
+    )
+
+
+def told(*word, queue="collect", state=None, **options):
+    """The events and the last step that *word* leads to."""
+    runtime = TurnRuntime(queue=queue)
+    step = runtime.reset(ResetOptions(tools=TOOLS, state_dir=state, **options))
+    events = [*step.events]
+    for stimulus in word:
+        step = runtime.apply(stimulus)
+        events += step.events
+    runtime.close()
+    return events, step
+
+
+def end(*word, **options):
+    """The last run-stop that *word* leads to."""
+    return [event for event in told(*word, **options)[0] if event["type"] == "run-stop"][-1]
+
+
+def results(*word, **options):
+    return [event for event in told(*word, **options)[0] if event["type"] == "tool-result"]
+
+
+# ---- the laws ----
+
+
+@cache
+def verified(queue):
+    result, _ = verify_runtime(TurnRuntime(queue=queue), selected(["runtime"]), words=150, seed=1, hash_seed=7)
+    return {law.law: (law.verdict, law.evidence.observed) for law in result.laws}, result.coverage
+
+
+@pytest.mark.parametrize("queue", ["collect", "steer"])
+@pytest.mark.parametrize("law", [law.name for law in selected(["runtime"]) if "abort" not in law.needs])
+def test_it_keeps_the_law_by_observed_evidence(law, queue):
+    verdict, observed = verified(queue)[0][law]
+    assert verdict == "pass"
+    assert observed
+
+
+@pytest.mark.parametrize("law", [law.name for law in selected(["runtime"]) if "abort" in law.needs])
+def test_a_turn_has_no_abort_and_its_laws_are_skipped(law):
+    assert verified("collect")[0][law][0] == "skipped"
+
+
+@pytest.mark.parametrize("queue", ["collect", "steer"])
+def test_every_row_of_the_interaction_that_it_allows_was_taken(queue):
+    assert verified(queue)[1]["missed"] == []
+
+
+def test_it_lives_a_life():
+    runtime = TurnRuntime()
+    outcomes = [one for one in live(RUNTIME, Life(runtime), runtime.profile) if one.verdict not in {"pass", "skipped"}]
+    assert outcomes == []
+
+
+# ---- terminals ----
+
+
+def test_a_completed_turn_says_so_under_its_id():
+    stop = {"type": "run-stop", "reason": "completed", "turnId": "u1", "status": "completed"}
+    assert end(ONE, TEXT, STOP) == stop
+
+
+@pytest.mark.parametrize(
+    ("word", "options", "failure"),
+    [
+        ((User(id="u1", text="one", meta={"chatId": None}),), {}, "invalid_input"),
+        ((User(id="u1", text="one", meta={"traceId": 7}),), {}, "invalid_input"),
+        ((User(id="u1", text="one", meta={"idempotencyKey": ["k"]}),), {}, "invalid_input"),
+        ((User(id="u1", text="one", meta={"correlationId": ""}),), {}, "invalid_input"),
+        ((User(id="u1", text="x" * 11),), {"limits": {"maxTextPerMessage": 10}}, "invalid_input"),
+        (
+            (User(id="u1", text="one", meta={"chatId": "other"}),),
+            {"policies": {"deniedChats": ["other"]}},
+            "policy_denied",
+        ),
+        (
+            (ONE, call(), call("c2"), STOP, ToolReturn(call_id="c1")),
+            {"limits": {"maxToolCallsPerTurn": 1}},
+            "tool_runtime_error",
+        ),
+        ((ONE, call(), STOP, ToolReturn(call_id="c1")), {"limits": {"maxRounds": 1}}, "tool_runtime_error"),
+        ((ONE, Advance(seconds=5)), {"limits": {"maxSecondsPerTurn": 5}}, "timeout"),
+        ((ONE, call(), STOP, Advance(seconds=5)), {"limits": {"maxSecondsPerTurn": 5}}, "timeout"),
+        ((ONE, ModelFail(failure="fatal")), {}, "provider_error"),
+        (
+            (ONE, TEXT, ModelStop(reason="end-turn", usage={"tokens": 11})),
+            {"limits": {"maxTokensPerTurn": 10}},
+            "provider_error",
+        ),
+        ((ONE, STOP), {}, "report_missing"),
+    ],
+)
+def test_what_goes_wrong_ends_the_turn_with_its_class_a_reason_and_what_to_do(word, options, failure):
+    stop = end(*word, **options)
+    assert (stop["reason"], stop["detail"], stop["failure"]) == ("error", failure, failure)
+    assert stop["status"] == ("denied" if failure == "policy_denied" else "failed")
+    assert stop["why"]
+    assert stop["nextAction"]
+
+
+def test_the_tokens_of_all_responses_of_a_turn_count_together():
+    usage = ModelStop(reason="tool-use", usage={"inputTokens": 4, "outputTokens": 2})
+    stop = end(ONE, call(), usage, ToolReturn(call_id="c1"), TEXT, usage, limits={"maxTokensPerTurn": 11})
+    assert stop["why"] == "maxTokensPerTurn is reached"
+
+
+def test_the_next_turn_has_bounds_of_its_own():
+    limits = {"maxSecondsPerTurn": 5}
+    _, step = told(ONE, Advance(seconds=5), User(id="u2", text="two"), Advance(seconds=4), limits=limits)
+    assert [one.due for one in step.awaiting if isinstance(one, TimerAwaited)] == [1]
+
+
+# ---- tools ----
+
+
+@pytest.mark.parametrize(
+    ("made", "failure"),
+    [
+        (call(tool="unknown"), "invalid_input"),
+        (call(arguments={"path": 7}), "invalid_input"),
+        (call(arguments={}), "invalid_input"),
+        (call(arguments='{"path": '), "invalid_input"),
+        (call(arguments="[]"), "invalid_input"),
+        (call(tool="deploy", arguments={}), "policy_denied"),
+    ],
+)
+def test_a_call_that_policy_or_schema_refuses_is_an_error_result_and_never_runs(made, failure):
+    word = (ONE, made, STOP)
+    _, step = told(*word, policies={"deniedTools": ["deploy"]})
+    (result,) = results(*word, policies={"deniedTools": ["deploy"]})
+    assert (result["output"]["failure"], result["isError"]) == (failure, True)
+    assert [type(one).__name__ for one in step.awaiting] == ["ModelAwaited"]
+
+
+def test_a_tools_failure_is_structured():
+    (result,) = results(ONE, call(), STOP, ToolFail(call_id="c1", message="broken"))
+    assert result["output"] == {"failure": "tool_runtime_error", "message": "broken"}
+
+
+@pytest.mark.parametrize(
+    "stimulus", [ToolReturn(call_id="c9"), ToolReturn(call_id="c1", execution="e9"), TEXT, Abort()]
+)
+def test_what_nobody_asked_for_is_refused_and_logs_nothing(stimulus):
+    before, _ = told(ONE, call(), STOP)
+    events, step = told(ONE, call(), STOP, stimulus)
+    assert step.refused.why in {"not-awaited", "unsupported"}
+    assert events == before
+
+
+# ---- keys, senders, sessions ----
+
+
+def test_a_key_that_comes_again_makes_one_turn():
+    keyed = User(id="u1", text="one", meta={"idempotencyKey": "k"})
+    events, step = told(keyed, TEXT, STOP, msgspec.structs.replace(keyed, id="u2"))
+    assert [event["type"] for event in events].count("user-message") == 1
+    assert (step.events, step.awaiting, step.refused) == ((), (), None)
+
+
+def test_a_key_is_known_after_a_restart_and_answered_with_the_first_terminal(tmp_path):
+    keyed = User(id="u1", text="one", meta={"idempotencyKey": "k"})
+    told(keyed, TEXT, STOP, state=str(tmp_path))
+    runtime = TurnRuntime()
+    runtime.reset(ResetOptions(state_dir=str(tmp_path)))
+    assert runtime.apply(keyed).events == ()
+    assert runtime._session(None).repeated == {"turnId": "u1", "status": "completed"}
+    runtime.close()
+
+
+def test_the_sender_changes_nothing_but_its_name_in_the_log():
+    logs = []
+    for agent in ("a", "b"):
+        events, _ = told(
+            User(id="u1", text="one", sender={"agentId": agent}), call(), STOP, ToolReturn(call_id="c1"), TEXT, STOP
+        )
+        assert events[0].pop("sender") == {"agentId": agent}
+        logs.append(events)
+    assert logs[0] == logs[1]
+
+
+def test_a_turn_carries_its_identity():
+    events, _ = told(User(id="u1", text="one", meta={"causationId": "x", "chatId": "chat"}))
+    assert events[0]["turn"] == {
+        "turnId": "u1",
+        "sessionId": "main",
+        "chatId": "chat",
+        "traceId": "u1",
+        "correlationId": "u1",
+        "causationId": "x",
+    }
+
+
+@pytest.mark.parametrize("name", ["a", "../up", "main"])
+def test_a_session_lives_in_a_folder_of_its_own_and_comes_back(tmp_path, name):
+    told(User(id="u1", text="one", session_id=name), TEXT, STOP, state=str(tmp_path))
+    _, step = told(User(id="u2", text="two", session_id=name), state=str(tmp_path))
+    assert [entry.text for entry in step.awaiting[0].input] == ["one", "done.", "two"]
+    assert [folder.parent for folder in tmp_path.glob("*")] == [tmp_path]
+
+
+# ---- memory ----
+
+
+def test_the_journal_is_a_log_of_the_core(tmp_path):
+    events, _ = told(ONE, call(), STOP, ToolReturn(call_id="c1", output="a"), TEXT, STOP, state=str(tmp_path))
+    journal = [msgspec.json.decode(line) for line in (tmp_path / "main" / "journal.jsonl").read_bytes().splitlines()]
+    assert journal == [{key: value for key, value in event.items() if key != "input"} for event in events]
+
+
+def test_the_checkpoint_says_how_far_the_journal_is_settled(tmp_path):
+    told(ONE, TEXT, STOP, User(id="u2", text="two"), state=str(tmp_path))
+    journal = (tmp_path / "main" / "journal.jsonl").read_bytes()
+    checkpoint = msgspec.json.decode((tmp_path / "main" / "checkpoint.json").read_bytes())
+    assert checkpoint == {"offset": journal.index(b'{"type":"user-message","id":"u2"'), "lines": 4, "turns": 1}
+
+
+def test_an_invalid_event_leaves_the_turn_lock_alone(tmp_path):
+    runtime = TurnRuntime()
+    runtime.reset(ResetOptions(state_dir=str(tmp_path)))
+    runtime.apply(User(id="u1", text="one", meta={"chatId": None}))
+    assert not (tmp_path / "main" / "turn.lock").exists()
+    runtime.close()
+
+
+def test_what_waited_is_served_after_a_restart(tmp_path):
+    told(ONE, User(id="u2", text="two"), state=str(tmp_path))
+    events, step = told(state=str(tmp_path))
+    assert [event["type"] for event in events] == ["run-stop", "model-request"]
+    assert [entry.text for entry in step.awaiting[0].input] == ["one", "two"]
+
+
+def test_a_killed_runtime_has_to_be_reset(tmp_path):
+    runtime = TurnRuntime()
+    runtime.reset()
+    runtime.kill()
+    with pytest.raises(TargetError, match="reset first"):
+        runtime.apply(ONE)

@@ -1,0 +1,152 @@
+"""Collations with one fault each, named by it. The first two are the ones that the source tells of."""
+
+from msgspec.structs import replace
+
+from turncheck.model.blocks import Block, Collator
+
+
+class LosesProviderFromTheSecondIteration(Collator):
+    """``message_complete`` overwrites the block's record, and provider and model are read at its top alone."""
+
+    def feed(self, frame):
+        super().feed(frame)
+        records = frame.get("llmApiCalls") or []
+        if frame["type"] == "message_complete" and len(records) > 1:
+            index, record = len(records) - 1, records[-1]
+            overwritten = {name: record.get(name) for name in ("provider", "model")}
+            self._blocks[index] = replace(self._blocks[index], **overwritten)
+
+
+class DuplicatesBlocks(Collator):
+    """Where tools have run, the first delta makes a block, and ``message_complete`` makes another."""
+
+    def __init__(self):
+        super().__init__()
+        self._tools, self._grey = False, []
+
+    @property
+    def blocks(self):
+        return tuple(sorted([*super().blocks, *self._grey], key=lambda block: block.iteration))
+
+    def feed(self, frame):
+        super().feed(frame)
+        if frame["type"].startswith("tool_call"):
+            self._tools = True
+        elif frame["type"] == "message_complete" and self._tools:
+            self._grey.append(Block(len(frame["llmApiCalls"])))
+
+
+class LateDeltasAppend(Collator):
+    """A delta that comes after its response is appended to it."""
+
+    def feed(self, frame):
+        settled = self._stepper.state == "settled"
+        super().feed(frame)
+        if settled and frame["type"] == "delta":
+            index = self._stepper.context.registers["newest"]
+            block = self._blocks[index]
+            self._blocks[index] = replace(block, text=block.text + frame["content"])
+
+
+class TakesTheFirstRecord(Collator):
+    """Of the records that accumulate, the first is taken."""
+
+    def feed(self, frame):
+        super().feed(frame)
+        records = frame.get("llmApiCalls") or []
+        if frame["type"] == "message_complete" and records:
+            index = len(records) - 1
+            usage = records[0]["response"]["usage"]
+            self._blocks[index] = replace(self._blocks[index], usage=usage)
+
+
+class HangsToolsOnTheFirstBlock(Collator):
+    """A tool use hangs on the first block, whoever made it."""
+
+    def _owner(self, call_id, otherwise):
+        return min(0, otherwise)
+
+    @property
+    def blocks(self):
+        uses = {use.call_id: use for block in super().blocks for use in block.calls}
+        return tuple(
+            replace(block, calls=tuple(uses.values()) if block.iteration == 1 else ()) for block in super().blocks
+        )
+
+
+class EqualDeltasAreOne(Collator):
+    """A delta that says what the one before said is taken for a repetition of it."""
+
+    def feed(self, frame):
+        if frame["type"] != "delta" or frame["content"] != getattr(self, "_last", None):
+            super().feed(frame)
+        self._last = frame.get("content")
+
+
+class RepeatedDeltasAppend(Collator):
+    """A delta that comes again with its number is text again."""
+
+    def feed(self, frame):
+        super().feed({name: value for name, value in frame.items() if name != "seq"})
+
+
+class NeedsTheRequest(Collator):
+    """Provider and model are those of ``llm_request``: who missed it does not see them."""
+
+    def feed(self, frame):
+        super().feed(frame)
+        if frame["type"] == "llm_request":
+            self._told = {name: frame[name] for name in ("provider", "model")}
+
+    @property
+    def blocks(self):
+        told = getattr(self, "_told", {"provider": None, "model": None})
+        return tuple(replace(block, **told) for block in super().blocks)
+
+
+class ReadsTheTopAlone(Collator):
+    """``llm_response`` is passed over, and of records the top is read alone."""
+
+    def feed(self, frame):
+        super().feed(frame)
+        records = frame.get("llmApiCalls") or []
+        if frame["type"] == "message_complete" and records:
+            index, top = len(records) - 1, records[-1]
+            named = {name: top.get(name) for name in ("provider", "model")}
+            self._blocks[index] = replace(self._blocks[index], **named)
+
+
+class ResponseAndCompleteAreTwo(Collator):
+    """Where ``message_complete`` comes before ``llm_response``, both make a block."""
+
+    def feed(self, frame):
+        first = frame["type"] == "message_complete" and self._stepper.state != "settled"
+        super().feed(frame)
+        if first:
+            self._twin = Block(len(frame["llmApiCalls"]), text=frame["content"])
+
+    @property
+    def blocks(self):
+        twin = [self._twin] if hasattr(self, "_twin") else []
+        return (*super().blocks, *twin)
+
+
+class EmptiesWhatCompletes(Collator):
+    """``message_complete`` leaves nothing in its block but the record: the text is shown in no block."""
+
+    def feed(self, frame):
+        super().feed(frame)
+        if frame["type"] == "message_complete":
+            index = len(frame["llmApiCalls"]) - 1
+            self._blocks[index] = replace(self._blocks[index], text="", calls=())
+
+
+class ShowsAllRecords(Collator):
+    """Each record of ``message_complete`` is shown in its block as the newest one's."""
+
+    def feed(self, frame):
+        super().feed(frame)
+        for index, _ in enumerate(frame.get("llmApiCalls") or []):
+            newest = frame["llmApiCalls"][-1]["response"]
+            described = {"usage": newest["usage"], "finish_reason": newest["finish_reason"]}
+            self._blocks[index] = replace(self._blocks[index], **described)
