@@ -17,8 +17,9 @@ START_SECONDS: Final = 10.0
 class Connection:
     """The process that *command* runs; *name* is the target's text, *environment* is added to our own.
 
-    ``generation`` changes whenever a process ends: what it remembered is gone. Raises StartError where it can't be
-    started or is no implementation of this protocol, and TargetError for a hello that goes wrong otherwise.
+    ``last_words`` are the last lines of the log of the process that was ended last. ``generation`` changes whenever a
+    process ends: what it remembered is gone. Raises StartError where it can't be started or is no implementation of
+    this protocol, and TargetError for a hello that goes wrong otherwise.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class Connection:
     ) -> None:
         self.name: Final = name
         self.generation = 0
+        self.last_words: tuple[str, ...] = ()
         self._command = tuple(command)
         self._environment = dict(environment or {})
         self.timeout: Final = timeout
@@ -97,6 +99,7 @@ class Connection:
         """End the process as a crash would; the next message starts a new one."""
         if self._child is not None:
             self._child.kill()
+            self.last_words = self._child.stderr
             self._child = None
             self.generation += 1
 

@@ -156,8 +156,8 @@ class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The answer to every message but hello.
 
     ``projection`` answers project; ``events``, ``awaiting``, ``refused`` and ``unsettled`` answer apply and a runtime's
-    reset, and each of ``steps`` a stimulus of run. ``input_changed`` is optional: an adapter that can see it says whether the implementation changed the events that it
-    was given.
+    reset, and each of ``steps`` a stimulus of run. ``input_changed`` is optional: an adapter that can see it says
+    whether the implementation changed the events that it was given.
     """
 
     seq: int

@@ -62,6 +62,11 @@ class RemoteRuntime:
             self._settled(steps[-1])
         return steps
 
+    @property
+    def last_words(self) -> tuple[str, ...]:
+        """The last lines of stderr of the process that was ended last: what kept an unsettled one busy, perhaps."""
+        return self._connection.last_words
+
     def kill(self) -> None:
         """Crash it."""
         self._connection.kill()

@@ -32,6 +32,11 @@ class RuntimeTarget(Protocol):
         """What it claims."""
         ...
 
+    @property
+    def last_words(self) -> tuple[str, ...]:
+        """The last lines of the log of the process that was ended last, empty where there was none."""
+        ...
+
     def reset(self, options: ResetOptions = ...) -> Step:
         """A new and empty runtime, or what ``state_dir`` holds."""
         ...

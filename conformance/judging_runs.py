@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, TypeVar
 
+from msgspec import to_builtins
+
 from turncheck.adapters.errors import TargetError
 from turncheck.adapters.runtime import RuntimeTarget
 from turncheck.model.machine import Row
@@ -63,6 +65,7 @@ class Judging:
     words: int = 0
     stimuli: int = 0
     unsettled: int = 0
+    first_unsettled: str = ""
     broken: TargetError | None = None
     flaky: Word | None = None
     cut: str | None = None
@@ -87,8 +90,11 @@ class Judging:
         self.progress(f"{self.words} words, {self.stimuli:,} stimuli, {len(self.failures)} laws broken")
         if driver.unsettled:
             self.unsettled += 1
+            self.first_unsettled = self.first_unsettled or _told(driver, self.runtime.last_words)
             if self.unsettled >= UNSETTLED:
-                self.cut = f"{UNSETTLED} words were unsettled: no quiet within the adapter's patience"
+                self.cut = (
+                    f"{UNSETTLED} words were unsettled: no quiet within the adapter's patience, {self.first_unsettled}"
+                )
                 raise OverError
             return
         if driver.moves:
@@ -184,6 +190,12 @@ class Judging:
         except TargetError as error:
             self.broken, self.cut = error, f"the target broke: {error}"
             raise OverError from error
+
+
+def _told(driver: Driver, last_words: Sequence[str]) -> str:
+    """The word that did not settle, so that it can be played in `turncheck drive`, and what its process said last."""
+    kinds = [str(to_builtins(move.stimulus)["kind"]) for move in driver.moves]
+    return "\n    ".join([f"first after {', '.join(kinds)}", *last_words])
 
 
 def _collected(law: Callable[[Rerun], Judgement], rerun: Rerun) -> list[Finding | Seen]:

@@ -134,7 +134,7 @@ def _verdict(law: Law, run: Judging) -> LawResult:
     if run.broken is not None:
         return graded("error", run.broken.problem)
     if run.unsettled and law.name == "run-never-stuck":
-        return graded("inconclusive", f"{run.unsettled} words did not settle within the adapter's patience")
+        return graded("inconclusive", f"{run.unsettled} words did not settle, {run.first_unsettled.splitlines()[0]}")
     if evidence.observed:
         return graded("pass")
     if evidence.adapter:

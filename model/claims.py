@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, Final
 
-from . import conversation, engine, event_flow, interaction, request_cycle, turn
+from . import collation, conversation, engine, event_flow, interaction, request_cycle, turn
 from .exploring import Letter, alphabet
 from .machine import Machine, Row
 from .operands import Register
@@ -41,6 +41,8 @@ class Claims:
     """Event → the effects by which its rows discard what waits, as declared."""
     calls: Sequence[str] = ()
     """Registers that hold unanswered calls: a map's positions, a queue, the one under way."""
+    makes: Sequence[str] = ()
+    """Outputs that make a call."""
     results: Sequence[str] = ()
     """Outputs that answer a call, or remark that nothing did; one without arguments is about the event's own call."""
     empty: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
@@ -201,6 +203,7 @@ ENGINE: Final = Claims(
     messages={"message": ("accept", "refuse")},
     queues=("item", "said"),
     calls=("calls",),
+    makes=("call",),
     results=("result",),
     empty=dict.fromkeys(("loading", "compacting", "inferring"), ("calls",)),
     single={"executing": "call"},
@@ -231,7 +234,18 @@ EVENT_FLOW: Final = Claims(
     refine=lambda outputs, _: event_flow.refine(outputs),
 )
 
+COLLATION: Final = Claims(
+    machine=collation.SPEC,  # it follows what others run: it has no run of its own
+    active=(),
+    begins=(),
+    ends=(),
+    answers={},
+    messages={},
+    values={"index": (0, 1, 2)},
+)
+
 CLAIMS: Final[Mapping[str, Claims]] = {
-    claims.machine.name: claims for claims in (REQUEST_CYCLE, INTERACTION, TURN, CONVERSATION, ENGINE, EVENT_FLOW)
+    claims.machine.name: claims
+    for claims in (REQUEST_CYCLE, INTERACTION, TURN, CONVERSATION, ENGINE, EVENT_FLOW, COLLATION)
 }
 """A machine's name → what is claimed of it."""

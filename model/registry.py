@@ -3,8 +3,14 @@
 from collections.abc import Mapping
 from typing import Final
 
-from . import interaction, request_cycle
+from . import collation, conversation, engine, event_flow, interaction, request_cycle, turn
 from .machine import Machine
 
-MACHINES: Final[Mapping[str, Machine]] = {machine.name: machine for machine in (request_cycle.SPEC, interaction.SPEC)}
-"""A machine's name → the machine."""
+MACHINES: Final[Mapping[str, Machine]] = {
+    machine.name: machine
+    for machine in (
+        *(request_cycle.SPEC, turn.SPEC, event_flow.SPEC, conversation.SPEC, engine.SPEC),
+        *(collation.SPEC, interaction.SPEC),
+    )
+}
+"""A machine's name → the machine: the five of the sources, what the UI makes of a flow, what an environment does."""

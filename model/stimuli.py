@@ -130,6 +130,7 @@ class Shown(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     call_id: str | None = None
     tool: str | None = None
     is_error: bool | None = None
+    images: int | None = None
 
 
 class ModelAwaited(_Stimulus, frozen=True, kw_only=True, tag="model"):

@@ -44,8 +44,8 @@ import { promisify } from "node:util";
 
 /**
  * @typedef {"rejected" | "unsupported" | "not-awaited"} Why
- * @typedef {{role: "system" | "user" | "assistant" | "tool", text?: string, ids?: string[], callId?: string, tool?: string,
- *   isError?: boolean}} Shown  one entry of the context that the model is shown
+ * @typedef {{role: "system" | "user" | "assistant" | "tool", text?: string, ids?: string[], images?: number,
+ *   callId?: string, tool?: string, isError?: boolean}} Shown  one entry of the context that the model is shown
  * @typedef {{kind: "assistant" | "reasoning", text: string} | {kind: "tool-call", callId: string, tool: string,
  *   arguments?: unknown}} Item  what the model yields; `arguments` that are a string are to reach the runtime as that text
  * @typedef {{kind: "user", id: string, text: string, delivery?: "steer" | "followUp", content?: unknown[], sessionId?: string,

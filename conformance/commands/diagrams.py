@@ -58,8 +58,23 @@ def _pictures(machine: str | None, only: str | None, out: Path) -> Iterator[tupl
             yield f"{spec.name}.mmd", diagrams.to_mermaid(spec)
         if only in {None, "svg"}:
             yield f"{spec.name}.svg", to_svg(dot)
+        yield from _exchange(spec.name, only)
     if machine is None and (out / LOG).is_file():
         yield from _sequence(out / LOG, only)
+
+
+def _exchange(machine: str, only: str | None) -> Iterator[tuple[str, str]]:
+    """The stories that a machine is told, drawn as who says what to whom."""
+    from turncheck.model import engine_picture, event_flow_picture, exchange  # noqa: PLC0415
+
+    drawn = {"engine": engine_picture.exchange, "event_flow": event_flow_picture.exchange}
+    if machine not in drawn:
+        return
+    story = drawn[machine]()
+    if only in {None, "mermaid"}:
+        yield f"{machine}_sequence.mmd", exchange.to_mermaid(story)
+    if only in {None, "svg"}:
+        yield f"{machine}_sequence.svg", exchange.to_svg(story)
 
 
 def _sequence(path: Path, only: str | None) -> Iterator[tuple[str, str]]:

@@ -153,6 +153,7 @@ class _Session:
             _echo([f"refused, {step.refused.why}: {step.refused.message}"], fg="yellow")
         if step.unsettled:
             _echo(["unsettled: it does not get quiet, and its process was ended; reset to go on"], fg="red")
+            _echo(self._runtime.last_words)
         _echo(map(event_line, step.events))
         if any(isinstance(judge(event), RunStop) for event in step.events):
             self._show_cycles()

@@ -1,6 +1,7 @@
 """``turncheck laws``."""
 
 from pathlib import Path
+from typing import Final
 
 import click
 import msgspec
@@ -10,6 +11,11 @@ from turncheck.model.requirements import CLAUSES
 from ..clauses import traced
 from ..laws.registry import LAWS
 from .output import style
+
+JUDGED: Final = {
+    "log": "check, on a log",
+    "collation": "turncheck.conformance.laws.collation, on a function that collates frames",
+}
 
 
 @click.command()
@@ -32,7 +38,7 @@ def command(*, law: str | None, clauses: bool, as_json: bool) -> None:
         click.echo(msgspec.json.encode(chosen).decode())
         return
     for item in chosen:
-        judged = "check, on a log" if item.subject == "log" else f"verify, on a {item.subject}"
+        judged = JUDGED.get(item.subject, f"verify, on a {item.subject}")
         click.echo(f"{style(f'{item.name:24}', bold=True)}  {item.kind:8}  {', '.join(item.clauses):22}  {item.says}")
         if law is not None:
             click.echo(f"  judged by    {judged}")

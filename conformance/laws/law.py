@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 Kind: TypeAlias = Literal["log", "relation", "run"]
-Subject: TypeAlias = Literal["log", "projector", "runtime"]
+Subject: TypeAlias = Literal["log", "projector", "runtime", "collation"]
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,9 @@ SEEN = Seen()
 class Law:
     """A law's identity: what `turncheck laws` lists. Names are a promise (semantic versioning).
 
-    ``subject`` is what the law judges: a recorded log (`check`), a projector or a runtime (`verify`). ``needs`` are the
-    capabilities without which the law is skipped; ``machine`` and ``policy`` are needs of that form: ``machine turn``.
+    ``subject`` is what the law judges: a recorded log (`check`), a projector or a runtime (`verify`), or a UI's
+    collation of an event flow (the functions of ``COLLATION_LAWS``). ``needs`` are the capabilities without which it is
+    skipped; ``machine`` and ``policy`` are needs of that form: ``machine turn``.
     """
 
     name: str

@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from . import cycles, relations, run_calls, run_ends, run_messages, run_model, run_relations
 from .anomalies import ANOMALY_LAWS
+from .collation import COLLATION_LAWS
 from .law import Judgement, Law
 from .play import Play
 from .relations import Experiment
@@ -117,6 +118,11 @@ _RERUN: Final = (
     _on_rerun(run_relations.run_opaque, "a word renamed"),
 )
 
+_COLLATION: Final = tuple(
+    Law(*_named(judge)[:1], "relation", *_named(judge)[1:], "collation", "a flow of frames")
+    for judge in COLLATION_LAWS.values()
+)
+
 PLAY_LAWS: Final[Mapping[str, OnPlay]] = {law.name: judge for law, judge in _PLAY}
 RERUN_LAWS: Final[Mapping[str, OnRerun]] = {law.name: judge for law, judge in _RERUN}
 TRACE_LAWS: Final[Mapping[str, OnTrace]] = {law.name: judge for law, judge in (*_TRACE, _LAST)}
@@ -131,6 +137,7 @@ LAWS: Final[Mapping[str, Law]] = {
         _LAST[0],
         *(law for law, _ in _PLAY),
         *(law for law, _ in _RERUN),
+        *_COLLATION,
         *ANOMALY_LAWS.values(),
     )
 }

@@ -2,7 +2,7 @@
 
 import tempfile
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal, cast
 
 from turncheck.adapters.protocol import encode
 from turncheck.model.stimuli import (
@@ -17,6 +17,8 @@ from turncheck.model.stimuli import (
     ResetOptions,
     Text,
     Together,
+    ToolAwaited,
+    ToolCall,
     ToolFail,
     ToolReturn,
     User,
@@ -48,6 +50,16 @@ def _tool(life: Life) -> None:
     life.send(ToolReturn(call_id=call, output="contents"))
     life.logged(type="tool-result", callId=call)
     life.model()
+    life.ended("completed")
+
+
+def _serial(life: Life) -> None:
+    life.reset(ResetOptions(tools=TOOLS, policies={"tools": "serial"}))
+    life.user("one")
+    calls = [ToolCall(call_id=name, tool="read", arguments={"path": name}) for name in ("c1", "c2")]
+    life.send(*(ModelOutput(item=call) for call in calls), ModelStop(reason="tool-use"))
+    if sum(isinstance(awaited, ToolAwaited) for awaited in life.step.awaiting) != 1:
+        raise life.misbehaving("its tools are to run one after the other", "one awaited tool of two", RESET)
     life.ended("completed")
 
 
@@ -195,7 +207,7 @@ def _images(life: Life) -> None:
     life.user("look", content=[{"type": "text", "text": "look"}, IMAGE])
     life.ended("completed")
     shown = [entry for event in life.events(type="model-request") for entry in event.get("input") or ()]
-    if not any(entry.get("images") == 1 for entry in shown):
+    if not any(isinstance(entry, dict) and cast(dict[str, Any], entry).get("images") == 1 for entry in shown):
         raise Unseen(f'no "input" has an entry with "images": 1, see {APPLY}')
 
 
@@ -211,6 +223,7 @@ def _usage(life: Life) -> None:
 CAPABILITIES: Final = (
     Stage("shows what the model is shown", _model_input, needs=("model-input",)),
     Stage("executes a tool call", _tool, needs=("tools",)),
+    Stage("executes tools one after the other where it is told to", _serial, needs=("tools", "serial")),
     Stage("takes a tool's failure", _tool_failure, needs=("tools", "tool-failure")),
     Stage("takes arguments that are no JSON", _raw_arguments, needs=("tools", "raw-arguments")),
     Stage("keeps the model's call ids", _call_ids, needs=("tools", "call-ids")),

@@ -63,7 +63,10 @@ def _forgets(life: Life) -> None:
 
 def _nobody_waits(life: Life) -> None:
     life.reset()
-    for stimulus in (ModelOutput(item=Text(text="hello")), ToolReturn(call_id="c9", output="contents")):
+    nobodys: list[Stimulus] = [ModelOutput(item=Text(text="hello"))]
+    if life.can("tools"):
+        nobodys.append(ToolReturn(call_id="c9", output="contents"))
+    for stimulus in nobodys:
         refused = life.apply(stimulus).refused
         if refused is None or refused.why != "not-awaited":
             raise life.broken("nobody waits for this", '"refused": {"why": "not-awaited"}', REFUSALS)

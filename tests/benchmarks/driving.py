@@ -4,6 +4,7 @@ import time
 from typing import Any
 
 from runtimes.right import Right
+
 from turncheck.adapters.targets import open_runtime
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.verifying_runs import verify_runtime

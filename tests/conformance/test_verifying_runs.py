@@ -150,9 +150,7 @@ def test_a_target_that_dies_is_an_error_of_every_law_that_is_declared():
 
 def test_an_unsettled_word_leaves_open_whether_runs_end():
     result, _ = verified(wrong.Unsettled())
-    assert reasons(result, "inconclusive")["run-never-stuck"] == (
-        f"{UNSETTLED} words did not settle within the adapter's patience"
-    )
+    assert reasons(result, "inconclusive")["run-never-stuck"] == f"{UNSETTLED} words did not settle, first after user"
 
 
 def test_no_law_is_judged_on_an_unsettled_word():
@@ -164,7 +162,7 @@ def test_unsettled_words_end_the_run_soon():
     result, _ = verified(wrong.Unsettled(), words=300)
     assert (result.coverage["unsettled"], result.cut) == (
         UNSETTLED,
-        f"{UNSETTLED} words were unsettled: no quiet within the adapter's patience",
+        f"{UNSETTLED} words were unsettled: no quiet within the adapter's patience, first after user",
     )
 
 

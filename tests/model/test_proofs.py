@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from turncheck.model.claims import CLAIMS, Claims, letters
 from turncheck.model.exploring import COLOURS
 from turncheck.model.machine import NativeRow
-from turncheck.model.proofs import PROOFS, Refutation, Symbols, z3
+from turncheck.model.proofs import PROOFS
 from turncheck.model.registry import MACHINES
 from turncheck.model.stepping import Stepper
+from turncheck.model.symbolic import Refutation, Symbols, rows_of, z3
 from turncheck.model.vocabulary import Effect, Pop, Register, Slots, Symbolic
 
 Effects = Sequence[str]
@@ -95,6 +96,12 @@ def test_claims_speak_of_what_the_machine_declares(name: str) -> None:
 @pytest.mark.parametrize("name", CLAIMS)
 def test_it_is_proved(name: str, proof: str) -> None:
     assert refuted(proof, CLAIMS[name]) == []
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_no_row_is_ruled_out_by_what_is_assumed(name: str) -> None:
+    ruled_out = [one.row for one in rows_of(CLAIMS[name]) if not any(one.refute("", z3.BoolVal(val=False)))]
+    assert [f"{row.source}: {row.label}" for row in ruled_out] == []
 
 
 # ---- teeth: one terminal ----
@@ -198,6 +205,24 @@ def test_calls_that_are_skipped_too_late_are_refuted() -> None:
 def test_calls_that_outlive_their_run_are_refuted() -> None:
     kept = edited("request_cycle", "run-stop", {"forget_calls": None})
     assert "no call is left where none may be" in says("calls-answered", kept)
+
+
+@pytest.mark.parametrize(
+    ("name", "event", "change"),
+    [
+        ("turn", "tool-return", {"forget_call": "answer"}),
+        ("engine", "tool-output", {"status_done": "result"}),
+        ("engine", "tool-output", {"answer_call": None}),
+        ("request_cycle", "tool-result", {"answer_call": None}),
+    ],
+)
+def test_a_call_that_is_answered_twice_is_refuted(name: str, event: str, change: dict[str, str | None]) -> None:
+    assert "a call is answered once" in says("calls-answered", edited(name, event, change))
+
+
+def test_what_is_assumed_and_does_not_hold_at_the_start_is_refuted() -> None:
+    claims = replace(CLAIMS["turn"], active=("idle", *CLAIMS["turn"].active))
+    assert "what is assumed holds at the start" in says("one-terminal", claims)
 
 
 # ---- teeth: never stuck ----

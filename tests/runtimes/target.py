@@ -21,6 +21,8 @@ POLICIES = {
 class Target:
     """What of a RuntimeTarget is the same for all. A subclass may declare a machine and policies of its own."""
 
+    last_words: tuple[str, ...] = ()
+
     machine, declares = None, POLICIES
 
     def __init_subclass__(cls, *, machine=None, **policies):

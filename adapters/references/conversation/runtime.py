@@ -65,6 +65,8 @@ class ConversationTarget:
     given a hash seed; *given* is a profile that counts instead of its own.
     """
 
+    last_words: tuple[str, ...] = ()
+
     def __init__(
         self,
         name: str = "reference:conversation",
@@ -172,7 +174,7 @@ class ConversationTarget:
                 self.shell.advance(seconds)
             case Client(action="join"):
                 self.shell.join(session, _yields)
-            case Client(action="leave"):
+            case Client():
                 with contextlib.suppress(ValueError):  # it may never have joined
                     self.shell.clients.remove(_yields)
             case Together():  # ``apply`` has taken it apart

@@ -58,6 +58,8 @@ class Driven(ABC):
     forgotten.
     """
 
+    last_words: tuple[str, ...] = ()
+
     name: str
     profile: Profile
 

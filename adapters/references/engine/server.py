@@ -212,7 +212,7 @@ class _Stream(EventSourceResponse):
     """The answer to a request. However it ends, and even if it never begins, its run does."""
 
     def __init__(self, run: Run) -> None:
-        super().__init__(run.events())
+        super().__init__(run.events())  # pyright: ignore[reportUnknownMemberType] - its content may be a bare dict
         self._run = run
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -73,6 +73,8 @@ def profile(queue: Queue = "collect") -> Profile:
 class TurnRuntime:
     """A runtime of many sessions, each in a folder of ``stateDir``, through *files* (without a folder: in memory)."""
 
+    last_words: tuple[str, ...] = ()
+
     name: Final = "reference:turn"
 
     def __init__(self, queue: Queue = "collect", files: Files | None = None) -> None:

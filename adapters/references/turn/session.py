@@ -82,11 +82,6 @@ class Session:
     # ---- what happens ----
 
     @property
-    def state(self) -> str:
-        """The machine's state."""
-        return self._machine.state
-
-    @property
     def remaining(self) -> float | None:
         """Seconds until the open turn's time is up, None where nothing bounds it."""
         return None if self._due is None else self._due - self.now

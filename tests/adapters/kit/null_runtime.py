@@ -24,7 +24,7 @@ class NullRuntime(Adapter):  # type: ignore[misc]  # the kit is found by path
         "roles": ["runtime"],
         "capabilities": [
             *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),
-            *("raw-arguments", "call-ids", "sessions", "together", "limits", "observer", "deaf", "clock"),
+            *("raw-arguments", "call-ids", "sessions", "together", "limits", "observer", "deaf", "clock", "serial"),
         ],
         "policies": {
             "busy": "followUp",
@@ -193,9 +193,13 @@ class Run:
         await self.observed()
 
     async def execute(self):
-        """Run the open calls in parallel; return when each has its result."""
+        """Run the open calls, in parallel or one after the other; return when each has its result."""
         for call, item in list(self.open.items()):
+            if self.over:
+                return
             self.tasks.append(self.env.start(self.call(call, item)))
+            if self.session.policies["tools"] == "serial":
+                await asyncio.gather(self.tasks.pop(), return_exceptions=True)
         while self.tasks and not self.over:
             await asyncio.gather(self.tasks.pop(), return_exceptions=True)
 

@@ -356,7 +356,8 @@ class SyncFakes(SyncAdapter):  # type: ignore[misc]  # as above
         self.say("joined")
 
     def work_queue(self):
-        calls, outputs = queue.Queue(), queue.Queue()
+        calls: queue.Queue[str | None] = queue.Queue()
+        outputs: queue.Queue[str] = queue.Queue()
 
         def work():
             while (call := calls.get()) is not None:

@@ -276,7 +276,8 @@ def test_a_child_that_lives_on_is_unsettled_and_told(fresh):
 
 
 def test_a_thread_is_at_work_from_the_moment_its_result_is_there():
-    threads, job, looks = _Threads(), concurrent.futures.Future(), []
+    threads, looks = _Threads(), []
+    job: concurrent.futures.Future[str] = concurrent.futures.Future()
 
     def look():
         """The loop is woken as soon as the thread waits: its result comes right then."""

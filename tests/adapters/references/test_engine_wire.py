@@ -500,8 +500,10 @@ def test_when_the_client_goes_before_anything_is_sent_the_run_ends_too(tmp_path)
     world = World(tmp_path, Model(ANSWER), Tools(), None, None)
     scope = {"type": "http", "method": "POST", "path": "/chat", "headers": [], "query_string": b""}
 
+    said = [{"type": "http.request", "body": b'{"message": "one", "session_id": "s1"}'}]
+
     async def receive():
-        return {"type": "http.request", "body": b'{"message": "one", "session_id": "s1"}'}
+        return said.pop() if said else await asyncio.Event().wait()
 
     async def send(_):
         raise OSError("the connection is lost")
