@@ -170,6 +170,8 @@ TURN: Final = Claims(
 )
 
 CONVERSATION: Final = Claims(
+    # No ``calls``: which calls a slot holds is in the log, not in registers; no ``refine``: it reads the log so far.
+    # Both are explored beside the machine's own tests.
     machine=conversation.SPEC,
     active=("awaiting", "executing"),
     begins=("accept",),
@@ -218,6 +220,7 @@ ENGINE: Final = Claims(
 )
 
 EVENT_FLOW: Final = Claims(
+    # No ``calls``: that those open are those that wait, and one, is a count; the exploration beside the core sees it.
     machine=event_flow.SPEC,
     active=("streaming", "executing"),
     begins=("accept",),

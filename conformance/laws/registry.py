@@ -119,8 +119,8 @@ _RERUN: Final = (
 )
 
 _COLLATION: Final = tuple(
-    Law(*_named(judge)[:1], "relation", *_named(judge)[1:], "collation", "a flow of frames")
-    for judge in COLLATION_LAWS.values()
+    Law(name, "relation", clauses, says, "collation", "a flow of frames")
+    for name, clauses, says in map(_named, COLLATION_LAWS.values())
 )
 
 PLAY_LAWS: Final[Mapping[str, OnPlay]] = {law.name: judge for law, judge in _PLAY}

@@ -1,4 +1,4 @@
-"""The harness's own time per stimulus: generation and all laws, on a runtime in this process whose time is taken off."""
+"""The harness's own time per stimulus: generation and all laws, on a runtime in this process, its time taken off."""
 
 import time
 from typing import Any
@@ -47,7 +47,8 @@ def per_stimulus(words: int) -> float:
     started = time.process_time()
     result, _ = verify_runtime(Timed(Right()), selected(["runtime"]), words=words, hash_seed=1)
     own = time.process_time() - started - Timed.spent
-    return own / result.coverage["stimuli"] * 1000
+    milliseconds: float = own / result.coverage["stimuli"] * 1000
+    return milliseconds
 
 
 def per_second(command: str, words: int) -> float:
@@ -55,4 +56,5 @@ def per_second(command: str, words: int) -> float:
     with open_runtime(command, timeout=10) as runtime:
         started = time.perf_counter()
         result, _ = verify_runtime(runtime, selected(["runtime"]), words=words, hash_seed=1)
-        return float(result.coverage["stimuli"] / (time.perf_counter() - started))
+        rate: float = result.coverage["stimuli"] / (time.perf_counter() - started)
+        return rate

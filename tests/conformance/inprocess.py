@@ -9,7 +9,7 @@ from functools import partial
 import msgspec
 
 from turncheck.adapters.errors import ImplementationError, UnsupportedError
-from turncheck.adapters.loading import load
+from turncheck.adapters.loading import Loaded, load
 from turncheck.adapters.projections import read_projection
 from turncheck.adapters.watch import Watch
 
@@ -19,7 +19,9 @@ class InProcess:
 
     def __init__(self, text, profile=None):
         self._text, self._given = text, profile
-        self._loaded = load(text)
+        loaded = load(text)
+        assert isinstance(loaded, Loaded)
+        self._loaded = loaded
         self.name = f"python:{text}"
         self.implementation = self._loaded.implementation
         self.profile = profile or self._loaded.profile

@@ -1,5 +1,7 @@
 """The situations that generation knows, and the words that reach them."""
 
+from typing import Any
+
 import pytest
 
 from turncheck.conformance.situations import access_words, directed, rows_for, tables_of
@@ -8,7 +10,7 @@ from turncheck.model.interaction import SPEC
 ALL = frozenset(
     ("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "clock")
 )
-POLICIES = [
+POLICIES: list[dict[str, Any]] = [
     {},
     {"busy": "steer"},
     {"busy": "followUp"},

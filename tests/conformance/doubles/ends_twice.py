@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "adapters" / "kit"))
 import null_runtime
 
 
-class Session(null_runtime.Session):
+class Session(null_runtime.Session):  # type: ignore[misc]
     def abort(self):
         running = bool(self.run)
         super().abort()
