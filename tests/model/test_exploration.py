@@ -18,7 +18,7 @@ TABLES = tables(Policies())
 SIZES = {
     # machine: (bound, states, transitions, states beyond the bound), all tables together
     "request_cycle": (3, 786, 11790, 270),
-    "interaction": (2, 8232, 107016, 8856),
+    "interaction": (2, 6201, 80613, 6642),
     "turn": (2, 13994, 405826, 10818),
     "conversation": (3, 3362, 107584, 4608),
     "engine": (3, 1308, 41856, 2880),
