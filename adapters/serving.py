@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from turncheck.model.stimuli import Step, Stimulus
 
+from .answers import refusal, unsupported
 from .protocol import (
     VERSION,
     Answer,
@@ -32,7 +33,7 @@ def serve_runtime(runtime: RuntimeTarget, requests: BinaryIO, answers: int) -> N
         try:
             message = read_message(line)
         except msgspec.MsgspecError as error:
-            answer: Answer | HelloAnswer = Answer(-1, ok=False, error=ErrorBody("unsupported", str(error)))
+            answer: Answer | HelloAnswer = refusal(line, error)
         else:
             if isinstance(message, Stop):
                 break
@@ -56,7 +57,7 @@ def _answer(runtime: RuntimeTarget, message: Message) -> Answer | HelloAnswer:
             case Run(seq=seq, word=word):
                 return Answer(seq, ok=True, steps=_run(runtime, word))
             case _:
-                return Answer(message.seq, ok=False, error=ErrorBody("unsupported", "a runtime is driven"))
+                return unsupported(message.seq, "a runtime is driven: there are apply and run")
     except Exception as error:  # noqa: BLE001 - told to the harness, which says whose fault it is
         detail = "".join(traceback.format_exception(error))
         return Answer(message.seq, ok=False, error=ErrorBody("failed", f"{type(error).__name__}: {error}", detail))

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 from msgspec import Raw
 
+from .answers import refusal, unsupported
 from .kit import turncheck_kit
 from .loading import Loaded, load
 from .protocol import (
@@ -81,7 +82,7 @@ def serve(loaded: Loaded, requests: BinaryIO, answers: int) -> None:
         try:
             message = read_message(line)
         except msgspec.MsgspecError as error:
-            answer: Answer | HelloAnswer = _refusal(line, error)
+            answer: Answer | HelloAnswer = refusal(line, error)
         else:
             if isinstance(message, Stop):
                 return
@@ -104,11 +105,11 @@ def _answer(loaded: Loaded, message: Message) -> Answer | HelloAnswer:
         case Hello():
             return HelloAnswer(ok=True, protocol=VERSION, implementation=loaded.implementation, profile=loaded.profile)
         case Project(seq=seq):
-            return _unsupported(seq, "policies: `project` takes no parameter of that name")
+            return unsupported(seq, "policies: `project` takes no parameter of that name")
         case Feed(seq=seq):
-            return _unsupported(seq, "feed: there is no such method")
+            return unsupported(seq, "feed: there is no such method")
         case Apply(seq=seq) | Run(seq=seq):
-            return _unsupported(seq, "a projector is not driven")
+            return unsupported(seq, "a projector is not driven")
         case Stop():
             raise AssertionError(message)
 
@@ -146,23 +147,6 @@ def _failed(seq: int, error: Exception) -> Answer:
 
 def _told(error: Exception, skip: TracebackType | None) -> str:
     return "".join(traceback.format_exception(error.with_traceback(skip or error.__traceback__)))[-_DETAIL:]
-
-
-def _unsupported(seq: int, message: str) -> Answer:
-    return Answer(seq, ok=False, error=ErrorBody("unsupported", message))
-
-
-def _refusal(line: bytes, error: msgspec.MsgspecError) -> Answer:
-    """The answer to what is no message: an unknown command has a seq at least."""
-    try:
-        seq = msgspec.json.decode(line, type=_Numbered).seq
-    except msgspec.MsgspecError:
-        seq = -1
-    return _unsupported(seq, f"not a message of protocol {VERSION}: {error}")
-
-
-class _Numbered(msgspec.Struct):
-    seq: int = -1
 
 
 def _take_pipes() -> tuple[BinaryIO, int]:

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, Final
 import httpx
 import msgspec
 
+from turncheck.adapters.answers import refusal, unsupported
 from turncheck.adapters.protocol import (
     VERSION,
     Answer,
@@ -83,7 +84,7 @@ class _Worker:
                 except Exception as error:  # noqa: BLE001 - ours: the harness is told
                     return _failed(seq, repr(error), traceback.format_exc())
             case _:
-                return _unsupported(-1 if isinstance(message, Stop) else message.seq, "an endpoint does not project")
+                return unsupported(-1 if isinstance(message, Stop) else message.seq, "an endpoint does not project")
 
     async def _done(self, message: Reset | Apply | Run) -> Answer:
         match message:
@@ -125,7 +126,7 @@ async def _serve(worker: _Worker, requests: BinaryIO, answers: BinaryIO) -> None
         try:
             message = read_message(line)
         except msgspec.MsgspecError as error:
-            answer: Answer | HelloAnswer = _refusal(line, error)
+            answer: Answer | HelloAnswer = refusal(line, error)
         else:
             if isinstance(message, Stop):
                 return
@@ -141,23 +142,6 @@ def _stepped(seq: int, step: Step) -> Answer:
 
 def _failed(seq: int, message: str, detail: str | None = None) -> Answer:
     return Answer(seq, ok=False, error=ErrorBody("failed", message, detail))
-
-
-def _unsupported(seq: int, message: str) -> Answer:
-    return Answer(seq, ok=False, error=ErrorBody("unsupported", message))
-
-
-def _refusal(line: bytes, error: msgspec.MsgspecError) -> Answer:
-    """The answer to what is no message: an unknown command has a seq at least."""
-    try:
-        seq = msgspec.json.decode(line, type=_Numbered).seq
-    except msgspec.MsgspecError:
-        seq = -1
-    return _unsupported(seq, f"not a message of protocol {VERSION}: {error}")
-
-
-class _Numbered(msgspec.Struct):
-    seq: int = -1
 
 
 async def _check(options: Options) -> None:

@@ -210,7 +210,7 @@ def test_every_row_is_taken(row) -> None:
 
 
 @pytest.mark.parametrize("row", list(SPEC.rows()), ids=lambda row: f"{row.source}: {row.label}")
-def test_what_changes_is_saved_before_all_else(row) -> None:
+def test_what_changes_is_saved_before_all_else(row) -> None:  # BED-007a
     done = [name for name in row.effects if name not in UNDER_WAY | TELLS]
     assert done[:1] == ["save"][: len(done)]
 
@@ -292,10 +292,39 @@ def test_long_conversations_are_accepted_too(choices) -> None:
         assert found == []
 
 
-# ---- the Decisions ----
+# ---- the clauses and Decisions ----
 
 
-def test_a_message_while_busy_is_refused_and_told_of_the_cancel() -> None:
+def test_the_same_letters_give_the_same_outputs_and_events() -> None:  # BED-001b
+    word = [
+        ("user", Input(payload={"text": "go"})),
+        ("text", Input(1, payload=ITEM)),
+        ("model-stop", Input(1, reason="length")),
+    ]
+    one, other = Conversation(), Conversation()
+    assert [one.take(*letter) for letter in word] == [other.take(*letter) for letter in word]
+
+
+def test_a_message_while_idle_asks_the_model() -> None:  # BED-002a
+    conversation = Conversation()
+    assert names(tell(conversation, "user", payload={"text": "go"}))[-1] == "request"
+    assert conversation.state == "awaiting"
+
+
+def test_a_text_that_ends_the_turn_leaves_an_idle_agent() -> None:  # BED-003a
+    assert busy("text", END).state == "idle"
+
+
+@pytest.mark.parametrize("letters", [[], ["text"], ["tool-call", END]], ids=["asked", "partial", "executing"])
+def test_a_cancelled_agent_is_idle(letters) -> None:  # BED-005b, BED-005h
+    assert busy(*letters, "cancel").state == "idle"
+
+
+def test_a_cancel_drops_the_request_in_its_own_step() -> None:  # BED-005a
+    assert names(tell(busy("text"), "cancel")) == ["save", "drop", "stop"]
+
+
+def test_a_message_while_busy_is_refused_and_told_of_the_cancel() -> None:  # BED-002c, BED-002d
     (refusal,) = tell(busy(), "user")
     assert refusal.arguments == ("agent is busy; the operation under way can be cancelled",)
 
@@ -305,7 +334,7 @@ def test_the_delay_doubles_up_to_the_cap(attempt, seconds) -> None:  # BED-D1
     assert delay(attempt) == seconds
 
 
-def test_three_retries_follow_the_first_attempt_each_a_new_request() -> None:  # BED-D1, BED-006
+def test_three_retries_follow_the_first_attempt_each_a_new_request() -> None:  # BED-D1, BED-006a, BED-006b, BED-006d
     conversation = busy()
     asked = []
     for _ in range(RETRIES):
@@ -315,7 +344,13 @@ def test_three_retries_follow_the_first_attempt_each_a_new_request() -> None:  #
     assert len(set(asked)) == RETRIES
     assert names(tell(conversation, "retryable-failure")) == ["save", "stop"]
     assert conversation.state == "error"
-    assert "retries exhausted" in conversation.log[-1]["detail"]
+
+
+def test_when_the_retries_are_used_up_it_says_so_and_what_to_do() -> None:  # BED-006e
+    conversation = busy(*["retryable-failure", "retry-due"] * RETRIES, "retryable-failure")
+    so, what_to_do = conversation.log[-1]["detail"].split(": ")
+    assert so == "retries exhausted"
+    assert "check the connection, then send a message" in what_to_do
 
 
 def test_each_request_has_its_own_retries() -> None:
@@ -381,12 +416,14 @@ def test_an_empty_response_is_valid() -> None:  # BED-D5
     assert kinds(busy(END).log) == ["user-message", "model-request", "completed"]
 
 
-def test_calls_win_over_the_end_of_the_turn() -> None:  # BED-D5
+def test_calls_win_over_the_end_of_the_turn() -> None:  # BED-D5, BED-003c
     assert busy("tool-call", END).state == "executing"
 
 
-def test_a_response_that_was_too_long_is_continued_by_a_new_request() -> None:  # BED-D5
-    assert kinds(busy("text", MORE).log) == ["user-message", "model-request", "assistant", "model-request"]
+def test_a_response_that_was_too_long_is_continued_by_a_new_request() -> None:  # BED-D5, BED-003e
+    conversation = busy("text", MORE)
+    assert kinds(conversation.log) == ["user-message", "model-request", "assistant", "model-request"]
+    assert conversation.state == "awaiting"
 
 
 def test_the_limit_is_told_once_an_upward_crossing() -> None:  # BED-D6
@@ -398,7 +435,7 @@ def test_the_limit_is_told_once_an_upward_crossing() -> None:  # BED-D6
     assert told == [False, True, False, False, True]
 
 
-def test_tools_run_one_after_the_other_in_order() -> None:  # BED-004
+def test_tools_run_one_after_the_other_in_order() -> None:  # BED-003d, BED-004a, BED-004b, BED-004c
     conversation = busy("tool-call", "tool-call", END)
     first = conversation.registers["running"]
     assert names(tell(conversation, "tool-result"))[-1] == "run"

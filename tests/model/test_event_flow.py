@@ -3,12 +3,14 @@
 from dataclasses import replace
 from functools import cache
 
+import msgspec
 import pytest
-from event_flow.flows import CLASSIC, DELTAS
+from event_flow.flows import CLASSIC, DELTAS, flow
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turncheck.adapters.references.event_flow.backend import Backend
+from turncheck.adapters.references.event_flow.emission import Dialect
 from turncheck.model import collation
 from turncheck.model.blocks import Collator, collate
 from turncheck.model.decode import judge
@@ -151,7 +153,9 @@ def test_a_faulty_row_is_refuted(fault):
 
 
 def test_only_the_first_iteration_is_announced():
-    assert names(heard(CHAT, CALL, "response-end", RESULT)).count("llm-request") == 1
+    outputs = names(heard(CHAT, CALL, "response-end", RESULT))
+    assert [place for place, name in enumerate(outputs) if name == "llm-request"] == [outputs.index("accept") + 1]
+    assert outputs.count("request") == 2
 
 
 def test_an_iteration_is_deltas_response_and_the_complete_message():
@@ -176,11 +180,11 @@ def test_with_calls_the_message_is_completed_before_they_start():
 
 def test_calls_run_one_by_one_in_order():
     outputs = heard(CHAT, CALL, OTHER, "response-end", RESULT, OTHERS)
-    assert [output.arguments[0] for output in outputs if output.name.startswith("tool-call-")] == [
-        "c1",
-        "c1",
-        "c2",
-        "c2",
+    assert [(output.name, output.arguments[0]) for output in outputs if output.name.startswith("tool-call-")] == [
+        ("tool-call-start", "c1"),
+        ("tool-call-result", "c1"),
+        ("tool-call-start", "c2"),
+        ("tool-call-result", "c2"),
     ]
 
 
@@ -246,6 +250,19 @@ def test_each_result_is_at_its_call():
 
 def test_the_finish_reason_is_read_from_the_records():
     assert [block.finish_reason for block in collate(CLASSIC)] == ["tool_calls", "tool_calls", "stop"]
+
+
+@pytest.mark.parametrize("tells_record", [False, True])
+def test_both_dialects_give_the_same_blocks_but_for_the_request(tells_record):
+    """As the backend speaks them (EF-D1)."""
+    story = (["I look."], 1), (["all ", "well"], 0)
+    nested, top = (
+        collate(flow(*story, dialect=Dialect(records, tells_record=tells_record))) for records in ("nested", "top-level")
+    )
+    assert [msgspec.structs.replace(one, request=None) for one in nested] == [
+        msgspec.structs.replace(one, request=None) for one in top
+    ]
+    assert nested != top
 
 
 @pytest.mark.parametrize("place", range(len(CLASSIC) + 1))

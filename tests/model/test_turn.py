@@ -111,6 +111,21 @@ def test_a_turn_takes_the_six_steps_in_order():
     assert turn.outcome == "completed"
 
 
+@pytest.mark.parametrize(
+    ("word", "output", "outcome"),
+    [
+        (("loaded", "text", "model-stop"), "respond", "completed"),
+        (("loaded", "call", "model-stop"), "approve", -1),
+        (("denied",), "respond", "denied"),
+    ],
+    ids=["answer", "tools", "refusal"],
+)
+def test_a_decision_is_a_direct_answer_tools_or_a_refusal(word, output, outcome):
+    """TM-2.4; the refusal's reason is in its outcome."""
+    turn = Driven().tells("inbound", "valid", "locked", *word)
+    assert (turn.names[-1], turn.machine.context.registers["outcome"]) == (output, outcome)
+
+
 def test_a_record_is_appended_then_checkpointed_then_the_lock_is_released():
     names = asked().tells("text", "model-stop", *CLOSED).names
     assert names[-4:] == ["append", "checkpoint", "release", "finish"]
@@ -187,8 +202,8 @@ def test_the_first_token_too_many_ends_a_turn(tokens, outcome):
 
 
 @pytest.mark.parametrize("row", [row for row in SPEC.rows() if "run" in row.effects])
-def test_no_tool_runs_but_from_approve(row):
-    assert row.source == "approve"
+def test_no_tool_runs_but_when_it_is_approved(row):
+    assert (row.source, row.event) == ("approve", "approved")
 
 
 def test_a_refused_call_is_an_error_result_and_the_model_is_asked():

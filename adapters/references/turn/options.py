@@ -15,13 +15,16 @@ class Options:
     """A bound that is None is the machine's default; of time and text there is none.
 
     ``queue`` is what a message without delivery does in a turn: ``followUp`` (collect) or ``steer``. ``tools`` are
-    ``{name, schema}``. ``max_tokens`` is for a turn, ``max_seconds`` too; ``max_text`` is in characters.
+    ``{name, schema}``. ``contracts`` (the workspace's rules) and ``memory`` (where to find what is kept) are shown
+    to the model, a line each. ``max_tokens`` is for a turn, ``max_seconds`` too; ``max_text`` is in characters.
     """
 
     queue: str = "followUp"
     tools: Sequence[Mapping[str, Any]] = ()
     denied_tools: Sequence[str] = ()
     denied_chats: Sequence[str] = ()
+    contracts: Sequence[str] = ()
+    memory: Sequence[str] = ()
     max_calls: int | None = None
     max_rounds: int | None = None
     max_tokens: int | None = None

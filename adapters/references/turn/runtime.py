@@ -215,6 +215,8 @@ class TurnRuntime:
             tools=self._options.tools,
             denied_tools=policies.get("deniedTools", ()),
             denied_chats=policies.get("deniedChats", ()),
+            contracts=policies.get("contracts", ()),
+            memory=policies.get("memoryPointers", ()),
             max_calls=limits.get("maxToolCallsPerTurn"),
             max_rounds=limits.get("maxRounds"),
             max_tokens=limits.get("maxTokensPerTurn"),

@@ -56,6 +56,7 @@ class Session:
         self._todo: deque[tuple[str, Told]] = deque()
         self._due: float | None = None
         self._tokens = self._runs = 0
+        self._loaded: tuple[Shown, ...] = ()
         self.now = 0.0
         self.down: str | None = None
         self.model: ModelAwaited | None = None
@@ -136,6 +137,9 @@ class Session:
             case "lock", _:
                 self._lock()
             case "load", (root,):
+                self._loaded = tuple(
+                    Shown(role="system", text=one) for one in (*self._options.contracts, *self._options.memory)
+                )
                 denied = self._memory.told[root].identity["chatId"] in self._options.denied_chats
                 self._answer("denied" if denied else "loaded")
             case "request", (number,):
@@ -195,8 +199,8 @@ class Session:
 
     @property
     def context(self) -> tuple[Shown, ...]:
-        """What the model is shown."""
-        return tuple(self._memory.history)
+        """What the model is shown: what a turn loads, and the messages so far (TM-2.3)."""
+        return (*self._loaded, *self._memory.history)
 
     def _told(self, output: Output) -> list[dict[str, Any]]:
         """The log events of an output, with what a turn adds to them."""

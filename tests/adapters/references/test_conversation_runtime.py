@@ -2,6 +2,7 @@
 
 import base64
 import sqlite3
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from turncheck.adapters.references.conversation import SPAWN, SUBMIT, ConversationTarget, Limits, fit
 from turncheck.adapters.references.conversation import store as stores
+from turncheck.adapters.references.conversation.core import durable
 from turncheck.adapters.references.conversation.images import encoded, fitted
 from turncheck.adapters.references.conversation.shell import RECENT, SUB_AGENT_SECONDS
 from turncheck.adapters.targets import Target
@@ -71,7 +73,7 @@ def test_all_rows_of_the_interaction_are_taken() -> None:
     assert verified()[0].coverage["missed"] == []
 
 
-# ---- stale answers, retries, time ----
+# ---- what the model is shown ----
 
 
 @pytest.fixture
@@ -81,7 +83,39 @@ def runtime():
         yield target
 
 
-def test_a_busy_agent_says_that_the_operation_can_be_cancelled(runtime) -> None:
+def shown_to_the_model(step):
+    """The texts, else the calls, of the one request that waits."""
+    (asked,) = step.awaiting
+    return [entry.text or entry.call_id for entry in asked.input]
+
+
+def test_the_message_is_what_the_model_gets(runtime) -> None:  # BED-002b
+    assert shown_to_the_model(runtime.apply(GO)) == ["go"]
+
+
+def test_the_model_gets_all_results(runtime) -> None:  # BED-004d
+    returned = (ToolReturn(call_id="a", output="red"), ToolReturn(call_id="b", output="blue"))
+    step = runtime.run([GO, call("a"), call("b"), CALLED, *returned])[-1]
+    assert shown_to_the_model(step) == ["go", "a", "b", "red", "blue"]
+
+
+def test_after_a_cancel_the_model_is_shown_all_that_was_and_the_synthetic_results(runtime) -> None:  # BED-005k
+    on = User(id="u2", text="on")
+    step = runtime.run([GO, call("a"), call("b"), CALLED, ToolReturn(call_id="a", output="red"), Abort(), on])[-1]
+    assert shown_to_the_model(step) == ["go", "a", "b", "red", "cancelled while it ran", "on"]
+
+
+def test_after_an_error_the_conversation_goes_on_where_it_was(runtime) -> None:  # BED-006h, BED-006i
+    step = runtime.run(
+        [GO, say("yes"), END, User(id="u2", text="on"), ModelFail(failure="fatal"), User(id="u3", text="and")]
+    )[-1]
+    assert shown_to_the_model(step) == ["go", "yes", "on", "and"]
+
+
+# ---- stale answers, retries, time ----
+
+
+def test_a_busy_agent_says_that_the_operation_can_be_cancelled(runtime) -> None:  # BED-002c, BED-002d
     first, second = runtime.run([GO, User(id="u2", text="and")])
     assert first.refused is None
     assert second.refused.message == "agent is busy; the operation under way can be cancelled"
@@ -96,7 +130,7 @@ def test_an_answer_of_a_model_that_ignored_the_cancel_changes_nothing(runtime) -
     assert asked not in [one.request_id for one in runtime.apply(say("now")).awaiting]
 
 
-def test_retries_wait_on_the_virtual_clock_twice_as_long_each_time(runtime) -> None:
+def test_retries_wait_on_the_virtual_clock_twice_as_long_each_time(runtime) -> None:  # BED-006a, BED-D1
     runtime.reset(ResetOptions(clock="manual"))
     runtime.apply(GO)
     waits = []
@@ -108,7 +142,7 @@ def test_retries_wait_on_the_virtual_clock_twice_as_long_each_time(runtime) -> N
     assert waits == [1, 2, 4]
 
 
-def test_a_retry_that_waits_is_shown(runtime) -> None:
+def test_a_retry_that_waits_is_shown(runtime) -> None:  # BED-006c
     notices = [
         event for event in runtime.run([GO, ModelFail(failure="retryable")])[1].events if event["type"] == "native"
     ]
@@ -120,10 +154,17 @@ def test_a_cancel_ends_the_wait_for_a_retry(runtime) -> None:
     assert runtime.run([GO, ModelFail(failure="retryable"), Abort()])[-1].awaiting == ()
 
 
-def test_usage_near_the_limit_is_told(runtime) -> None:
+def test_usage_near_the_limit_is_told(runtime) -> None:  # BED-012b
     runtime.reset(ResetOptions(limits={"contextWindow": 100}))
     steps = runtime.run([GO, ModelStop(reason="end-turn", usage={"inputTokens": 60, "outputTokens": 20})])
     assert {"type": "native", "name": "context-limit", "value": 80} in steps[-1].events
+
+
+def test_the_context_is_as_full_as_the_last_usage_says(runtime) -> None:  # BED-012a
+    for number, tokens in ((1, 60), (2, 70)):
+        stop = ModelStop(reason="end-turn", usage={"inputTokens": tokens, "outputTokens": 9})
+        runtime.run([User(id=f"u{number}", text="go"), stop])
+        assert runtime.shell.agents[""].core.registers["used"] == tokens + 9
 
 
 @pytest.mark.parametrize("usage", [None, "many", [], {"input": "x"}])
@@ -173,12 +214,44 @@ def ends(session):
     return ModelStop(reason="end-turn", session_id=session)
 
 
-def test_sub_agents_run_side_by_side_and_know_their_task_alone(runtime, parent) -> None:
+def test_each_sub_agent_is_a_conversation_of_its_own(runtime, parent) -> None:  # BED-008a
+    texts = [[event.get("text") for event in runtime.shell.agents[name].core.log[:1]] for name in ("", *parent)]
+    assert texts == [["go"], ["red"], ["blue"]]
+
+
+def test_what_a_sub_agent_does_leaves_the_others_as_they_were(runtime, parent) -> None:  # BED-009a
+    red, *_ = parent
+
+    def others():
+        return {
+            name: deepcopy((one.core.saved(), one.core.log))
+            for name, one in runtime.shell.agents.items()
+            if name != red
+        }
+
+    before = others()
+    runtime.run([ModelFail(failure="retryable", session_id=red), say("yes", red), call("c", session=red)])
+    runtime.apply(ModelStop(reason="tool-use", usage=7, session_id=red))
+    assert others() == before
+
+
+def test_a_sub_agent_is_marked_as_not_started_by_the_user(runtime, parent) -> None:  # BED-009d
+    assert [runtime.shell.agents[name].core.kind for name in ("", *parent)] == ["user", "sub-agent", "sub-agent"]
+
+
+@pytest.mark.parametrize(("tool", "has"), [(SUBMIT, True), ("read", True), ("bash", True), (SPAWN, False)])
+def test_a_sub_agent_has_the_tool_for_submission_and_the_standard_ones(runtime, parent, tool, has) -> None:  # BED-009c
+    red, _ = parent
+    step = runtime.run([call("c", tool, red), ModelStop(reason="tool-use", session_id=red)])[-1]
+    assert not any(event.get("isError") for event in step.events) is has
+
+
+def test_sub_agents_run_side_by_side_and_know_their_task_alone(runtime, parent) -> None:  # BED-008b, BED-009a
     awaited = [one for one in runtime.apply(Client(action="join")).awaiting if isinstance(one, ModelAwaited)]
     assert [[entry.text for entry in one.input or ()] for one in awaited] == [["red"], ["blue"]]
 
 
-def test_the_parent_gets_all_results_when_all_have_submitted(runtime, parent) -> None:
+def test_the_parent_gets_all_results_when_all_have_submitted(runtime, parent) -> None:  # BED-008d, BED-008e, BED-008f
     red, blue = parent
     runtime.run([*submit(blue, "B"), ends(blue)])
     assert [one for one in runtime.run(submit(red, "A"))[-1].events if "sessionId" not in one] == []
@@ -187,18 +260,28 @@ def test_the_parent_gets_all_results_when_all_have_submitted(runtime, parent) ->
     assert events[-1]["type"] == "model-request"
 
 
-def test_a_sub_agent_that_submits_nothing_is_a_failure_in_the_aggregate(runtime, parent) -> None:
+def test_a_sub_agent_that_submits_nothing_is_a_failure_in_the_aggregate(runtime, parent) -> None:  # BED-008c, BED-008g
     red, blue = parent
-    runtime.run([*submit(red, "A"), ends(red)])
+    runtime.run([*submit(red, "A"), ends(red), say("only said", blue)])
     events = [event for event in runtime.apply(ends(blue)).events if event["type"] == "tool-result"]
     assert events[-1]["output"] == "the sub-agent ended without a result: completed"
     assert events[-1]["isError"]
 
 
-def test_sub_agents_time_out(runtime, parent) -> None:
+def test_sub_agents_time_out(runtime, parent) -> None:  # BED-008g
     step = runtime.apply(Advance(seconds=SUB_AGENT_SECONDS))
     results = [event["output"] for event in step.events if event["type"] == "tool-result" and "sessionId" not in event]
     assert results == ["the sub-agent timed out after 600 s"] * 2
+
+
+def test_the_parents_model_deals_with_what_failed(runtime, parent) -> None:  # BED-008h
+    red, _ = parent
+    runtime.run([*submit(red, "A"), ends(red)])
+    (asked,) = runtime.apply(Advance(seconds=SUB_AGENT_SECONDS)).awaiting
+    assert [(entry.text, entry.is_error) for entry in asked.input if entry.role == "tool"] == [
+        ("A", None),
+        ("the sub-agent timed out after 600 s", True),
+    ]
 
 
 def test_a_cancel_of_the_parent_cancels_its_sub_agents(runtime, parent) -> None:
@@ -208,21 +291,21 @@ def test_a_cancel_of_the_parent_cancels_its_sub_agents(runtime, parent) -> None:
     assert step.awaiting == ()
 
 
-def test_a_sub_agent_cannot_spawn(runtime, parent) -> None:
+def test_a_sub_agent_cannot_spawn(runtime, parent) -> None:  # BED-009b
     step = runtime.run([call("x", SPAWN, parent[0], task="more"), ModelStop(reason="tool-use", session_id=parent[0])])[
         -1
     ]
     assert any(event.get("output") == f"there is no tool {SPAWN!r} here" for event in step.events)
 
 
-def test_a_sub_agent_is_not_listed(runtime, parent) -> None:
+def test_a_sub_agent_is_not_listed(runtime, parent) -> None:  # BED-009e
     assert runtime.shell.listed() == [""]
 
 
 # ---- clients ----
 
 
-def test_a_client_that_joins_gets_the_state_and_recent_messages_then_the_news(runtime) -> None:
+def test_a_client_that_joins_gets_the_state_and_recent_messages_then_the_news(runtime) -> None:  # BED-011c
     runtime.apply(GO)
     heard: list[Any] = []
     runtime.shell.join("", heard.append)
@@ -241,6 +324,23 @@ def test_what_a_client_that_joins_is_sent_is_bounded(runtime) -> None:
     assert len(heard[0]["events"]) == RECENT
 
 
+def test_every_client_hears_of_every_change(runtime) -> None:  # BED-011a
+    one: list[Any] = []
+    other: list[Any] = []
+    runtime.shell.clients += [one.append, other.append]
+    runtime.run([GO, call("a"), CALLED, ToolReturn(call_id="a", output="red"), END])
+    assert [news["state"] for news in one] == ["awaiting", "executing", "awaiting", "idle"]
+    assert other == one
+
+
+def test_a_message_is_streamed_before_anything_else_is_done(runtime, monkeypatch) -> None:  # BED-011b
+    order = []
+    runtime.shell.clients.append(lambda news: order.extend(event["type"] for event in durable(news["events"])))
+    monkeypatch.setattr(runtime.shell, "_begin", lambda *_: order.append("begins"))
+    runtime.run([GO, say("yes"), call("a"), CALLED])
+    assert order == ["user-message", "agent-output", "agent-output", "begins"]
+
+
 # ---- persistence ----
 
 
@@ -254,7 +354,7 @@ def test_what_a_client_that_joins_is_sent_is_bounded(runtime) -> None:
     ],
     ids=["asked", "partial", "done", "executing"],
 )
-def test_a_restart_finds_the_whole_history_and_an_idle_agent(tmp_path, word, types) -> None:
+def test_a_restart_finds_the_whole_history_and_an_idle_agent(tmp_path, word, types) -> None:  # BED-003b, BED-007b
     with ConversationTarget() as runtime:
         options = ResetOptions(tools=TOOLS, state_dir=str(tmp_path))
         runtime.reset(options)
@@ -267,6 +367,27 @@ def test_a_restart_finds_the_whole_history_and_an_idle_agent(tmp_path, word, typ
         assert runtime.apply(User(id="u2", text="on")).refused is None
 
 
+def test_a_restart_finds_the_history_as_it_was(tmp_path) -> None:  # BED-007c, BED-013b
+    seen = User(id="u1", text="see", content=[{"type": "text", "text": "see"}, {"type": "image", "path": "shot.png"}])
+    with ConversationTarget() as runtime:
+        options = ResetOptions(tools=TOOLS, state_dir=str(tmp_path))
+        runtime.reset(options)
+        runtime.run([seen, call("a", path="x"), CALLED, ToolReturn(call_id="a", output={"red": 1}), say("yes"), END])
+        before = durable(runtime.shell.agents[""].core.log)
+        runtime.kill()
+        runtime.reset(options)
+        assert runtime.shell.agents[""].core.log == before
+
+
+def test_a_conversation_stays_in_its_directory_wherever_the_runtime_is_next(tmp_path) -> None:  # BED-010a
+    options = ResetOptions(state_dir=str(tmp_path / "state"))
+    for place in ("one", "other"):
+        with ConversationTarget(directory=str(tmp_path / place)) as runtime:
+            runtime.reset(options)
+            runtime.apply(User(id=place, text="go"))
+            assert runtime.shell.agents[""].directory == str(tmp_path.resolve() / "one")
+
+
 def test_a_restart_again_adds_nothing(tmp_path) -> None:
     with ConversationTarget() as runtime:
         options = ResetOptions(state_dir=str(tmp_path))
@@ -275,7 +396,7 @@ def test_a_restart_again_adds_nothing(tmp_path) -> None:
         assert [len(runtime.reset(options).events) for _ in range(3)] == [1, 0, 0]
 
 
-def test_sub_agents_are_idle_after_a_restart_and_still_not_listed(tmp_path) -> None:
+def test_sub_agents_are_idle_after_a_restart_and_still_not_listed(tmp_path) -> None:  # BED-007b, BED-009e
     with ConversationTarget() as runtime:
         options = ResetOptions(tools=SPAWNING.tools, state_dir=str(tmp_path))
         runtime.reset(options)
@@ -285,7 +406,7 @@ def test_sub_agents_are_idle_after_a_restart_and_still_not_listed(tmp_path) -> N
         assert runtime.shell.listed() == [""]
 
 
-def test_the_state_is_durable_before_its_effects(tmp_path, monkeypatch) -> None:
+def test_the_state_is_durable_before_its_effects(tmp_path, monkeypatch) -> None:  # BED-007a
     order = []
     monkeypatch.setattr(stores.Database, "save", lambda *_: order.append("save"))
     with ConversationTarget() as runtime:
@@ -338,7 +459,7 @@ def test_a_crash_at_any_save_leaves_a_history_that_the_core_accepts(tmp_path, mo
         assert len(agent.core.log) >= number
 
 
-def test_a_disk_that_takes_nothing_stops_the_effects(tmp_path, monkeypatch) -> None:
+def test_a_disk_that_takes_nothing_stops_the_effects(tmp_path, monkeypatch) -> None:  # BED-007a
     with ConversationTarget() as runtime:
         runtime.reset(ResetOptions(tools=TOOLS, state_dir=str(tmp_path)))
 
@@ -365,7 +486,7 @@ def test_a_disk_that_takes_nothing_stops_the_effects(tmp_path, monkeypatch) -> N
     ],
     ids=["fits", "wide", "high", "heavy", "thin"],
 )
-def test_an_image_is_fitted_and_keeps_its_aspect_ratio(image, limits, size) -> None:
+def test_an_image_is_fitted_and_keeps_its_aspect_ratio(image, limits, size) -> None:  # BED-D7
     assert fit(image[0], image[1], image[2], limits) == size
 
 
@@ -375,7 +496,7 @@ def test_an_empty_image_is_an_error(width, height) -> None:
         fit(width, height, 1, Limits(1, 1))
 
 
-def image(width, height, *, noise=False):
+def image(width, height, *, noise=False, kind="PNG"):
     import io
     import random
 
@@ -384,7 +505,7 @@ def image(width, height, *, noise=False):
     if noise:
         picture.putdata([(random.Random(at).randrange(256), at % 256, 0) for at in range(width * height)])
     out = io.BytesIO()
-    picture.save(out, format="PNG")
+    picture.save(out, format=kind)
     return out.getvalue()
 
 
@@ -397,7 +518,7 @@ def size_of(data):
         return picture.size
 
 
-def test_a_real_image_is_resized_to_the_limits() -> None:
+def test_a_real_image_is_resized_to_the_limits() -> None:  # BED-013d
     assert size_of(fitted(image(400, 200), Limits(side=100, size=100_000))) == (100, 50)
 
 
@@ -406,7 +527,7 @@ def test_an_image_that_fits_is_left_as_it_is() -> None:
     assert fitted(data) is data
 
 
-def test_an_image_that_is_too_heavy_shrinks_until_it_fits() -> None:
+def test_an_image_that_is_too_heavy_shrinks_until_it_fits() -> None:  # BED-013d
     assert len(fitted(image(60, 60, noise=True), Limits(side=100, size=2000))) <= 2000
 
 
@@ -416,6 +537,7 @@ def test_no_size_fits_no_bytes() -> None:
 
 
 def test_the_history_keeps_the_reference_and_the_request_the_pixels(tmp_path: Path, runtime) -> None:
+    # BED-013a, BED-013b
     (tmp_path / "shot.png").write_bytes(image(40, 20))
     part = {"type": "image", "path": "shot.png"}
     step = runtime.apply(User(id="u1", text="see", content=[{"type": "text", "text": "see"}, part]))
@@ -424,7 +546,13 @@ def test_the_history_keeps_the_reference_and_the_request_the_pixels(tmp_path: Pa
     assert encoded(part, tmp_path)["data"].startswith("iVBOR")  # the first bytes of a PNG, in base64
 
 
-def test_an_image_that_came_with_its_pixels_is_fitted_too(tmp_path) -> None:
+@pytest.mark.parametrize(("kind", "media_type"), [("PNG", "image/png"), ("JPEG", "image/jpeg")])
+def test_an_image_is_sent_as_what_it_is(tmp_path, kind, media_type) -> None:  # BED-013c
+    (tmp_path / "shot").write_bytes(image(40, 20, kind=kind))
+    assert encoded({"type": "image", "path": "shot"}, tmp_path)["mediaType"] == media_type
+
+
+def test_an_image_that_came_with_its_pixels_is_fitted_too(tmp_path) -> None:  # BED-013c, BED-013d
     part = {"type": "image", "mediaType": "image/png", "data": base64.b64encode(image(40, 20)).decode()}
     found = base64.b64decode(encoded(part, tmp_path, Limits(side=20, size=100_000))["data"])
     assert size_of(found) == (20, 10)

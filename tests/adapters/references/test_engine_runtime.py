@@ -60,6 +60,21 @@ def test_a_text_streams_in_deltas_and_is_one_item():
     assert [event.data for event in runtime.wire if event.event == "text"] == ["all ", "well"]
 
 
+def test_a_round_without_text_pushes_none():
+    """RS-4.4."""
+    runtime, _ = driven(USER, ModelStop(reason="end-turn"))
+    assert [message.role for message in runtime.engine.session.messages] == ["user"]
+
+
+def test_the_history_is_in_the_order_of_the_changes():
+    """The message, each call with its result, the round's text; then the next round's (RS-8)."""
+    text = ModelOutput(item=Text(text="I look."))
+    runtime, _ = driven(USER, text, CALL, ToolReturn(call_id="c1", output="a"), ModelStop(reason="tool-use"), text)
+    runtime.apply(ModelStop(reason="end-turn"))
+    roles = [message.role for message in runtime.engine.session.messages]
+    assert roles == ["user", "call", "result", "assistant", "assistant"]
+
+
 def test_the_client_that_is_gone_sees_done_last_too():
     runtime, _ = driven(USER, CALL, Abort())
     assert [event.event for event in runtime.wire][-1] == "done"

@@ -55,6 +55,27 @@ def test_a_request_has_blocks_of_its_own():
     assert [block.text for block in told(*STORY, *again).blocks] == ["again"]
 
 
+FIELDS = {
+    "llm_request": {"phase", "iteration", "provider", "model", "request", "timestamp"},
+    "delta": {"content"},
+    "llm_response": {
+        *("phase", "iteration", "provider", "model", "timestamp"),
+        *("response", "httpHeaders", "httpStatus", "llmApiCall"),
+    },
+    "message_complete": {"role", "content", "tool_calls", "llmApiCalls"},
+    "tool_call_start": {"id", "name"},
+    "tool_call_result": {"id", "name", "content"},
+}
+"""Frame → its fields, beside ``type``."""
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+def test_each_frame_has_its_fields(kind):
+    """EF-2, EF-3, EF-4."""
+    sent = [frame for frame in told(*STORY).backend.frames if frame["type"] == kind]
+    assert [frame.keys() - {"type"} for frame in sent] == [FIELDS[kind]] * (len(sent) or 1)
+
+
 def frames(dialect):
     emission = Emission(dialect, "openai", "gpt", "1970-01-01T00:00:00Z")
     outputs = [Output("accept", ("u1", "one")), Output("llm-response", (1, None)), Output("message-complete", (1,))]

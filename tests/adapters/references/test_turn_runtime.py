@@ -19,6 +19,7 @@ from turncheck.model.stimuli import (
     ModelOutput,
     ModelStop,
     ResetOptions,
+    Shown,
     Text,
     TimerAwaited,
     ToolCall,
@@ -139,6 +140,23 @@ def test_what_goes_wrong_ends_the_turn_with_its_class_a_reason_and_what_to_do(wo
     assert stop["nextAction"]
 
 
+BOUNDS = {
+    "maxToolCallsPerTurn": (1, (ONE, call(), call("c2"), STOP, ToolReturn(call_id="c1"))),
+    "maxRounds": (1, (ONE, call(), STOP, ToolReturn(call_id="c1"))),
+    "maxSecondsPerTurn": (5, (ONE, call(), STOP, Advance(seconds=5))),
+    "maxTokensPerTurn": (10, (ONE, TEXT, ModelStop(reason="end-turn", usage={"tokens": 11}))),
+}
+
+
+@pytest.mark.parametrize("bound", BOUNDS)
+def test_a_bound_that_is_reached_fails_the_turn_by_its_name_and_says_how_to_go_on(bound):
+    """In number, time and tokens (TM-2.5, TM-3.3, TM-4.3, TM-D3)."""
+    limit, word = BOUNDS[bound]
+    stop = end(*word, limits={bound: limit})
+    assert (stop["status"], stop["why"]) == ("failed", f"{bound} is reached")
+    assert stop["nextAction"].startswith("go on in a new turn")
+
+
 def test_the_tokens_of_all_responses_of_a_turn_count_together():
     usage = ModelStop(reason="tool-use", usage={"inputTokens": 4, "outputTokens": 2})
     stop = end(ONE, call(), usage, ToolReturn(call_id="c1"), TEXT, usage, limits={"maxTokensPerTurn": 11})
@@ -178,6 +196,12 @@ def test_a_tools_failure_is_structured():
     assert result["output"] == {"failure": "tool_runtime_error", "message": "broken"}
 
 
+def test_a_tools_result_goes_back_to_the_model():
+    """TM-2.5."""
+    _, step = told(ONE, call(), STOP, ToolReturn(call_id="c1", output="a"))
+    assert step.awaiting[0].input[-1] == Shown(role="tool", call_id="c1", text="a")
+
+
 @pytest.mark.parametrize(
     "stimulus", [ToolReturn(call_id="c9"), ToolReturn(call_id="c1", execution="e9"), TEXT, Abort()]
 )
@@ -186,6 +210,44 @@ def test_what_nobody_asked_for_is_refused_and_logs_nothing(stimulus):
     events, step = told(ONE, call(), STOP, stimulus)
     assert step.refused.why in {"not-awaited", "unsupported"}
     assert events == before
+
+
+# ---- messages during a turn ----
+
+
+@pytest.mark.parametrize("queue", ["collect", "steer"])
+def test_a_turn_in_which_a_message_comes_ends_with_its_own_terminal(queue):
+    """TM-5.3; the terminal that follows, where there is one, is the other's."""
+    events, _ = told(ONE, call(), STOP, User(id="u2", text="two"), ToolReturn(call_id="c1"), TEXT, STOP, queue=queue)
+    assert [(event["turnId"], event["status"]) for event in events if event["type"] == "run-stop"] == [
+        ("u1", "completed")
+    ]
+
+
+def test_a_steer_is_shown_after_the_whole_batch_and_before_the_next_inference():
+    """TM-5.2."""
+    word = (ONE, call(), call("c2"), STOP, User(id="u2", text="two"), ToolReturn(call_id="c1"))
+    _, amid = told(*word, queue="steer")
+    _, after = told(*word, ToolReturn(call_id="c2"), queue="steer")
+    assert [type(one).__name__ for one in amid.awaiting] == ["ToolAwaited"]
+    assert [entry.call_id or entry.text for entry in after.awaiting[0].input][-3:] == ["c1", "c2", "two"]
+
+
+def test_messages_that_wait_are_a_turn_each():
+    """TM-D7: they are never put together."""
+    events, _ = told(ONE, User(id="u2", text="two"), User(id="u3", text="three"), *(TEXT, STOP) * 3)
+    assert [event["turnId"] for event in events if event["type"] == "run-stop"] == ["u1", "u2", "u3"]
+
+
+def test_an_event_that_comes_during_a_turn_is_checked_when_its_turn_comes():
+    """TM-D2."""
+    unfit = User(id="u2", text="two", meta={"chatId": None})
+    events, _ = told(ONE, unfit, TEXT, STOP)
+    assert [(event["turnId"], event.get("failure")) for event in events if event["type"] == "run-stop"] == [
+        ("u1", None),
+        ("u2", "invalid_input"),
+    ]
+    assert [event["type"] for event in told(ONE, unfit)[0]] == ["user-message", "model-request", "user-message"]
 
 
 # ---- keys, senders, sessions ----
@@ -240,6 +302,20 @@ def test_a_session_lives_in_a_folder_of_its_own_and_comes_back(tmp_path, name):
 
 
 # ---- memory ----
+
+
+def test_a_turn_loads_contracts_memory_pointers_and_recent_messages(tmp_path):
+    """TM-2.3; the messages are an earlier process's."""
+    told(ONE, TEXT, STOP, state=str(tmp_path))
+    policies = {"contracts": ["answer in English"], "memoryPointers": ["notes/2026.md"]}
+    _, step = told(User(id="u2", text="two"), state=str(tmp_path), policies=policies)
+    assert [(entry.role, entry.text) for entry in step.awaiting[0].input] == [
+        ("system", "answer in English"),
+        ("system", "notes/2026.md"),
+        ("user", "one"),
+        ("assistant", "done."),
+        ("user", "two"),
+    ]
 
 
 def test_the_journal_is_a_log_of_the_core(tmp_path):
