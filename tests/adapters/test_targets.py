@@ -140,7 +140,7 @@ def test_a_forgotten_kind_is_guessed():
         open_projector("myapp.turns:project", timeout=LONG)
 
 
-@pytest.mark.parametrize("text", ["reference:engine", "python:", "python:module", "cmd:", "cmd:  ", "cmd:'"])
+@pytest.mark.parametrize("text", ["reference:motor", "python:", "python:module", "cmd:", "cmd:  ", "cmd:'"])
 def test_what_follows_the_kind_is_judged(text):
     with pytest.raises(BadTargetError, match="no target"):
         open_projector(text, timeout=LONG)

@@ -62,6 +62,7 @@ def test_every_wrong_collation_is_listed():
 
 @pytest.mark.parametrize(("double", "law"), DOUBLES.items())
 def test_a_wrong_collation_breaks_the_law_of_its_fault(double, law):
+    """So that the laws on EF-5 to EF-12, EF-D1 and EF-D2 can fail."""
     collate_ = by(getattr(wrong, double))
     assert law in set().union(*(broken(collate_, frames) for frames in FLOWS))
 
@@ -84,6 +85,7 @@ def test_every_law_finds_evidence(law):
 @SETTINGS
 @given(flows())
 def test_no_law_alarms_at_the_right_collation(frames):
+    """It keeps EF-5, EF-6, EF-7, EF-8, EF-9, EF-10, EF-12, EF-D1 and EF-D2 on flows of any shape."""
     assert broken(collate, frames) == set()
 
 

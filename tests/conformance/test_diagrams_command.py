@@ -32,7 +32,8 @@ def test_all_formats_of_all_pictures_are_written(tmp_path):
     """The folder is made; a log in it would be drawn too."""
     assert run("--out", tmp_path / "new").exit_code == 0
     assert {path.name for path in (tmp_path / "new").iterdir()} == {
-        f"{machine}{end}" for machine in MACHINES for end in (".dot", ".mmd", ".svg")
+        *(f"{machine}{end}" for machine in MACHINES for end in (".dot", ".mmd", ".svg")),
+        *(f"{machine}_sequence{end}" for machine in ("engine", "event_flow") for end in (".mmd", ".svg")),
     }
 
 

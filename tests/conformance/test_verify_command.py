@@ -115,7 +115,7 @@ def test_a_broken_law_exits_1(wrong):
     ("target", "said"),
     [
         ("nonsense", "no target 'nonsense'"),
-        ("reference:engine", "there is no 'engine'"),
+        ("reference:motor", "no 'motor'"),
         ("python:no_such_module:project", "No module named 'no_such_module'"),
         ("cmd:/no/such/program", "cannot start '/no/such/program'"),
     ],

@@ -150,7 +150,10 @@ def test_a_target_that_dies_is_an_error_of_every_law_that_is_declared():
 
 def test_an_unsettled_word_leaves_open_whether_runs_end():
     result, _ = verified(wrong.Unsettled())
-    assert reasons(result, "inconclusive")["run-never-stuck"] == f"{UNSETTLED} words did not settle, first after user"
+    assert (
+        reasons(result, "inconclusive")["run-never-stuck"]
+        == f"{UNSETTLED} words did not settle, first after user, model-output, model-stop, abort"
+    )
 
 
 def test_no_law_is_judged_on_an_unsettled_word():
@@ -162,7 +165,7 @@ def test_unsettled_words_end_the_run_soon():
     result, _ = verified(wrong.Unsettled(), words=300)
     assert (result.coverage["unsettled"], result.cut) == (
         UNSETTLED,
-        f"{UNSETTLED} words were unsettled: no quiet within the adapter's patience, first after user",
+        f"{UNSETTLED} words were unsettled: no quiet within the adapter's patience, first after user, model-output, model-stop, abort",
     )
 
 

@@ -278,7 +278,9 @@ class Waits(SyncAdapter):
         pass
 
     def user(self, stimulus):
-        threading.Event().wait()
+        lock = threading.Lock()
+        lock.acquire()
+        lock.acquire()  # a bare lock is not seen as waiting
 
 class Nobody(Right):
     implementation = {}

@@ -132,10 +132,12 @@ def test_a_faulty_row_is_refuted(fault):
 
 
 def test_the_session_is_loaded_before_anything_else():
+    """RS-1."""
     assert names(heard(engine(), BEGUN[0])) == ["accept", "load"]
 
 
 def test_the_users_message_is_pushed_first():
+    """RS-2."""
     assert names(heard(engine(), *BEGUN))[2] == "push-user"
 
 
@@ -145,20 +147,24 @@ def test_a_message_while_a_run_is_open_is_refused():
 
 @pytest.mark.parametrize(("messages", "output"), [(2, "request"), (3, "compact")])
 def test_a_history_is_compacted_when_the_message_makes_it_too_long(messages, output):
+    """RS-3.1."""
     assert names(heard(engine(), BEGUN[0], ("session-loaded", {"messages": messages})))[-1] == output
 
 
 def test_without_a_compactor_the_prefix_is_dropped():
+    """RS-3.2; after the push, before the request (RS-8)."""
     outputs = heard(engine(compactor=False), BEGUN[0], ("session-loaded", {"messages": 3}))
     assert names(outputs)[2:] == ["push-user", "truncate", "request"]
 
 
 def test_a_failed_compaction_is_a_warning_and_tells_the_client_nothing():
+    """RS-3.2, RS-D0."""
     outputs = heard(engine(), BEGUN[0], ("session-loaded", {"messages": 3}), "compaction-failed")
     assert names(outputs)[-3:] == ["warn", "truncate", "request"]
 
 
 def test_each_delta_is_sent_at_once():
+    """RS-4.2."""
     assert told(heard(engine(), *BEGUN, HI, ("text", {"text": " there"})), "text") == [("hi",), (" there",)]
 
 
@@ -171,11 +177,13 @@ def test_two_items_are_two_texts():
 
 
 def test_the_text_of_a_round_is_pushed_at_its_end():
+    """RS-4.4."""
     outputs = heard(engine(), *BEGUN, HI, CALL, OUTPUT, HI, "stream-end")
     assert told(outputs, "push-text") == [(("hi", "hi"),)]
 
 
 def test_a_call_is_told_executed_and_answered_in_order():
+    """RS-4.3."""
     outputs = heard(engine(), *BEGUN, CALL, ("tool-output", {"call_id": "c1", "data": 1, "metadata": {}}))
     assert names(outputs)[4:] == [
         *("say", "tool-status", "call", "execute"),
@@ -198,43 +206,53 @@ def test_a_late_result_of_another_call_is_ignored():
 
 
 def test_a_round_with_a_call_is_followed_by_another():
+    """RS-4.1."""
     assert len(told(heard(engine(), *BEGUN, CALL, OUTPUT, "stream-end"), "request")) == 2
 
 
 def test_a_round_without_a_call_completes_the_run():
+    """RS-4.1, RS-D1."""
     assert stops(*BEGUN, HI, "stream-end") == ["completed"]
 
 
 def test_a_failing_provider_ends_the_run_as_error():
+    """RS-5.1."""
     assert stops(*BEGUN, ("provider-error", {"message": "down"})) == ["llm_error"]
 
 
 def test_a_broken_stream_ends_the_run_where_no_call_was_handled():
+    """RS-5.2."""
     assert stops(*BEGUN, HI, ERROR) == ["stream_error"]
 
 
 def test_a_broken_stream_is_followed_by_a_round_where_a_call_was_handled():
+    """RS-5.2."""
     assert len(told(heard(engine(), *BEGUN, CALL, OUTPUT, ERROR), "request")) == 2
 
 
 def test_a_call_of_an_earlier_round_does_not_carry_a_broken_stream():
+    """RS-5.2."""
     assert stops(*BEGUN, CALL, OUTPUT, "stream-end", ERROR) == ["stream_error"]
 
 
 def test_the_partial_text_of_a_broken_stream_is_pushed():
+    """RS-D0."""
     assert told(heard(engine(), *BEGUN, HI, ERROR), "push-text") == [(("hi",),)]
 
 
 def test_a_tools_failure_goes_to_the_model_as_the_tools_output():
+    """RS-5.3."""
     (result,) = told(heard(engine(), *BEGUN, CALL, ("tool-error", {"call_id": "c1", "message": "no file"})), "result")
     assert result == ("c1", "no file", "error")
 
 
 def test_at_the_bound_the_calls_of_the_last_round_are_run_and_the_run_ends_as_error():
+    """RS-5.4, RS-D0."""
     assert stops(*BEGUN, CALL, OUTPUT, "stream-end", max_tool_rounds=1) == ["max_tool_rounds"]
 
 
 def test_without_a_call_the_last_round_completes():
+    """RS-D0."""
     assert stops(*BEGUN, "stream-end", max_tool_rounds=1) == ["completed"]
 
 
@@ -245,10 +263,12 @@ def test_when_the_client_goes_the_running_call_has_a_synthetic_result():
 
 @pytest.mark.parametrize("events", [(), (HI,), (CALL,), (CALL, OUTPUT)], ids=["asked", "said", "called", "answered"])
 def test_when_the_client_goes_the_run_is_interrupted(events):
+    """RS-D1."""
     assert stops(*BEGUN, *events, "client-gone") == ["client gone"]
 
 
 def test_an_error_is_an_observation_and_never_the_terminal():
+    """RS-D2."""
     assert [event["type"] for event in log(*BEGUN, ERROR)][-2:] == ["fault", "run-stop"]
 
 
@@ -263,11 +283,13 @@ ENDS = {
 
 @pytest.mark.parametrize("end", ENDS)
 def test_every_path_ends_by_touching_the_session_then_done_then_save(end):
+    """RS-1, RS-6, RS-8."""
     assert names(heard(engine(max_tool_rounds=1), *BEGUN, *ENDS[end]))[-3:] == ["touch", "done", "save"]
 
 
 @pytest.mark.parametrize("end", ENDS)
 def test_an_end_is_an_error_exactly_when_an_error_ended_the_loop(end):
+    """RS-D1."""
     outputs = heard(engine(max_tool_rounds=1), *BEGUN, *ENDS[end])
     ((reason, detail),) = told(outputs, "done")
     assert (reason == "error") == (detail in {code for code, _ in told(outputs, "error")})

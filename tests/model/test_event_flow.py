@@ -153,12 +153,14 @@ def test_a_faulty_row_is_refuted(fault):
 
 
 def test_only_the_first_iteration_is_announced():
+    """It begins with that (EF-2)."""
     outputs = names(heard(CHAT, CALL, "response-end", RESULT))
     assert [place for place, name in enumerate(outputs) if name == "llm-request"] == [outputs.index("accept") + 1]
     assert outputs.count("request") == 2
 
 
 def test_an_iteration_is_deltas_response_and_the_complete_message():
+    """EF-3."""
     assert names(heard(CHAT, HI, "response-end"))[3:] == [
         "say",
         "delta",
@@ -170,15 +172,18 @@ def test_an_iteration_is_deltas_response_and_the_complete_message():
 
 
 def test_without_calls_the_complete_message_may_be_missing():
+    """EF-3."""
     assert "message-complete" not in names(heard(CHAT, HI, "response-end", always_completes=False))
 
 
 def test_with_calls_the_message_is_completed_before_they_start():
+    """EF-3, EF-4."""
     outputs = names(heard(CHAT, CALL, "response-end", always_completes=False))
     assert outputs[-2:] == ["message-complete", "tool-call-start"]
 
 
 def test_calls_run_one_by_one_in_order():
+    """EF-4."""
     outputs = heard(CHAT, CALL, OTHER, "response-end", RESULT, OTHERS)
     assert [(output.name, output.arguments[0]) for output in outputs if output.name.startswith("tool-call-")] == [
         ("tool-call-start", "c1"),
@@ -189,10 +194,12 @@ def test_calls_run_one_by_one_in_order():
 
 
 def test_the_bound_ends_the_loop_as_error():
+    """EF-1, EF-D3."""
     assert stops(CHAT, CALL, "response-end", RESULT, max_tool_iterations=1) == ["error"]
 
 
 def test_without_a_call_the_last_iteration_completes():
+    """EF-1, EF-D3."""
     assert stops(CHAT, HI, "response-end", max_tool_iterations=1) == ["completed"]
 
 
@@ -212,7 +219,8 @@ def test_a_broken_call_and_one_that_comes_twice_are_dropped():
 @SETTINGS
 @given(st.lists(st.tuples(DELTAS, st.integers(1, 3)), max_size=3), DELTAS)
 def test_each_block_is_a_round(iterations, last):
-    """Text and calls of block n are the outputs of round n, and its results are what the next round was fed."""
+    """Text and calls of block n are the outputs of round n, and its results are what the next round was fed
+    (EF-D3)."""
     chat = Backend(max_tool_iterations=9)
     chat.hear("chat", Heard(id="u1", text="one"))
     for number, (deltas, calls) in enumerate([*iterations, ([*last, "end"], 0)]):
@@ -236,6 +244,7 @@ def test_each_block_is_a_round(iterations, last):
 
 
 def test_the_sources_story_is_three_blocks_with_their_tools():
+    """EF-5, EF-7."""
     assert [(block.text, len(block.calls)) for block in collate(CLASSIC)] == [
         ("I look.", 1),
         ("haha", 2),
@@ -244,11 +253,13 @@ def test_the_sources_story_is_three_blocks_with_their_tools():
 
 
 def test_each_result_is_at_its_call():
+    """EF-7."""
     results = [use.result for block in collate(CLASSIC) for use in block.calls]
     assert results == ["result of c0.0", "result of c1.0", "result of c1.1"]
 
 
 def test_the_finish_reason_is_read_from_the_records():
+    """Each block's from its own (EF-12)."""
     assert [block.finish_reason for block in collate(CLASSIC)] == ["tool_calls", "tool_calls", "stop"]
 
 
@@ -257,7 +268,8 @@ def test_both_dialects_give_the_same_blocks_but_for_the_request(tells_record):
     """As the backend speaks them (EF-D1)."""
     story = (["I look."], 1), (["all ", "well"], 0)
     nested, top = (
-        collate(flow(*story, dialect=Dialect(records, tells_record=tells_record))) for records in ("nested", "top-level")
+        collate(flow(*story, dialect=Dialect(records, tells_record=tells_record)))
+        for records in ("nested", "top-level")
     )
     assert [msgspec.structs.replace(one, request=None) for one in nested] == [
         msgspec.structs.replace(one, request=None) for one in top
@@ -267,30 +279,36 @@ def test_both_dialects_give_the_same_blocks_but_for_the_request(tells_record):
 
 @pytest.mark.parametrize("place", range(len(CLASSIC) + 1))
 def test_at_no_time_is_there_a_block_too_many(place):
+    """EF-8."""
     calls = 1 + sum(frame["type"] == "llm_response" for frame in CLASSIC[:place])
     assert len(collate(CLASSIC[:place])) <= calls
 
 
 def test_who_joins_amid_an_iteration_does_not_see_it_twice():
-    """The deltas that came first are taken for the first iteration's, until the response says whose they are."""
+    """The deltas that came first are taken for the first iteration's, until the response says whose they are
+    (EF-8)."""
     second = next(at for at, frame in enumerate(CLASSIC) if frame.get("content") == "ha")
     assert [block.iteration for block in collate(CLASSIC[second:])] == [2, 3]
 
 
 def test_a_delta_that_is_equal_to_the_one_before_is_text():
+    """EF-D2."""
     assert collate([{"type": "delta", "content": "ha"}] * 2)[0].text == "haha"
 
 
 def test_a_delta_that_comes_again_with_its_number_is_not():
+    """EF-D2."""
     assert collate([{"type": "delta", "content": "ha", "seq": 1}] * 2)[0].text == "ha"
 
 
 def test_a_complete_message_without_records_belongs_to_the_newest_block():
+    """EF-9."""
     message = {"type": "message_complete", "role": "assistant", "content": "hi", "tool_calls": []}
     assert len(collate([{"type": "delta", "content": "hi"}, message])) == 1
 
 
 def test_an_empty_complete_message_does_not_take_the_text():
+    """EF-10."""
     message = {"type": "message_complete", "role": "assistant", "content": None, "tool_calls": None}
     assert collate([{"type": "delta", "content": "hi"}, message])[0].text == "hi"
 

@@ -87,6 +87,7 @@ def test_the_rows_are_sound():
 
 
 def test_every_failure_class_of_the_source_has_an_outcome():
+    """And there is no other one (TM-6)."""
     assert {end.failure for end in OUTCOMES.values()} == {
         *("invalid_input", "policy_denied", "tool_runtime_error", "timeout", "provider_error", "report_missing"),
         None,
@@ -95,6 +96,7 @@ def test_every_failure_class_of_the_source_has_an_outcome():
 
 @pytest.mark.parametrize("name", [name for name in OUTCOMES if name != "completed"])
 def test_what_is_not_completed_says_why_and_what_to_do(name):
+    """TM-2.6."""
     assert OUTCOMES[name].reason
     assert OUTCOMES[name].next_action
 
@@ -103,6 +105,7 @@ def test_what_is_not_completed_says_why_and_what_to_do(name):
 
 
 def test_a_turn_takes_the_six_steps_in_order():
+    """TM-2.1, TM-2.2: the lock is waited for after the check."""
     turn = called("c1").tells("approved", "tool-return", "text", "model-stop", *CLOSED)
     assert turn.path == [
         *("idle", "receive", "lock", "understand", "decide", "approve", "execute", "decide", "respond", "record"),
@@ -127,15 +130,18 @@ def test_a_decision_is_a_direct_answer_tools_or_a_refusal(word, output, outcome)
 
 
 def test_a_record_is_appended_then_checkpointed_then_the_lock_is_released():
+    """TM-2.7."""
     names = asked().tells("text", "model-stop", *CLOSED).names
     assert names[-4:] == ["append", "checkpoint", "release", "finish"]
 
 
 def test_no_turn_is_seen_closed_before_its_record_is_durable():
+    """TM-3.4."""
     assert all(row.event == "recorded" for row in SPEC.rows() if "finish" in row.effects)
 
 
 def test_an_invalid_event_never_takes_the_lock_and_is_recorded():
+    """TM-2.2, TM-D2."""
     turn = Driven().tells("inbound", "invalid", *CLOSED)
     assert not {"lock", "release"} & set(turn.names)
     assert [event["type"] for event in turn.log] == ["user-message", "run-stop"]
@@ -143,6 +149,7 @@ def test_an_invalid_event_never_takes_the_lock_and_is_recorded():
 
 
 def test_an_invalid_event_without_a_text_is_logged_with_an_empty_one():
+    """TM-D2."""
     turn = Driven().tell("inbound", text=7).tells("invalid", *CLOSED)
     assert turn.log[0] == {"type": "user-message", "text": ""}
 
@@ -154,6 +161,7 @@ def test_the_policy_denies_a_turn_before_the_model_is_asked():
 
 
 def test_a_response_without_a_reply_is_a_missing_report():
+    """TM-D3."""
     assert asked().tells("reasoning", "model-stop", *CLOSED).outcome == "no reply"
 
 
@@ -165,6 +173,7 @@ def test_a_failing_model_ends_the_turn_and_its_calls_are_answered():
 
 @pytest.mark.parametrize("place", ["valid", "locked", "loaded", "model-stop", "approved"])
 def test_time_ends_a_turn_wherever_it_waits(place):
+    """TM-3.3."""
     path = ("inbound", "valid", "locked", "loaded")
     turn = Driven()
     for symbol in path:
@@ -187,6 +196,7 @@ def test_a_call_beyond_the_bound_is_answered_and_ends_the_turn():
 
 
 def test_a_turn_asks_the_model_no_more_often_than_its_bound():
+    """TM-3.3."""
     turn = called("c1", max_rounds=1).tells("approved", "tool-return", *CLOSED)
     assert turn.names.count("request") == 1
     assert turn.outcome == "too many rounds"
@@ -194,6 +204,7 @@ def test_a_turn_asks_the_model_no_more_often_than_its_bound():
 
 @pytest.mark.parametrize(("tokens", "outcome"), [(9, "completed"), (10, "too many tokens")])
 def test_the_first_token_too_many_ends_a_turn(tokens, outcome):
+    """TM-3.3."""
     turn = asked(token_bound=10).tell("text").tell("model-stop", tokens=tokens).tells(*CLOSED)
     assert turn.outcome == outcome
 
@@ -203,10 +214,12 @@ def test_the_first_token_too_many_ends_a_turn(tokens, outcome):
 
 @pytest.mark.parametrize("row", [row for row in SPEC.rows() if "run" in row.effects])
 def test_no_tool_runs_but_when_it_is_approved(row):
+    """TM-2.5, TM-4.1."""
     assert (row.source, row.event) == ("approve", "approved")
 
 
 def test_a_refused_call_is_an_error_result_and_the_model_is_asked():
+    """TM-4.1, TM-D1."""
     turn = called("c1").tell("refused", failure="policy_denied", message="no")
     assert "run" not in turn.names
     assert turn.log[-2] == {
@@ -219,6 +232,7 @@ def test_a_refused_call_is_an_error_result_and_the_model_is_asked():
 
 
 def test_a_failing_tool_is_an_error_result_and_the_model_is_asked():
+    """TM-4.2."""
     turn = called("c1").tell("approved").tell("tool-failure", failure="tool_runtime_error", message="broken")
     assert turn.log[-2]["output"] == {"failure": "tool_runtime_error", "message": "broken"}
     assert turn.machine.state == "decide"
@@ -238,12 +252,14 @@ def test_a_call_id_that_comes_twice_in_a_turn_is_one_call():
 
 
 def test_what_comes_during_a_turn_waits_for_the_next():
+    """TM-5.1."""
     turn = asked().tell("inbound", id="u2").tells("text", "model-stop", *CLOSED)
     assert turn.names[-2:] == ["finish", "check"]
     assert turn.machine.state == "receive"
 
 
 def test_a_steer_joins_at_the_next_inference():
+    """TM-5.2."""
     turn = called("c1", while_active="steer").tell("inbound", id="u2").tells("approved", "tool-return")
     assert not turn.machine.context.registers["steers"]
     assert turn.names[-1] == "request"
@@ -261,6 +277,7 @@ def test_a_steer_that_comes_after_the_terminal_waits_and_the_log_says_so():
 
 @pytest.mark.parametrize("state", ["idle", "decide", "record"])
 def test_a_key_that_comes_again_makes_no_turn_and_logs_nothing(state):
+    """TM-1.2, TM-D7."""
     turn = Driven().tell("inbound", key="k").tells(*READY[1:])
     turn.tells(
         *{"idle": ("text", "model-stop", *CLOSED), "decide": (), "record": ("text", "model-stop", "responded")}[state]
@@ -277,6 +294,7 @@ def test_a_key_that_comes_again_makes_no_turn_and_logs_nothing(state):
 
 
 def test_a_restart_answers_the_calls_and_closes_the_turn_as_a_recovered_failure():
+    """TM-7.1, TM-D6."""
     turn = called("c1", "c2").tells("approved", "crash", "restart", *CLOSED)
     results = [(event["callId"], event["synthetic"]) for event in turn.log if event["type"] == "tool-result"]
     assert results == [("c1", True), ("c2", True)]
@@ -286,6 +304,7 @@ def test_a_restart_answers_the_calls_and_closes_the_turn_as_a_recovered_failure(
 
 @pytest.mark.parametrize("crashes", [1, 2, 3])
 def test_a_crash_during_recovery_changes_nothing(crashes):
+    """TM-D5."""
     turn = called("c1")
     for _ in range(crashes):
         turn.tells("crash", "restart")
@@ -299,6 +318,7 @@ def test_a_terminal_that_reached_the_journal_before_the_crash_stands():
 
 
 def test_what_waited_is_served_after_a_restart():
+    """TM-7.1."""
     turn = asked().tell("inbound", id="u2").tells("crash", "restart", *CLOSED)
     assert turn.machine.state == "receive"
 
@@ -344,6 +364,7 @@ def everything():
 
 
 def test_nothing_that_a_machine_is_told_breaks_a_promise_or_the_core():
+    """A second terminal of a turn would (TM-3.1), and a call without its result."""
     assert everything().violation is None
 
 

@@ -71,11 +71,15 @@ def encoded(part: dict[str, Any], directory: Path, limits: Limits = DEFAULT) -> 
         return part
     data = (directory / part["path"]).read_bytes() if "path" in part else base64.b64decode(part["data"], validate=True)
     image = fitted(data, limits)
-    return {"type": "image", "mediaType": _media_type(image), "data": base64.b64encode(image).decode()}
+    return {
+        "type": "image",
+        "mediaType": part.get("mediaType") or _media_type(image),
+        "data": base64.b64encode(image).decode(),
+    }
 
 
 def _media_type(data: bytes) -> str | None:
-    """What the bytes are, whatever a file's name or a client says: a provider refuses what is labelled as another."""
+    """What the bytes are: a provider refuses an image that is labelled as another kind."""
     from PIL import Image  # noqa: PLC0415 - only who shows images needs it
 
     with Image.open(io.BytesIO(data)) as image:

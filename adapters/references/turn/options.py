@@ -15,7 +15,7 @@ class Options:
     """A bound that is None is the machine's default; of time and text there is none.
 
     ``queue`` is what a message without delivery does in a turn: ``followUp`` (collect) or ``steer``. ``tools`` are
-    ``{name, schema}``. ``contracts`` (the workspace's rules) and ``memory`` (where to find what is kept) are shown
+    ``{name, schema}``. ``contracts`` (the workspace's rules) and ``memory_pointers`` (where to find what is kept) are shown
     to the model, a line each. ``max_tokens`` is for a turn, ``max_seconds`` too; ``max_text`` is in characters.
     """
 
@@ -24,7 +24,7 @@ class Options:
     denied_tools: Sequence[str] = ()
     denied_chats: Sequence[str] = ()
     contracts: Sequence[str] = ()
-    memory: Sequence[str] = ()
+    memory_pointers: Sequence[str] = ()
     max_calls: int | None = None
     max_rounds: int | None = None
     max_tokens: int | None = None

@@ -216,7 +216,7 @@ class TurnRuntime:
             denied_tools=policies.get("deniedTools", ()),
             denied_chats=policies.get("deniedChats", ()),
             contracts=policies.get("contracts", ()),
-            memory=policies.get("memoryPointers", ()),
+            memory_pointers=policies.get("memoryPointers", ()),
             max_calls=limits.get("maxToolCallsPerTurn"),
             max_rounds=limits.get("maxRounds"),
             max_tokens=limits.get("maxTokensPerTurn"),

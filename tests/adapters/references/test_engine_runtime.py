@@ -104,8 +104,10 @@ U, A, C, R = Message("user"), Message("assistant"), Message("call", call_id="c")
     ids=["just enough", "more", "at most all before the last", "between rounds", "no user first", "the first message"],
 )
 def test_a_history_is_cut_at_a_user_message(messages, limit, expected):
+    """RS-3.1; the last message is never in the prefix (RS-D0)."""
     assert cut(messages, limit) == expected
 
 
 def test_a_result_without_its_call_is_an_orphan():
+    """RS-3.2."""
     assert list(without_orphans([R, U, C, R])) == [U, C, R]

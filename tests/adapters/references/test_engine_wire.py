@@ -240,6 +240,7 @@ def _pairs(statuses):
 
 
 def test_every_path_is_told_as_the_wire_wants_it(walked):
+    """RS-6, RS-7."""
     assert breaches(walked[1]) == set()
 
 
@@ -289,15 +290,18 @@ WIRES = {
 
 @pytest.mark.parametrize(("wire", "breach"), WIRES.items(), ids=lambda item: getattr(item, "__name__", ""))
 def test_a_wrong_wire_is_caught(wire, breach, engine, monkeypatch):
+    """So that the test of RS-6 and RS-7 can fail."""
     monkeypatch.setattr(server, "server_event", wire)
     assert breach in breaches(engine(called(), ANSWER, tools=[ValueError("no such file")]).chat())
 
 
 def test_each_path_tells_its_errors(path, walked):
+    """RS-5.1, RS-5.2, RS-5.3, RS-5.4."""
     assert codes(walked[1]) == CODES.get(path, [])
 
 
 def test_each_path_closes_one_run_by_its_reason(path, walked):
+    """RS-D1."""
     world, _ = walked
     (log,) = world.logs
     projection = project([judge(event) for event in log])
@@ -306,12 +310,14 @@ def test_each_path_closes_one_run_by_its_reason(path, walked):
 
 
 def test_each_path_saves_the_session(walked):
+    """RS-1; its first message is the user's (RS-2)."""
     world, _ = walked
     session = world.storage.load("s1")
     assert session.messages[0] == Message("user", "one")
 
 
 def test_each_path_sets_when_the_session_was_active(walked):
+    """RS-8."""
     world, _ = walked
     assert datetime.fromisoformat(world.storage.load("s1").last_active).tzinfo is not None
 
@@ -320,11 +326,13 @@ def test_each_path_sets_when_the_session_was_active(walked):
 
 
 def test_each_delta_is_sent_raw(engine):
+    """RS-4.2, RS-7."""
     world = engine((Delta("one\ntwo", begins=True), Delta(" {}"), Done()))
     assert named(world.chat(), "text") == ["one\ntwo", " {}"]
 
 
 def test_the_text_of_a_round_is_one_message(engine):
+    """RS-4.4."""
     world = engine(ANSWER)
     world.chat()
     assert world.storage.load("s1").messages[-1] == Message("assistant", "all well")
@@ -337,29 +345,34 @@ def test_a_tool_gets_its_arguments(engine):
 
 
 def test_the_model_is_shown_the_call_with_its_result(engine):
+    """RS-4.3, RS-8."""
     world = engine(called(), ANSWER, tools=[ToolOutput("text")])
     world.chat()
     assert [message.role for message in world.model.asked[1]] == ["user", "call", "result", "assistant"]
 
 
 def test_a_tools_failure_is_its_content(engine):
+    """RS-5.3."""
     world = engine(called(), ANSWER, tools=[ValueError("no such file")])
     world.chat()
     assert world.model.asked[1][2] == Message("result", "no such file", call_id="c1", is_error=True)
 
 
 def test_data_comes_before_the_status_done(engine):
+    """RS-4.3."""
     world = engine(called(), ANSWER, tools=[ToolOutput("text", Data("chart", [1]))])
     names = [name for name, _ in world.chat()]
     assert names[1:4] == ["tool_status", "data", "tool_status"]
 
 
 def test_data_is_shown_with_its_type(engine):
+    """RS-7."""
     world = engine(called(), ANSWER, tools=[ToolOutput("text", Data("chart", [1]))])
     assert named(world.chat(), "data") == [{"type": "chart", "payload": [1]}]
 
 
 def test_metadata_is_merged_into_the_sessions(engine):
+    """RS-4.3."""
     world = engine(called(), ANSWER, tools=[ToolOutput("text", metadata={"seen": 1})])
     world.storage.save(Session("s1", metadata={"seen": 0, "kept": 2}))
     world.chat()
@@ -367,6 +380,7 @@ def test_metadata_is_merged_into_the_sessions(engine):
 
 
 def test_the_partial_text_of_a_broken_stream_is_kept(engine):
+    """RS-D0."""
     world = engine((Delta("half", begins=True), OSError("reset")))
     world.chat()
     assert world.storage.load("s1").messages[-1] == Message("assistant", "half")
@@ -376,12 +390,14 @@ def test_the_partial_text_of_a_broken_stream_is_kept(engine):
 
 
 def test_without_an_id_a_session_is_created(engine):
+    """RS-1."""
     world = engine(ANSWER)
     (done,) = named(world.chat(session_id=None), "done")
     assert world.storage.load(done["session_id"]).messages[0].text == "one"
 
 
 def test_a_session_goes_on_where_it_was(engine):
+    """RS-1."""
     world = engine(ANSWER, ANSWER)
     world.chat("one")
     world.chat("two")
@@ -420,31 +436,37 @@ def asked_after(engine, compactor, message="three", **options):
 
 
 def test_a_long_history_is_summarised(engine):
+    """RS-3.1."""
     world, _ = asked_after(engine, Summariser("they talked"))
     assert [message.text for message in world.model.asked[0]] == ["[summary] they talked", "three"]
 
 
 def test_the_message_just_pushed_is_not_given_to_the_compactor(engine):
+    """RS-D0."""
     world, _ = asked_after(engine, Summariser("they talked"))
     assert [message.text for message in world.compactor.given[0]] == ["u1", "a1", "u2", "a2"]
 
 
 def test_without_a_compactor_the_prefix_is_dropped(engine):
+    """RS-3.2."""
     world, _ = asked_after(engine, None)
     assert [message.text for message in world.model.asked[0]] == ["three"]
 
 
 def test_when_the_compactor_fails_the_prefix_is_dropped(engine):
+    """RS-3.2."""
     world, _ = asked_after(engine, Summariser(OSError("busy")))
     assert [message.text for message in world.model.asked[0]] == ["three"]
 
 
 def test_a_compactors_failure_does_not_reach_the_client(engine):
+    """RS-3.2."""
     _, events = asked_after(engine, Summariser(OSError("busy")))
     assert {name for name, _ in events} == {"text", "done"}
 
 
 def test_a_compactors_failure_is_logged_as_a_warning(engine, caplog):
+    """RS-D0."""
     asked_after(engine, Summariser(OSError("busy")))
     assert [record.levelname for record in caplog.records if "not summarised" in record.message] == ["WARNING"]
 
@@ -463,6 +485,7 @@ def gone(world, events=1):
 
 
 def test_when_the_client_goes_the_run_is_interrupted(engine):
+    """RS-D1."""
     log = gone(engine((Delta("half", begins=True), Gate())))
     assert log[-1] == {"type": "run-stop", "reason": "interrupted", "detail": "client gone"}
 

@@ -162,6 +162,7 @@ def killed(folder, number, *, half):
 
 @pytest.mark.parametrize("half", [False, True], ids=["before", "amid"])
 def test_killed_at_every_change_of_a_file_it_recovers(tmp_path, half):
+    """Nothing but the files is left of the process (TM-3.5, TM-7.1)."""
     recovered: Counter[int] = Counter()
     number = 0
     while True:
@@ -230,6 +231,7 @@ def test_a_journal_that_is_cut_at_any_byte_of_its_last_two_records_recovers():
 
 
 def test_a_torn_last_line_is_a_turn_that_failed_and_no_error():
+    """TM-D4, TM-D5."""
     after, _ = recovered_from({JOURNAL: b'{"type":"user-mess'})
     assert [(event["type"], event.get("recovered")) for event in lines(after)] == [
         ("user-message", None),
@@ -238,6 +240,7 @@ def test_a_torn_last_line_is_a_turn_that_failed_and_no_error():
 
 
 def test_a_torn_line_elsewhere_is_reported_with_its_number_and_nothing_is_thrown_away():
+    """TM-D4."""
     data = story().states[-1][JOURNAL].splitlines(keepends=True)
     files = MemoryFiles({JOURNAL: b"".join([*data[:2], data[2][:5] + b"\n", *data[3:]])})
     held = dict(files.files)
@@ -388,6 +391,7 @@ def recoveries(changes, shown):
 
 
 def test_whatever_was_lost_or_reordered_before_a_sync_it_recovers():
+    """What was seen closed is in every state (TM-3.4), once (TM-3.1)."""
     counts = Counter(recoveries(*recording()))
     print(f"{len(recording()[0])} changes, {sum(counts.values())} states; recovered failures: {dict(counts)}")
     assert sum(counts.values()) == 118
@@ -413,6 +417,7 @@ def twice(layer):
 
 
 def test_a_crash_during_recovery_then_recovery_again_gives_the_same():
+    """TM-D5."""
     states = 0
     for settled, after in twice(Recording):
         assert after.startswith(settled)
@@ -422,6 +427,7 @@ def test_a_crash_during_recovery_then_recovery_again_gives_the_same():
 
 
 def test_recovery_of_a_recovered_session_changes_nothing():
+    """TM-D5."""
     files = MemoryFiles(story().states[-1])
     opened(files)
     held = dict(files.files)
@@ -515,6 +521,7 @@ def test_a_session_that_throws_a_torn_line_away_is_found_at_a_cut(monkeypatch):
 
 
 def test_a_record_is_durable_before_the_checkpoint_and_the_checkpoint_before_the_turn_is_seen_closed():
+    """TM-2.7, TM-3.4."""
     changes, shown = recorded(Recording(), (STORY[0], TEXT, STOP))
     aside = CHECKPOINT.with_name("checkpoint.json.new")
     assert [change[:2] for change in changes[-6:]] == [
@@ -557,6 +564,7 @@ def test_a_second_process_is_told_that_another_serves_the_session(tmp_path, othe
 
 
 def test_a_turn_holds_its_lock_until_it_is_recorded(tmp_path):
+    """TM-2.2, TM-2.7."""
     lock = FileLock(tmp_path / "main" / "turn.lock")
     runtime, _, _ = opened(LocalFiles(), tmp_path)
     runtime.apply(STORY[0])
@@ -570,6 +578,7 @@ def test_a_turn_holds_its_lock_until_it_is_recorded(tmp_path):
 
 
 def test_a_killed_process_lets_the_session_go_and_its_turn_is_recovered(tmp_path, other):
+    """TM-7.1, TM-D5, TM-D6."""
     other.kill()
     other.join()
     runtime, events, _ = opened(LocalFiles(), tmp_path)
@@ -640,6 +649,7 @@ def until_it_falls(files):
 @pytest.mark.parametrize("for_good", [False, True], ids=["once", "for good"])
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EIO], ids=["full", "read-only", "broken"])
 def test_a_disk_that_says_no_at_any_change_is_told_and_nothing_is_half_committed(error, for_good):
+    """TM-5.3."""
     for number in range(1, len(recording()[0]) + 1):
         files = Failing(number, error, for_good=for_good)
         seen, message = until_it_falls(files)

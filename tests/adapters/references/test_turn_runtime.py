@@ -98,6 +98,7 @@ def test_it_lives_a_life():
 
 
 def test_a_completed_turn_says_so_under_its_id():
+    """TM-2.6, TM-D1."""
     stop = {"type": "run-stop", "reason": "completed", "turnId": "u1", "status": "completed"}
     assert end(ONE, TEXT, STOP) == stop
 
@@ -133,6 +134,7 @@ def test_a_completed_turn_says_so_under_its_id():
     ],
 )
 def test_what_goes_wrong_ends_the_turn_with_its_class_a_reason_and_what_to_do(word, options, failure):
+    """All six classes (TM-2.6, TM-6, TM-D1, TM-D3)."""
     stop = end(*word, **options)
     assert (stop["reason"], stop["detail"], stop["failure"]) == ("error", failure, failure)
     assert stop["status"] == ("denied" if failure == "policy_denied" else "failed")
@@ -184,6 +186,7 @@ def test_the_next_turn_has_bounds_of_its_own():
     ],
 )
 def test_a_call_that_policy_or_schema_refuses_is_an_error_result_and_never_runs(made, failure):
+    """TM-2.5, TM-4.1, TM-D1."""
     word = (ONE, made, STOP)
     _, step = told(*word, policies={"deniedTools": ["deploy"]})
     (result,) = results(*word, policies={"deniedTools": ["deploy"]})
@@ -192,6 +195,7 @@ def test_a_call_that_policy_or_schema_refuses_is_an_error_result_and_never_runs(
 
 
 def test_a_tools_failure_is_structured():
+    """TM-4.2."""
     (result,) = results(ONE, call(), STOP, ToolFail(call_id="c1", message="broken"))
     assert result["output"] == {"failure": "tool_runtime_error", "message": "broken"}
 
@@ -254,6 +258,7 @@ def test_an_event_that_comes_during_a_turn_is_checked_when_its_turn_comes():
 
 
 def test_a_key_that_comes_again_makes_one_turn():
+    """TM-1.2."""
     keyed = User(id="u1", text="one", meta={"idempotencyKey": "k"})
     events, step = told(keyed, TEXT, STOP, msgspec.structs.replace(keyed, id="u2"))
     assert [event["type"] for event in events].count("user-message") == 1
@@ -261,6 +266,7 @@ def test_a_key_that_comes_again_makes_one_turn():
 
 
 def test_a_key_is_known_after_a_restart_and_answered_with_the_first_terminal(tmp_path):
+    """TM-D7."""
     keyed = User(id="u1", text="one", meta={"idempotencyKey": "k"})
     told(keyed, TEXT, STOP, state=str(tmp_path))
     runtime = TurnRuntime()
@@ -271,6 +277,7 @@ def test_a_key_is_known_after_a_restart_and_answered_with_the_first_terminal(tmp
 
 
 def test_the_sender_changes_nothing_but_its_name_in_the_log():
+    """TM-3.2."""
     logs = []
     for agent in ("a", "b"):
         events, _ = told(
@@ -282,6 +289,7 @@ def test_the_sender_changes_nothing_but_its_name_in_the_log():
 
 
 def test_a_turn_carries_its_identity():
+    """TM-1.1."""
     events, _ = told(User(id="u1", text="one", meta={"causationId": "x", "chatId": "chat"}))
     assert events[0]["turn"] == {
         "turnId": "u1",
@@ -325,6 +333,7 @@ def test_the_journal_is_a_log_of_the_core(tmp_path):
 
 
 def test_the_checkpoint_says_how_far_the_journal_is_settled(tmp_path):
+    """TM-2.7."""
     told(ONE, TEXT, STOP, User(id="u2", text="two"), state=str(tmp_path))
     journal = (tmp_path / "main" / "journal.jsonl").read_bytes()
     checkpoint = msgspec.json.decode((tmp_path / "main" / "checkpoint.json").read_bytes())
@@ -332,6 +341,7 @@ def test_the_checkpoint_says_how_far_the_journal_is_settled(tmp_path):
 
 
 def test_an_invalid_event_leaves_the_turn_lock_alone(tmp_path):
+    """TM-D2."""
     runtime = TurnRuntime()
     runtime.reset(ResetOptions(state_dir=str(tmp_path)))
     runtime.apply(User(id="u1", text="one", meta={"chatId": None}))
@@ -340,6 +350,7 @@ def test_an_invalid_event_leaves_the_turn_lock_alone(tmp_path):
 
 
 def test_what_waited_is_served_after_a_restart(tmp_path):
+    """TM-7.1."""
     told(ONE, User(id="u2", text="two"), state=str(tmp_path))
     events, step = told(state=str(tmp_path))
     assert [event["type"] for event in events] == ["run-stop", "model-request"]
