@@ -15,8 +15,8 @@ class Options:
     """A bound that is None is the machine's default; of time and text there is none.
 
     ``queue`` is what a message without delivery does in a turn: ``followUp`` (collect) or ``steer``. ``tools`` are
-    ``{name, schema}``. ``contracts`` (the workspace's rules) and ``memory_pointers`` (where to find what is kept) are shown
-    to the model, a line each. ``max_tokens`` is for a turn, ``max_seconds`` too; ``max_text`` is in characters.
+    ``{name, schema}``. The model is shown ``contracts`` (the workspace's rules) and ``memory_pointers`` (where to find
+    what is kept), an entry each. ``max_tokens`` is for a turn, ``max_seconds`` too; ``max_text`` is in characters.
     """
 
     queue: str = "followUp"

@@ -138,7 +138,7 @@ class Session:
                 self._lock()
             case "load", (root,):
                 self._loaded = tuple(
-                    Shown(role="system", text=one) for one in (*self._options.contracts, *self._options.memory)
+                    Shown(role="system", text=one) for one in (*self._options.contracts, *self._options.memory_pointers)
                 )
                 denied = self._memory.told[root].identity["chatId"] in self._options.denied_chats
                 self._answer("denied" if denied else "loaded")

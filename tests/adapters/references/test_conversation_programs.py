@@ -1,6 +1,7 @@
 """Tools that are real programs: they start where the conversation lives, and a cancel ends all that they started."""
 
 import os
+import select
 import sys
 
 import pytest
@@ -9,6 +10,7 @@ from turncheck.adapters.references.conversation import SPAWN, ConversationTarget
 from turncheck.adapters.references.conversation.tools import Program
 from turncheck.model.stimuli import Abort, ModelOutput, ModelStop, ResetOptions, Together, ToolAwaited, ToolCall, User
 
+LONG = 20.0  # seconds; never waited for
 GO, CALLED = User(id="u1", text="go"), ModelStop(reason="tool-use")
 TREE = """
 import os, subprocess, sys, time
@@ -31,6 +33,20 @@ def told(tmp_path):
     path = tmp_path / "told"
     os.mkfifo(path)
     return path
+
+
+def heard(told):
+    """What a program says through the pipe until it closes it; one that says nothing fails the test."""
+    found, pipe = b"", os.open(told, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        while select.select([pipe], [], [], LONG)[0]:
+            part = os.read(pipe, 4096)
+            if not part:
+                return found.decode()
+            found += part
+        raise AssertionError(f"the program only said {found!r}")
+    finally:
+        os.close(pipe)
 
 
 @pytest.fixture
@@ -95,7 +111,7 @@ def test_programs_run_one_after_the_other(runtime) -> None:  # BED-004b
 
 def test_a_cancel_ends_the_whole_tree_in_its_own_step(runtime, told) -> None:  # BED-005d, BED-005e
     runtime.run([GO, call("c", "tree"), call("d", "where"), CALLED])
-    pids = [int(pid) for pid in told.read_text().split()]
+    pids = [int(pid) for pid in heard(told).split()]
     assert not any(map(gone, pids))
     step = runtime.apply(Abort())
     assert all(map(gone, pids))
@@ -108,7 +124,7 @@ def test_a_cancel_ends_the_whole_tree_in_its_own_step(runtime, told) -> None:  #
 
 def test_without_the_kill_a_tree_lives_on(runtime, told, monkeypatch) -> None:
     runtime.run([GO, call("c", "tree"), CALLED])
-    pids = [int(pid) for pid in told.read_text().split()]
+    pids = [int(pid) for pid in heard(told).split()]
     (run,) = runtime.shell.runs
     with monkeypatch.context() as patch:
         patch.setattr(Program, "kill", lambda _: None)
@@ -120,7 +136,7 @@ def test_without_the_kill_a_tree_lives_on(runtime, told, monkeypatch) -> None:
 
 def test_a_cancel_that_comes_with_other_stimuli_kills_before_its_step_ends(runtime, told) -> None:
     runtime.run([GO, call("c", "tree"), CALLED])
-    pids = [int(pid) for pid in told.read_text().split()]
+    pids = [int(pid) for pid in heard(told).split()]
     runtime.apply(Together(stimuli=(Abort(), User(id="u2", text="on"))))
     assert all(map(gone, pids))
 
@@ -137,7 +153,7 @@ def test_a_cancel_of_the_parent_ends_the_programs_of_its_sub_agents(runtime, tol
     step = runtime.run([GO, call("a", SPAWN, task="red"), CALLED])[-1]
     session = step.awaiting[0].session_id
     runtime.run([call("c", "tree", session), ModelStop(reason="tool-use", session_id=session)])
-    pids = [int(pid) for pid in told.read_text().split()]
+    pids = [int(pid) for pid in heard(told).split()]
     runtime.apply(Abort())
     assert all(map(gone, pids))
 
@@ -145,13 +161,13 @@ def test_a_cancel_of_the_parent_ends_the_programs_of_its_sub_agents(runtime, tol
 @pytest.mark.parametrize("end", [ConversationTarget.close, ConversationTarget.kill, ConversationTarget.reset])
 def test_no_end_of_the_runtime_leaves_a_process(runtime, told, end) -> None:
     runtime.run([GO, call("c", "tree"), CALLED])
-    pids = [int(pid) for pid in told.read_text().split()]
+    pids = [int(pid) for pid in heard(told).split()]
     end(runtime)
     assert all(map(gone, pids))
 
 
 def test_the_next_message_is_served_after_a_cancel(runtime, told) -> None:
     runtime.run([GO, call("c", "tree"), CALLED])
-    told.read_text()
+    heard(told)
     runtime.apply(Abort())
     assert runtime.apply(User(id="u2", text="on")).events[-1]["type"] == "model-request"

@@ -334,7 +334,7 @@ def test_every_client_hears_of_every_change(runtime) -> None:  # BED-011a
 
 
 def test_a_message_is_streamed_before_anything_else_is_done(runtime, monkeypatch) -> None:  # BED-011b
-    order = []
+    order: list[str] = []
     runtime.shell.clients.append(lambda news: order.extend(event["type"] for event in durable(news["events"])))
     monkeypatch.setattr(runtime.shell, "_begin", lambda *_: order.append("begins"))
     runtime.run([GO, say("yes"), call("a"), CALLED])
