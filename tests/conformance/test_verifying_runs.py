@@ -165,8 +165,10 @@ def test_unsettled_words_end_the_run_soon():
     result, _ = verified(wrong.Unsettled(), words=300)
     assert (result.coverage["unsettled"], result.cut) == (
         UNSETTLED,
-        f"{UNSETTLED} words were unsettled: no quiet within the adapter's patience, "
-        "first after user, model-output, model-stop, abort",
+        (
+            f"{UNSETTLED} words were unsettled: no quiet within the adapter's patience, "
+            "first after user, model-output, model-stop, abort"
+        ),
     )
 
 
