@@ -65,9 +65,13 @@ def _pictures(machine: str | None, only: str | None, out: Path) -> Iterator[tupl
 
 def _exchange(machine: str, only: str | None) -> Iterator[tuple[str, str]]:
     """The stories that a machine is told, drawn as who says what to whom."""
-    from turncheck.model import engine_picture, event_flow_picture, exchange  # noqa: PLC0415
+    from turncheck.model import engine_picture, event_flow_picture, exchange, turn_picture  # noqa: PLC0415
 
-    drawn = {"engine": engine_picture.exchange, "event_flow": event_flow_picture.exchange}
+    drawn = {
+        "turn": turn_picture.exchange,
+        "engine": engine_picture.exchange,
+        "event_flow": event_flow_picture.exchange,
+    }
     if machine not in drawn:
         return
     story = drawn[machine]()
