@@ -1,8 +1,37 @@
-"""Answers that every server of the protocol gives in the same words."""
+"""What every server of the protocol does and says alike."""
+
+import os
+from collections.abc import Callable
+from typing import BinaryIO
 
 import msgspec
+from msgspec import UNSET
 
-from .protocol import VERSION, Answer, ErrorBody
+from turncheck.model.stimuli import Step
+
+from .protocol import VERSION, Answer, ErrorBody, HelloAnswer, Message, Stop, encode, read_message
+
+
+def serve_lines(answer: Callable[[Message], Answer | HelloAnswer], requests: BinaryIO, answers: int) -> None:
+    """Answer each line of *requests* on the descriptor *answers* until ``stop`` or the end."""
+    for line in requests:
+        try:
+            message = read_message(line)
+        except msgspec.MsgspecError as error:
+            answered: Answer | HelloAnswer = refusal(line, error)
+        else:
+            if isinstance(message, Stop):
+                return
+            answered = answer(message)
+        rest = memoryview(encode(answered) + b"\n")
+        while rest:
+            rest = rest[os.write(answers, rest) :]
+
+
+def stepped(seq: int, step: Step) -> Answer:
+    """The answer to a stimulus or a reset that led to *step*."""
+    refused = UNSET if step.refused is None else step.refused
+    return Answer(seq, ok=True, events=step.events, awaiting=step.awaiting, refused=refused, unsettled=step.unsettled)
 
 
 def unsupported(seq: int, message: str) -> Answer:

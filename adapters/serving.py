@@ -1,15 +1,12 @@
 """Serve a runtime of this process over the adapter protocol, as the worker does with our own reference runtimes."""
 
-import os
 import traceback
+from functools import partial
 from typing import BinaryIO
-
-import msgspec
-from msgspec import UNSET
 
 from turncheck.model.stimuli import Step, Stimulus
 
-from .answers import refusal, unsupported
+from .answers import serve_lines, stepped, unsupported
 from .protocol import (
     VERSION,
     Answer,
@@ -21,26 +18,13 @@ from .protocol import (
     Reset,
     Run,
     Stop,
-    encode,
-    read_message,
 )
 from .runtime import RuntimeTarget
 
 
 def serve_runtime(runtime: RuntimeTarget, requests: BinaryIO, answers: int) -> None:
     """Answer each line of *requests* on the descriptor *answers* until ``stop`` or the end."""
-    for line in requests:
-        try:
-            message = read_message(line)
-        except msgspec.MsgspecError as error:
-            answer: Answer | HelloAnswer = refusal(line, error)
-        else:
-            if isinstance(message, Stop):
-                break
-            answer = _answer(runtime, message)
-        rest = memoryview(encode(answer) + b"\n")
-        while rest:
-            rest = rest[os.write(answers, rest) :]
+    serve_lines(partial(_answer, runtime), requests, answers)
     runtime.close()
 
 
@@ -51,9 +35,9 @@ def _answer(runtime: RuntimeTarget, message: Message) -> Answer | HelloAnswer:
     try:
         match message:
             case Reset(seq=seq, options=options):
-                return _stepped(seq, runtime.reset(options))
+                return stepped(seq, runtime.reset(options))
             case Apply(seq=seq, stimulus=stimulus):
-                return _stepped(seq, runtime.apply(stimulus))
+                return stepped(seq, runtime.apply(stimulus))
             case Run(seq=seq, word=word):
                 return Answer(seq, ok=True, steps=_run(runtime, word))
             case _:
@@ -70,14 +54,3 @@ def _run(runtime: RuntimeTarget, word: tuple[Stimulus, ...]) -> tuple[Step, ...]
         if steps[-1].unsettled:
             break
     return tuple(steps)
-
-
-def _stepped(seq: int, step: Step) -> Answer:
-    return Answer(
-        seq,
-        ok=True,
-        events=step.events,
-        awaiting=step.awaiting,
-        refused=step.refused or UNSET,
-        unsettled=step.unsettled,
-    )

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 from msgspec import Raw
 
-from .answers import refusal, unsupported
+from .answers import serve_lines, unsupported
 from .kit import turncheck_kit
 from .loading import Loaded, load
 from .protocol import (
@@ -34,7 +34,6 @@ from .protocol import (
     Run,
     Stop,
     encode,
-    read_message,
 )
 from .references.registry import REFERENCES, reference_runtime
 from .serving import serve_runtime
@@ -78,18 +77,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def serve(loaded: Loaded, requests: BinaryIO, answers: int) -> None:
     """Answer each line of *requests* on the descriptor *answers* until ``stop`` or the end."""
-    for line in requests:
-        try:
-            message = read_message(line)
-        except msgspec.MsgspecError as error:
-            answer: Answer | HelloAnswer = refusal(line, error)
-        else:
-            if isinstance(message, Stop):
-                return
-            answer = _answer(loaded, message)
-        rest = memoryview(encode(answer) + b"\n")
-        while rest:
-            rest = rest[os.write(answers, rest) :]
+    serve_lines(partial(_answer, loaded), requests, answers)
 
 
 def _answer(loaded: Loaded, message: Message) -> Answer | HelloAnswer:

@@ -21,10 +21,10 @@ from turncheck.model.stimuli import (
 from .situations import TOOLS
 
 
-def starts(capabilities: frozenset[str]) -> list[ResetOptions]:
-    """The options that words start with: mostly plain ones, which come first."""
+def starts(capabilities: frozenset[str]) -> tuple[ResetOptions, list[ResetOptions]]:
+    """The options that words start with: the plain ones, and those that change what a run may do."""
     base = ResetOptions(tools=TOOLS if "tools" in capabilities else ())
-    found = [base, base, base]
+    found: list[ResetOptions] = []
     if "limits" in capabilities:
         found.append(msgspec.structs.replace(base, limits={"maxRounds": 2}))
     if "serial" in capabilities:
@@ -33,7 +33,7 @@ def starts(capabilities: frozenset[str]) -> list[ResetOptions]:
         found.append(msgspec.structs.replace(base, deaf_tools=True))
     if {"serial", "deaf"} <= capabilities:
         found.append(msgspec.structs.replace(base, policies={"tools": "serial"}, deaf_tools=True))
-    return found
+    return base, found
 
 
 DEEP: Final = (

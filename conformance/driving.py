@@ -26,6 +26,7 @@ from turncheck.model.stimuli import (
 )
 
 from .laws.play import Move, Play, projection_policies
+from .laws.run_relations import Again
 
 ANSWERS: Final = 40
 """Answers that the environment gives to end a run: far more than a word's own calls and queued messages need."""
@@ -160,6 +161,15 @@ def perform(
     except UnsettledError:
         pass
     return driver
+
+
+def observing(runtime: RuntimeTarget) -> Again:
+    """What applies a whole word to *runtime*, as relation laws want it."""
+
+    def again(word: Sequence[Stimulus], options: ResetOptions) -> Play:
+        return perform(runtime, word, options, ()).play()
+
+    return again
 
 
 def answer_to(awaited: Awaited) -> Stimulus:

@@ -15,7 +15,7 @@ from turncheck.adapters.runtime import RuntimeTarget
 from turncheck.model.machine import Row
 from turncheck.model.stimuli import ResetOptions, Stimulus, Word
 
-from .driving import Driver, UnsettledError, perform
+from .driving import Driver, UnsettledError, observing, perform
 from .laws.law import Finding, Judgement, Law, Seen
 from .laws.play import Play
 from .laws.registry import PLAY_LAWS, RERUN_LAWS
@@ -111,17 +111,21 @@ class Judging:
         self.failures[law] = Failure(len(word), Word(word, driver.options), finding, driver.play())
         return True
 
-    def judge(self, play: Play, *, relations: bool, laws: Sequence[Law] | None = None) -> dict[str, Finding]:
-        """The laws that a play breaks, each with its first finding."""
+    def judge(self, play: Play, *, relations: bool) -> dict[str, Finding]:
+        """The laws that a play breaks, each with its first finding; evidence is counted."""
         rerun = Rerun(play, self._again(self.runtime), self._again(self.twin))
         broken: dict[str, Finding] = {}
-        for law in self.laws if laws is None else laws:
+        for law in self.laws:
             if law.name in PLAY_LAWS:
-                found = self._judged(law.name, PLAY_LAWS[law.name](play))
+                items = [*PLAY_LAWS[law.name](play)]
             elif relations:
-                found = self._judged(law.name, self.asking(partial(_collected, RERUN_LAWS[law.name], rerun)))
+                items = self.asking(partial(_collected, RERUN_LAWS[law.name], rerun))
             else:
                 continue
+            for item in items:
+                if isinstance(item, Seen):
+                    (self.inferred if item.inferred else self.observed)[law.name] += 1
+            found = _first(items)
             if found is not None:
                 broken[law.name] = found
         return broken
@@ -141,8 +145,7 @@ class Judging:
                 budget -= len(driver.moves)
                 finding = None
                 if driver.moves and not driver.unsettled:
-                    counted = replace(self, observed=Counter(), inferred=Counter())
-                    finding = counted.judge(driver.play(), relations=True, laws=[law]).get(law.name)
+                    finding = self._finding(law, driver.play())
                 if finding is None or not self.remember(law.name, driver, finding):
                     start += stride
             after = len(self.failures[law.name].word.stimuli)
@@ -152,19 +155,21 @@ class Judging:
         """Whether a word breaks a law again when it is applied again; else the implementation is flaky (X-2)."""
         failure = self.failures[law]
         word = tuple(move.stimulus for move in failure.play.moves)
-        closing = [move.closing for move in failure.play.moves]
-
-        def again(stimuli: Sequence[Stimulus], options: ResetOptions) -> Play:
-            return perform(self.runtime, stimuli, options, closing).play()
-
-        rerun = Rerun(failure.play, again, again)
+        rerun = Rerun(failure.play, observing(self.runtime), observing(self.runtime))
         for _ in range(2):
-            finding = self._judged("", self.asking(partial(_collected, run_deterministic, rerun)))
+            finding = _first(self.asking(partial(_collected, run_deterministic, rerun)))
             if finding is not None:
                 self.flaky = self.flaky or Word(word, failure.word.options)
                 self.failures.setdefault("run-deterministic", replace(failure, finding=finding))
                 return False
         return True
+
+    def _finding(self, law: Law, play: Play) -> Finding | None:
+        """How a play breaks one law, whatever kind it is; nothing is counted."""
+        if law.name in PLAY_LAWS:
+            return _first([*PLAY_LAWS[law.name](play)])
+        rerun = Rerun(play, observing(self.runtime), observing(self.twin))
+        return _first(self.asking(partial(_collected, RERUN_LAWS[law.name], rerun)))
 
     def _again(self, runtime: RuntimeTarget) -> Callable[[Sequence[Stimulus], ResetOptions], Play]:
         def observe(word: Sequence[Stimulus], options: ResetOptions) -> Play:
@@ -173,15 +178,6 @@ class Judging:
             return driver.play()
 
         return observe
-
-    def _judged(self, law: str, judgement: Judgement | Sequence[Finding | Seen]) -> Finding | None:
-        first: Finding | None = None
-        for item in judgement:
-            if isinstance(item, Seen):
-                (self.inferred if item.inferred else self.observed)[law] += 1
-            else:
-                first = first or item
-        return first
 
     def asking(self, act: Callable[[], _T]) -> _T:
         """What *act* returns; a target that breaks ends the run."""
@@ -200,3 +196,7 @@ def _told(driver: Driver, last_words: Sequence[str]) -> str:
 
 def _collected(law: Callable[[Rerun], Judgement], rerun: Rerun) -> list[Finding | Seen]:
     return [*law(rerun)]
+
+
+def _first(items: Sequence[Finding | Seen]) -> Finding | None:
+    return next((item for item in items if isinstance(item, Finding)), None)

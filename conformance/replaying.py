@@ -1,18 +1,15 @@
 """Judge a counterexample file again: by what it stores, or by asking a target."""
 
-from collections.abc import Sequence
-
 from turncheck.adapters.errors import TargetError
 from turncheck.adapters.projector import ProjectorTarget
 from turncheck.adapters.runtime import RuntimeTarget
-from turncheck.model.stimuli import ResetOptions, Stimulus
 
-from .driving import perform, recorded
+from .driving import observing, perform, recorded
 from .judging import HASH_SEED, Judge, traced
 from .laws.law import Finding, Judgement
 from .laws.play import Play
 from .laws.registry import LAWS, PLAY_LAWS, RERUN_LAWS, TRACE_LAWS
-from .laws.run_relations import Again, Rerun
+from .laws.run_relations import Rerun
 from .needs import missing
 from .results import AnyCounterexample, Counterexample, WordCounterexample
 
@@ -61,17 +58,10 @@ def asked_runtime(found: WordCounterexample, runtime: RuntimeTarget) -> bool:
         items = [*PLAY_LAWS[law.name](driver.play())]
     else:
         with runtime.again(HASH_SEED) as twin:
-            items = [*RERUN_LAWS[law.name](Rerun(driver.play(), _again(runtime), _again(twin)))]
+            items = [*RERUN_LAWS[law.name](Rerun(driver.play(), observing(runtime), observing(twin)))]
     if not items:
         raise TargetError(f"there was no evidence: the law needs {law.evidence}", see="")
     return _breaks(iter(items))
-
-
-def _again(runtime: RuntimeTarget) -> Again:
-    def observe(word: Sequence[Stimulus], options: ResetOptions) -> Play:
-        return perform(runtime, word, options, ()).play()
-
-    return observe
 
 
 def _play(found: WordCounterexample) -> Play:

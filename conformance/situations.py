@@ -2,7 +2,6 @@
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, Final, TypeAlias
 
 from turncheck.model.interaction import DEFAULTS, SPEC
@@ -71,23 +70,13 @@ def idle(row: Row) -> bool:
 
 def rows_for(capabilities: frozenset[str], policies: Mapping[str, Any]) -> list[Row]:
     """The rows that a runtime's capabilities and policies allow: those that do something."""
-    given = tables_of(policies)
-    found: list[Row] = []
-    for row in SPEC.rows():
-        if idle(row):
-            continue
-        if _NEEDS.get(row.event, row.event) not in capabilities and row.event in _NEEDS:
-            continue
-        if row.event == "user" and row.source != "idle" and "busy" not in policies:
-            continue
-        if row in _possible(tuple(sorted(given.items())), capabilities):
-            found.append(row)
-    return found
-
-
-@cache
-def _possible(given: tuple[tuple[str, Any], ...], capabilities: frozenset[str]) -> frozenset[Row]:
-    return frozenset(access_words(dict(given), capabilities))
+    possible = access_words(tables_of(policies), capabilities)
+    undeclared = "busy" not in policies  # what becomes of a message then is nobody's promise
+    return [
+        row
+        for row in SPEC.rows()
+        if row in possible and not (undeclared and row.event == "user" and row.source != "idle")
+    ]
 
 
 _Abstract: TypeAlias = tuple[str, int, int, int, int]

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
+from typing import Final
 
 from turncheck.adapters.runtime import RuntimeTarget
 from turncheck.model.machine import Row
@@ -18,6 +19,11 @@ from .laws.law import Law
 from .needs import missing
 from .results import INTERRUPTED, Evidence, LawResult, Result, Verdict, WordCounterexample, plain, summary
 from .situations import Situation, access_words, directed, rows_for, tables_of
+
+PLAIN: Final = 3
+"""Generated words start plainly so many times as often as with any one special option."""
+SETTLING: Final = 10
+"""Seconds beyond the budget for shrinking what was found."""
 
 
 def verify_runtime(
@@ -48,7 +54,9 @@ def verify_runtime(
             _directed(run, rows, accesses, capabilities)
             if words:
                 reached = [accesses[row] for row in rows if len(accesses[row]) > 1]
-                explore(run, rows, reached, starts(capabilities), words=words, seed=seed)
+                plain_start, special = starts(capabilities)
+                options = [*[plain_start] * PLAIN, *special]
+                explore(run, rows, reached, options, words=words, seed=seed)
             _settle(run, applicable)
         except OverError:
             if run.broken is None:
@@ -83,14 +91,14 @@ def _directed(
     run: Judging, rows: Sequence[Row], accesses: Mapping[Row, tuple[str, ...]], capabilities: frozenset[str]
 ) -> None:
     """The words that take every row at least once, shortest first, and the classic situations of each option."""
-    options = starts(capabilities)
+    plain_start, special = starts(capabilities)
     for word in sorted(directed(rows, accesses), key=len):
-        _follow(run, options[0], word)
-    for option in options[3:]:
+        _follow(run, plain_start, word)
+    for option in special:
         for word in DEEP:
             _follow(run, option, word)
     for stimuli in classic_words(capabilities):
-        driver = run.begin(options[0])
+        driver = run.begin(plain_start)
         with contextlib.suppress(UnsettledError):
             run.asking(partial(driver.run, stimuli))
         run.finish(driver, ())
@@ -113,7 +121,8 @@ def _settle(run: Judging, laws: Sequence[Law]) -> None:
 
 
 def _settle_quietly(run: Judging, laws: Sequence[Law]) -> None:
-    run.deadline = time.monotonic() + 10 if run.cut and "budget" in run.cut else float("inf")
+    late = time.monotonic() > run.deadline
+    run.deadline = time.monotonic() + SETTLING if late else float("inf")
     with contextlib.suppress(OverError):
         _settle(run, laws)
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Final
 import httpx
 import msgspec
 
-from turncheck.adapters.answers import refusal, unsupported
+from turncheck.adapters.answers import refusal, stepped, unsupported
 from turncheck.adapters.protocol import (
     VERSION,
     Answer,
@@ -90,11 +90,11 @@ class _Worker:
         match message:
             case Reset(seq=seq, options=options):
                 await self.port.take()
-                return _stepped(seq, await self._driver.reset(options))
+                return stepped(seq, await self._driver.reset(options))
             case _ if not self.port.held:
                 raise StartError(f"another turncheck took port {self._options.model_port} amid a word")
             case Apply(seq=seq, stimulus=stimulus):
-                return _stepped(seq, await self._driver.apply(stimulus))
+                return stepped(seq, await self._driver.apply(stimulus))
             case Run(seq=seq, word=word):
                 steps: list[Step] = []
                 for stimulus in word:
@@ -133,11 +133,6 @@ async def _serve(worker: _Worker, requests: BinaryIO, answers: BinaryIO) -> None
             answer = await worker.answer(message)
         answers.write(encode(answer) + b"\n")
         answers.flush()
-
-
-def _stepped(seq: int, step: Step) -> Answer:
-    refused = msgspec.UNSET if step.refused is None else step.refused
-    return Answer(seq, ok=True, events=step.events, awaiting=step.awaiting, refused=refused, unsettled=step.unsettled)
 
 
 def _failed(seq: int, message: str, detail: str | None = None) -> Answer:

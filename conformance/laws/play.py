@@ -26,8 +26,6 @@ from turncheck.model.stimuli import (
     User,
 )
 
-REFUSED: frozenset[str] = frozenset(("rejected", "unsupported", "not-awaited"))
-
 
 @dataclass(frozen=True)
 class Move:
@@ -87,7 +85,7 @@ class Response(NamedTuple):
 class Play:
     """One observation of a runtime.
 
-    ``capabilities`` and ``policies`` are what its profile declares; ``start`` is the answer to reset.
+    ``capabilities`` and ``policies`` are what its profile declares, the latter as ``options`` change them.
     """
 
     options: ResetOptions

@@ -4,13 +4,13 @@ import json
 from collections import Counter
 from typing import Any
 
-from turncheck.model.cycles import AiBlock
 from turncheck.model.events import ToolResult
 from turncheck.model.stimuli import ToolAwaited, ToolCall, ToolFail, ToolReturn
 
 from .law import SEEN, Finding, Judgement
 from .play import Move, Play, Response
 from .run_ends import aborted
+from .trace import calls_of
 
 
 def calls_answered(play: Play) -> Judgement:
@@ -19,8 +19,7 @@ def calls_answered(play: Play) -> Judgement:
         return  # two calls of one id cannot be told apart: ids_never_mixed judges those words
     whole = {call.call_id for response in play.whole_responses() for call in _calls(response)}
     for cycle in play.cycles:
-        calls = [call for step in cycle.steps for group in getattr(step, "groups", ()) for call in group.calls]
-        if calls and cycle.stop is not None:
+        if cycle.stop is not None and calls_of(cycle):
             yield SEEN
     for anomaly in play.projection.anomalies:
         if anomaly.kind == "unanswered-call" and play.log[anomaly.at].get("callId") in whole:
@@ -42,8 +41,7 @@ def cut_calls_answered(play: Play) -> Judgement:
     for cycle in play.cycles:
         if cycle.stop is None:
             continue
-        blocks = [step for step in cycle.steps if isinstance(step, AiBlock)]
-        for call in (call for block in blocks for group in block.groups for call in group.calls):
+        for call in calls_of(cycle):
             if play.log[call.at].get("callId") in cut:
                 yield SEEN
                 if call.at in unanswered:
