@@ -58,10 +58,9 @@ class Move:
         """The oldest request that waited."""
         return next((one for one in self.before if isinstance(one, ModelAwaited)), None)
 
-    def tools(self, *, before: bool = False) -> list[ToolAwaited]:
-        """The runs of tools awaited after (or before), cancelled ones left out."""
-        awaited = self.before if before else self.step.awaiting
-        return [one for one in awaited if isinstance(one, ToolAwaited) and not one.cancelled]
+    def tools(self) -> list[ToolAwaited]:
+        """The runs of tools awaited afterwards, cancelled ones left out."""
+        return [one for one in self.step.awaiting if isinstance(one, ToolAwaited) and not one.cancelled]
 
 
 class Request(NamedTuple):
