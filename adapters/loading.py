@@ -48,6 +48,11 @@ def load(text: str) -> Loaded | Adapter:
         except AttributeError:
             public = ", ".join(name for name in dir(found) if not name.startswith("_"))
             raise ValueError(f"{module_name} has no {attribute!r}; it has: {public}") from None
+    return loaded(found, text, module_name)
+
+
+def loaded(found: Any, text: str, module_name: str) -> Loaded | Adapter:
+    """What *found* can, as ``load`` says, which gets it from *module_name* by *text*."""
     projector = found() if isinstance(found, type) else found
     if hasattr(projector, "reset") and hasattr(projector, "user"):
         return cast(Adapter, projector)

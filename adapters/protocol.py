@@ -51,6 +51,14 @@ RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
 }
 """What a runtime may declare."""
 
+RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "busy": ("reject", "steer", "followUp"),
+    "tools": ("serial", "parallel"),
+    "steerLands": ("after-batch", "after-call"),
+    "abortEnds": ("at-once", "when-released"),
+}
+"""A runtime's own policies that have a set of values; the projection's are ``VALUES`` of model.policies."""
+
 
 class Implementation(msgspec.Struct, frozen=True, omit_defaults=True):
     """Who answers, for reports."""

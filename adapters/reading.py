@@ -15,7 +15,7 @@ from turncheck.model.decode import Batch, decode_lines, is_blank, lines_of, pars
 from turncheck.model.events import Event, Malformed
 
 from .formats.mapping import Format, Mapper
-from .formats.registry import FORMATS, detect, named
+from .formats.registry import FORMATS, UnsupportedFormatError, detect, named
 from .framing import (
     BLOCK,
     Block,
@@ -62,20 +62,26 @@ class Log:
     chunks: Iterator[Chunk]
 
 
-def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = MAX_LINE) -> Log:
+def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = MAX_LINE, live: bool = False) -> Log:
     """Read a recorded log in the named format, or in the one that its beginning shows.
+
+    A *live* log is still being written: its format is told by what there is at first, its events come as soon as they
+    are read, and it is no array and not pretty-printed, since these are read whole.
 
     Raises KeyError for an unknown name, UnsupportedFormatError for a format that is known and not read, OSError.
     """
     source = _Rewound(stream)
     first, whole = source.first_line(max_line)
+    enough, together = (1, 1) if live else (_DETECT, _MAPPED)
     if looks_unfinished(first, whole=whole):
+        if live:
+            raise UnsupportedFormatError("an array, or a pretty-printed log, is read whole: it cannot be followed")
         found = values(source.rest(), max_line, source.start)
         if found is not None:
             return _framed(found, format_name)
     cut = blocks(source, max_line, source.start)
     if looks_server_sent(first):
-        return _framed(server_sent(cut, max_line), format_name)
+        return _framed(server_sent(cut, max_line), format_name, enough, together)
     head: list[Block] = []
     seen: list[Any] = []
     begin = 1  # the line that the head begins with: blank blocks before it are not kept
@@ -85,12 +91,12 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
             head.append(block)
         else:
             begin += sum(1 for _ in physical([block]))
-        if len(seen) >= _DETECT:
+        if len(seen) >= enough:
             break
     form = _format(seen[:_DETECT], format_name)
     if form is FORMATS["turncheck"]:
         return Log(form, _decoded(chain(head, cut), begin))
-    return Log(form, _mapped(lines(chain(head, cut), begin), form.mapper()))
+    return Log(form, _mapped(lines(chain(head, cut), begin), form.mapper(), together))
 
 
 def read_values(stream: Stream, *, max_line: int = MAX_LINE) -> tuple[Format, Iterator[Any]]:
@@ -116,10 +122,10 @@ def _format(seen: Iterable[Any], name: str | None) -> Format:
     return detect(found) if found else FORMATS["turncheck"]
 
 
-def _framed(frames: Iterator[Frame], name: str | None) -> Log:
-    head = list(islice(frames, _DETECT))
+def _framed(frames: Iterator[Frame], name: str | None, enough: int = _DETECT, together: int = _MAPPED) -> Log:
+    head = list(islice(frames, enough))
     form = _format(map(_value, head), name)
-    return Log(form, _mapped(chain(head, frames), form.mapper()))
+    return Log(form, _mapped(chain(head, frames), form.mapper(), together))
 
 
 def _decoded(found: Iterable[Block], line: int) -> Iterator[Chunk]:
@@ -156,8 +162,11 @@ class _Places:
         return Origin(line, self._offsets[line - self._first])
 
 
-def _mapped(frames: Iterable[Frame], mapper: Mapper) -> Iterator[Chunk]:
-    """Batches of mapped events. An event's origin is its frame's; frames behind the last event's are forgotten."""
+def _mapped(frames: Iterable[Frame], mapper: Mapper, together: int) -> Iterator[Chunk]:
+    """Batches of *together* mapped events, or some more.
+
+    An event's origin is its frame's; frames behind the last event's are forgotten.
+    """
     seen: deque[tuple[int, Origin]] = deque()
     ready: list[tuple[int, Event, Origin]] = []
     too_long: set[int] = set()
@@ -174,7 +183,7 @@ def _mapped(frames: Iterable[Frame], mapper: Mapper) -> Iterator[Chunk]:
         if frame.data is None:
             too_long.add(frame.at)
         take(mapper.value(frame.at, _value(frame)))
-        if len(ready) >= _MAPPED:
+        if len(ready) >= together:
             yield _chunk(ready)
             ready.clear()
     take(mapper.end())

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from turncheck.model.interaction import DEFAULTS, SPEC
+from turncheck.model.interaction import SPEC, tables
 from turncheck.model.machine import Row
 from turncheck.model.stepping import Stepper
 from turncheck.model.stimuli import (
@@ -52,25 +52,14 @@ TOOLS: Final = tuple(
 )
 
 
-def tables_of(policies: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables of ``interaction`` for a runtime's declared policies."""
-    given = {
-        "busy": policies.get("busy"),
-        "retries": policies.get("retries"),
-        "queue_after_error": policies.get("queueAfterError"),
-        "queue_after_interrupted": policies.get("queueAfterInterrupted"),
-    }
-    return {name: DEFAULTS[name] if value is None else value for name, value in given.items()}
-
-
 def idle(row: Row) -> bool:
     """Whether a row is not worth taking: nobody waits for it. Time may pass, and an abort may come, whenever."""
-    return row.effects == ("ignore",) and row.event not in {"advance", "abort"}
+    return row.effects == ("not_awaited",)
 
 
 def rows_for(capabilities: frozenset[str], policies: Mapping[str, Any]) -> list[Row]:
     """The rows that a runtime's capabilities and policies allow: those that do something."""
-    possible = access_words(tables_of(policies), capabilities)
+    possible = access_words(tables(policies), capabilities)
     undeclared = "busy" not in policies  # what becomes of a message then is nobody's promise
     return [
         row
@@ -115,7 +104,7 @@ class Situation:
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
-        self._context = SPEC.fresh(tables_of(driver.policies))
+        self._context = SPEC.fresh(tables(driver.policies))
         self._calls: set[str] = set()
         self._made = 0
         self._attempts = 0
@@ -154,7 +143,7 @@ class Situation:
         move = self._driver.apply(self.stimulus(row.event, variant))
         if move.took_place or (move.rejected and row.effects == ("refuse",)):
             self.taken.append(row)
-        self._steers += row.effects == ("keep_steer",) and move.took_place
+        self._steers += "keep_steer" in row.effects and move.took_place
         self._attempts = self._attempts + 1 if row.event == "retryable-failure" else 0
         if isinstance(move.stimulus, ModelOutput) and isinstance(move.stimulus.item, ToolCall) and move.took_place:
             self._calls.add(move.stimulus.item.call_id)

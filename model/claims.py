@@ -68,12 +68,17 @@ class Claims:
     """
     carries: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     """Event → its fields that no row reads, but the refinement does."""
+    payloads: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
+    """Event → what it carries, which neither rows nor refinement read: a test suite needs it in two colours."""
+    facets: Sequence[Mapping[str, int]] = ({},)
+    """Bounds of registers for a test suite; more than one where a machine is too large to be looked at whole."""
     refine: Refine | None = None
 
 
-def letters(claims: Claims, tables: Mapping[str, Any]) -> tuple[Letter, ...]:
-    """The abstract alphabet of the machine under *tables*."""
-    return alphabet(claims.machine, tables, claims.values, claims.carries)
+def letters(claims: Claims, tables: Mapping[str, Any], *, coloured: bool = False) -> tuple[Letter, ...]:
+    """The abstract alphabet of the machine under *tables*; *coloured* gives ``payloads`` two colours as well."""
+    carries = {**claims.carries, **(claims.payloads if coloured else {})}
+    return alphabet(claims.machine, tables, claims.values, carries)
 
 
 def leads_on(claims: Claims, row: Row) -> bool:
@@ -106,26 +111,33 @@ REQUEST_CYCLE: Final = Claims(
         )
     ],
     values={"delivery": (None, "steer", "followUp")},
+    payloads={"user-message": ("text",)},
 )
 
 INTERACTION: Final = Claims(
     machine=interaction.SPEC,
     active=("inferring", "executing"),
-    begins=("promote",),
+    begins=("open", "open_next"),
     ends=("complete", "fail", "interrupt"),
     answers={
         "inferring": ("model-stop", "retryable-failure", "fatal-failure"),
         "executing": ("tool-return", "tool-failure"),
     },
     messages={
-        "user": ("ask", "keep_steer", "enqueue", "refuse"),
-        "steer": ("ask", "keep_steer"),
-        "follow-up": ("ask", "enqueue"),
+        "user": ("open", "keep_steer", "enqueue", "refuse"),
+        "steer": ("open", "keep_steer"),
+        "follow-up": ("open", "enqueue"),
     },
-    queues=("queue", "calls"),
-    drops=dict.fromkeys(("abort", "fatal-failure", "retryable-failure"), ("forget_queue", "forget_calls")),
+    queues=("queue", "steers", "calls"),
+    drops=dict.fromkeys(("abort", "fatal-failure", "retryable-failure"), ("forget_queue",)),
+    calls=("calls", "running"),
+    makes=("call",),
+    results=("result", "failure", "cut", "skip"),
+    empty={"inferring": ("running",)},
+    ignores=("ignore", "not_awaited"),
     tables=_each(
         busy=("steer", "followUp", "reject"),
+        steer_lands=("after-batch", "after-call"),
         retries=(2,),
         queue_after_error=_FATES,
         queue_after_interrupted=_FATES,
@@ -166,6 +178,12 @@ TURN: Final = Claims(
     ],
     values={"delivery": (None, "steer", "followUp"), "key": (None, "red")},
     carries={"text": ("text",), "reasoning": ("text",), "call": ("tool",)},
+    payloads={"inbound": ("text",)},
+    facets=(
+        {"queue": 2, "steers": 0, "keys": 0, "pending": 0, "seen": 0},
+        {"queue": 0, "steers": 2, "keys": 1, "pending": 0, "seen": 0},
+        {"queue": 0, "steers": 1, "keys": 0, "pending": 2, "seen": 2},
+    ),
     refine=turn.refine,
 )
 
@@ -189,6 +207,7 @@ CONVERSATION: Final = Claims(
     echoed=("asked",),
     tables=_each(retries=(conversation.RETRIES,), kind=("user", "sub-agent"), limit=(2,)),
     values={"answers": (Register("asked"), -2), "call": (0, 1, 2)},
+    payloads={"user": ("text",), "text": ("text",), "tool-call": ("tool",)},
 )
 
 ENGINE: Final = Claims(

@@ -6,7 +6,7 @@ boundary event shows its reasons as one class.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from textwrap import wrap
@@ -23,7 +23,7 @@ _FONT: Final = "DejaVu Sans"
 _BLANK: Final = "\N{NO-BREAK SPACE}"
 _WIDTH: Final = 52
 """Characters of a line beside an edge."""
-_ANOMALIES: Final = {"reject", "remark", "ignore"}
+_ANOMALIES: Final = {"reject", "remark", "ignore", "not-awaited"}
 """The outputs that report what is not permitted here."""
 _START, _FINAL = "start mark", "final mark"
 _LEGEND: Final = "dot: initial state   ·   ringed dot: a log may end here   ·   "
@@ -35,6 +35,7 @@ _GREYED: Final = "grey: not permitted; the state is kept"
 class Line:
     """A row in words; ``quiet`` if it only reports an anomaly."""
 
+    row: Row
     event: str
     guard: str
     effects: str
@@ -61,6 +62,7 @@ def line(machine: Machine, row: Row) -> Line:
     conditions = [*row.conditions, *(f"not {name}" for name in row.unless)]
     effects = [machine.effects[name] for name in row.effects]
     return Line(
+        row=row,
         event=_boundary(row.event) if row.event == machine.boundary and not row.internal else row.event,
         guard=f"[{_words(', '.join(conditions))}]" if conditions else "",
         effects=f"/ {_words('; '.join(row.effects))}" if row.effects else "",
@@ -149,21 +151,26 @@ def _field(text: str) -> str:
 
 
 def _label(machine: Machine, rows: Sequence[Row]) -> str:
-    found: list[str] = []
+    return "".join(f"{_BLANK * 2}{text}\\l" for text, _ in edge_lines(machine, rows))
+
+
+def edge_lines(machine: Machine, rows: Sequence[Row]) -> Iterator[tuple[str, Row | None]]:
+    """Yield the lines beside an edge, each with the row that it is about; None for an event's name."""
     for event, cases in _by_event(machine, rows):
-        found.append(event)
+        yield event, None
         for case in cases:
-            found += wrap(case, _WIDTH, subsequent_indent=_BLANK * 6)
-    return "".join(f"{_BLANK * 2}{text}\\l" for text in found)
+            for text in wrap(_case(case), _WIDTH, subsequent_indent=_BLANK * 6):
+                yield text, case.row
 
 
-def _by_event(machine: Machine, rows: Sequence[Row]) -> list[tuple[str, list[str]]]:
+def _by_event(machine: Machine, rows: Sequence[Row]) -> list[tuple[str, list[Line]]]:
     """Say what stands beside an edge: each event once, with the cases in which it takes the edge."""
     lines = [line(machine, row) for row in rows]
-    return [
-        (event, [_join(item.guard, item.effects) for item in group])
-        for event, group in groupby(lines, lambda item: item.event)
-    ]
+    return [(event, list(group)) for event, group in groupby(lines, lambda item: item.event)]
+
+
+def _case(said: Line) -> str:
+    return _join(said.guard, said.effects)
 
 
 def _join(*words: str) -> str:
@@ -184,7 +191,8 @@ def to_mermaid(machine: Machine) -> str:
         anomalies = [f"        {text}" for quiet, text in texts if quiet]
         out += [f"    note right of {state}", *anomalies, "    end note"] if anomalies else []
     for (source, dest), rows in edges(machine).items():
-        label = "<br/>".join(_mermaid(text) for event, cases in _by_event(machine, rows) for text in (event, *cases))
+        said = [text for event, cases in _by_event(machine, rows) for text in (event, *map(_case, cases))]
+        label = "<br/>".join(map(_mermaid, said))
         out.append(f"    {source} --> {dest} : {label}")
     out += [f"    {state} --> [*]" for state in machine.final]
     return "\n".join(out) + "\n"

@@ -125,7 +125,7 @@ def explore(
     while waiting and found.violation is None:
         node = waiting.popleft()
         for letter in letters:
-            stepper.state, stepper.context.registers = node.state, _copied(node.registers)
+            stepper.state, stepper.context.registers = node.state, copied(node.registers)
             letter = letter.now(node.registers)  # noqa: PLW2901
             row = stepper.take(letter.symbol, letter.event, node.at)
             found.transitions += 1
@@ -155,15 +155,16 @@ def _visit(machine: Machine, node: _Node, found: Exploration) -> None:
         found.violation = Violation(broken, node.path())
 
 
-def _copied(registers: Mapping[str, Any]) -> dict[str, Any]:
+def copied(registers: Mapping[str, Any]) -> dict[str, Any]:
+    """Registers that can be changed apart."""
     return {name: value.copy() if isinstance(value, deque | dict) else value for name, value in registers.items()}
 
 
 def _within(kinds: Mapping[str, str], node: _Node, ordered: frozenset[str], bound: int) -> bool:
-    return all(_size(kind, node.registers[name], name in ordered) <= bound for name, kind in kinds.items())
+    return all(size(kind, node.registers[name], ordered=name in ordered) <= bound for name, kind in kinds.items())
 
 
-def _size(kind: str, value: Any, ordered: bool) -> int:  # noqa: FBT001
+def size(kind: str, value: Any, *, ordered: bool) -> int:
     """How much a register holds, or how high it counts; a position is no size."""
     if kind != "number":
         return len(value)

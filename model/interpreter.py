@@ -67,9 +67,13 @@ class _Open:
         return CycleViews(self.root, self.kind, stop, reason, shown, made)
 
 
-def project(events: Iterable[Event], policies: Policies = DEFAULT) -> Projection:
-    """Project one session's log; positions index *events*."""
-    machine = Interpreter(SPEC, tables(policies))
+def project(events: Iterable[Event], policies: Policies = DEFAULT, spec: Machine = SPEC) -> Projection:
+    """Project one session's log by the rows of *spec*; positions index *events*.
+
+    Raises transitions.MachineError where no row of an edited *spec* fits, AssertionError where its outputs make no
+    cycle.
+    """
+    machine = Interpreter(spec, tables(policies))
     cycles: list[CycleViews] = []
     anomalies: list[Anomaly] = []
     dropped: list[int] = []

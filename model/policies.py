@@ -1,6 +1,7 @@
 """The projection's policies (RC-D6): declared choices among behaviours that the sources allow."""
 
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias, get_args
 
 import msgspec
 
@@ -27,3 +28,8 @@ class Policies(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
 
 
 DEFAULT = Policies()
+
+VALUES: Final[Mapping[str, tuple[str, ...]]] = {
+    field.encode_name: get_args(field.type) for field in msgspec.structs.fields(Policies)
+}
+"""Policy → its values, as they are on the wire."""

@@ -15,7 +15,7 @@ from .cycles import AiBlock, CycleViews, Round, SteerStep, Step
 LIFELINES: Final = ("user", "agent", "model", "tools")
 WIDEST: Final = 36
 """Columns that a text of the log gets; wide characters take two."""
-_UNPRINTABLE: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+UNPRINTABLE: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def layout(log: Sequence[object], cycle: CycleViews, mark: int | None = None) ->
         title=f"{'Direct' if cycle.kind == 'direct' else 'Follow-up'} cycle, {cycle.reason or 'still open'}",
         arrows=tuple(arrows),
         rounds=rounds,
-        steps=tuple(_step(step, row_of) for step in cycle.steps),
+        steps=tuple(step_span(step, row_of) for step in cycle.steps),
         attached={row_of[result]: call for call, result in results.items() if result is not None},
     )
 
@@ -115,7 +115,8 @@ def _rows(positions: Sequence[int], row_of: Mapping[int, int]) -> tuple[int, ...
     return tuple(row_of[at] for at in positions)
 
 
-def _step(step: Step, row_of: Mapping[int, int]) -> Span:
+def step_span(step: Step, row_of: Mapping[int, int]) -> Span:
+    """Lay out a step of the ResolutionStep view; *row_of* is position → row."""
     if not isinstance(step, AiBlock):
         return Span("steer" if isinstance(step, SteerStep) else "non-steer", (row_of[step.at],))
     parts = tuple(Span(group.type, tuple(row_of[call.at] for call in group.calls)) for group in step.groups)
@@ -130,8 +131,8 @@ def _asking(item: Round) -> Arrow:
 
 
 def _arrow(value: object, at: int, cycle: CycleViews, *, ours: bool, marked: bool, unanswered: bool) -> Arrow:
-    event = _object(value)
-    source, dest, caption, text = _said(event, value)
+    event = as_object(value)
+    source, dest, caption, text = said(event, value)
     if at == cycle.root:
         caption = "root" if cycle.kind == "direct" else "root, promoted follow-up"
     elif ours and event.get("type") == "user-message":
@@ -143,7 +144,7 @@ def _arrow(value: object, at: int, cycle: CycleViews, *, ours: bool, marked: boo
     return Arrow(at, source, dest, caption, shown(text), ours=ours, marked=marked)
 
 
-def _said(event: Mapping[str, object], value: object) -> tuple[int, int, str, str]:
+def said(event: Mapping[str, object], value: object) -> tuple[int, int, str, str]:
     """Tell from, to, what it is, and its text."""
     kind = event.get("kind") if event.get("type") == "agent-output" else event.get("type")
     match kind:
@@ -163,12 +164,13 @@ def _said(event: Mapping[str, object], value: object) -> tuple[int, int, str, st
             return 1, 1, "no event", _plain(value)
 
 
-def _object(value: object) -> Mapping[str, object]:
+def as_object(value: object) -> Mapping[str, object]:
+    """Take a JSON object as it is, anything else as one without fields."""
     return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
 
 
 def _arguments(value: object) -> str:
-    if named := _object(value):
+    if named := as_object(value):
         return ", ".join(f"{name}: {_plain(given)}" for name, given in named.items())
     return "" if value is None or value == {} else _plain(value)
 
@@ -178,7 +180,7 @@ def _plain(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        parts = [_object(part) for part in cast("list[object]", value)]
+        parts = [as_object(part) for part in cast("list[object]", value)]
         if parts and all(isinstance(part.get("type"), str) for part in parts):
             return " ".join(str(part.get("text", f"[{part['type']}]")) for part in parts)
     return json.dumps(value, ensure_ascii=False)
@@ -203,7 +205,7 @@ def columns(text: str) -> int:
 
 def _pieces(text: str) -> Iterator[str]:
     for char in " ".join(text.split()):
-        yield f"⟨U+{ord(char):04X}⟩" if category(char) in _UNPRINTABLE else char
+        yield f"⟨U+{ord(char):04X}⟩" if category(char) in UNPRINTABLE else char
 
 
 def to_mermaid(log: Sequence[object], cycle: CycleViews, mark: int | None = None) -> str:

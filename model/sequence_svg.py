@@ -34,25 +34,30 @@ line, path, rect, circle { stroke: #000; stroke-width: 1.2; fill: none }
 .paper { fill: #fff; stroke: none }
 .mark { fill: #ededed; stroke-width: 1.6 }
 </style>"""
-_HEAD: Final = (
+HEAD: Final = (
     '<defs><marker id="head" viewBox="0 0 10 10" refX="9.5" refY="5" markerWidth="9" markerHeight="9" '
     'markerUnits="userSpaceOnUse" orient="auto"><path d="M 0 1 L 10 5 L 0 9 z" class="tip"/></marker></defs>'
 )
+"""The arrows' head."""
 
 
 def to_svg(log: Sequence[object], cycle: CycleViews, mark: int | None = None) -> str:
     """Draw *cycle*. See ``sequence.layout`` for the arguments."""
-    return _document(layout(log, cycle, mark))
+    return _document(layout(log, cycle, mark), (_STYLE, HEAD))
 
 
-def _document(scene: Scene) -> str:
+def embedded(scene: Scene) -> str:
+    """Draw *scene* for a page that has the styles of its classes, and ``HEAD`` once."""
+    return _document(scene, ())
+
+
+def _document(scene: Scene, definitions: Sequence[str]) -> str:
     height = _y(len(scene.arrows)) - 2
     size = f'width="{_WIDTH}" height="{height}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {_WIDTH} {height}" role="img">',
         f"<title>{escape(scene.title)}</title>",
-        _STYLE,
-        _HEAD,
+        *definitions,
         f'<rect {size} class="paper"/>',
         *_heads(scene.title, height),
         *(part for row, arrow in enumerate(scene.arrows) for part in _arrow(row, arrow)),

@@ -1,9 +1,10 @@
 """The reference runtimes, by the machine that each runs: the one place where one is added."""
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
+from ..protocol import Profile
 from ..runtime import RuntimeTarget
 
 REFERENCES: Final[Mapping[str, str]] = {
@@ -11,12 +12,35 @@ REFERENCES: Final[Mapping[str, str]] = {
     "conversation": "conversation.runtime:ConversationTarget",
     "engine": "engine.runtime:EngineRuntime",
     "event_flow": "event_flow.runtime:EventFlowRuntime",
+    "interaction": "interaction.runtime:InteractionRuntime",
 }
 """Machine → module and class within this package; imported when it is opened, since each needs other libraries."""
 
 
 def reference_runtime(machine: str) -> RuntimeTarget:
     """The reference runtime of *machine*, a key of REFERENCES, in this process."""
-    module, _, name = REFERENCES[machine].partition(":")
-    runtime: RuntimeTarget = getattr(importlib.import_module(f".{module}", __package__), name)()
+    runtime: RuntimeTarget = _class(machine)()
     return runtime
+
+
+def reference_of(profile: Profile) -> RuntimeTarget | None:
+    """The reference of the machine that a runtime claims, under the policies that it declares.
+
+    None where it claims none, or declares policies that the reference cannot have.
+    """
+    if profile.machine is None or profile.machine not in REFERENCES:
+        return None
+    made, declared = _class(profile.machine), profile.policies
+    found = made()
+    if profile.machine == "interaction":
+        found = made(policies={name: value for name, value in declared.items() if name in found.profile.policies})
+    elif profile.machine == "turn" and declared.get("whileActive") == "steer":
+        found = made("steer")
+    agrees = all(declared.get(name, value) == value for name, value in found.profile.policies.items())
+    return found if agrees else None
+
+
+def _class(machine: str) -> Callable[..., RuntimeTarget]:
+    module, _, name = REFERENCES[machine].partition(":")
+    made: Callable[..., RuntimeTarget] = getattr(importlib.import_module(f".{module}", __package__), name)
+    return made

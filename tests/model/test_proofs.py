@@ -197,6 +197,19 @@ def test_a_call_that_is_overwritten_by_the_next_is_refuted() -> None:
     assert "no call is forgotten" in says("calls-answered", edited("turn", "tool-return", {"answer": None}))
 
 
+@pytest.mark.parametrize(
+    ("event", "effect"), [("abort", "cut"), ("abort", "skip_calls"), ("tool-return", "skip_calls")]
+)
+def test_a_call_that_an_abort_or_a_steer_forgets_is_refuted(event: str, effect: str) -> None:
+    assert "no call is forgotten" in says("calls-answered", edited("interaction", event, {effect: None}))
+
+
+def test_a_steer_that_is_taken_and_not_read_is_refuted() -> None:
+    assert says("first-in-first-out", edited("interaction", "model-stop", {"read_steers": None})) == {
+        "steers is first in, first out, without loss"
+    }
+
+
 def test_calls_that_are_skipped_too_late_are_refuted() -> None:
     late = edited("engine", "client-gone", {"skip_call": "done_interrupted", "done_interrupted": "skip_call"})
     assert "every call is answered before the stop" in says("calls-answered", late)

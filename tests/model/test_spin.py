@@ -14,7 +14,7 @@ from turncheck.model.machine import NativeRow
 from turncheck.model.promela import promela
 
 BUDGET = 5
-"""Whims of the environment. Measured: Spin stores 50,000 states at most (interaction), in 0.1 s; each machine takes
+"""Whims of the environment. Measured: Spin stores 55,000 states at most (interaction), in 0.1 s; each machine takes
 about 1 s to compile on a busy core."""
 
 

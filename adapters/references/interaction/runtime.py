@@ -1,0 +1,272 @@
+"""``reference:interaction``: the plainest runtime, whose every decision is a row's of ``interaction``.
+
+The shell knows who is spoken to (ids, and what ignored an abort: ``Driven``); what happens then, the outputs say. An
+edited machine can be run as well, and may ask for nonsense: the shell does of it what can be done, and is quiet again
+after finitely many steps.
+"""
+
+import json
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, Self
+
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from turncheck.model.exploring import positions
+from turncheck.model.interaction import POLICIES, SPEC, tables
+from turncheck.model.machine import Machine
+from turncheck.model.stepping import Stepper
+from turncheck.model.stimuli import (
+    Abort,
+    Advance,
+    ModelAwaited,
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    Reasoning,
+    Refusal,
+    Shown,
+    Stimulus,
+    Text,
+    ToolCall,
+    ToolFail,
+    ToolReturn,
+    User,
+)
+from turncheck.model.vocabulary import Output
+
+from ...protocol import Profile
+from ..engine.driven import Driven, Refused, unsupported
+from ..engine.usable import usable
+
+PROFILE: Final = Profile(
+    ("runtime",),
+    (
+        *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),
+        *("raw-arguments", "call-ids", "together", "observer", "deaf", "clock"),
+    ),
+    SPEC.name,
+    {"tools": "serial", "abortEnds": "at-once", **dict(POLICIES.values())},
+)
+_REFUSALS: Final = {
+    "refuse": Refusal("rejected", "the agent is busy; it can be aborted"),
+    "not-awaited": Refusal("not-awaited", "nobody waits for this"),
+}
+
+
+class InteractionRuntime(Driven):
+    """A *machine* that is run with a user, a model and tools that are the stimuli.
+
+    *policies* are those of a profile; an option ``policies`` of a reset goes before them.
+    """
+
+    name = "reference:interaction"
+    profile = PROFILE
+
+    def __init__(self, machine: Machine = SPEC, policies: Mapping[str, Any] | None = None) -> None:
+        self._machine, self._given = machine, policies or {}
+        self.profile = replace(PROFILE, policies={**PROFILE.policies, **self._given})
+        super().__init__()
+
+    def again(self, hash_seed: int) -> Self:  # noqa: ARG002 - this process has its seed
+        """The same runtime once more, in this process."""
+        return type(self)(self._machine, self._given)
+
+    def begin(self) -> None:
+        """Forget everything."""
+        self._stepper = Stepper(self._machine, tables({**self.profile.policies, **self.options.policies}))
+        self._heard: list[Stimulus] = []
+        self._due = deque[tuple[str, Stimulus]]()
+        self._refusal: Refusal | None = None
+        self._log: list[dict[str, Any]] = []
+        self._history: list[Shown] = []
+        self._asked = 0
+        self._calls: dict[int, ToolCall] = {}  # by position, each with an id of its own
+        self._unusable: set[int] = set()
+
+    @property
+    def log(self) -> Sequence[dict[str, Any]]:
+        """The whole log since the reset."""
+        return self._log
+
+    def take(self, stimulus: Stimulus) -> None:
+        """Tell the machine what happened, and then what that made happen."""
+        event = event_of(stimulus)
+        if isinstance(stimulus, ModelStop | ModelFail):
+            self.request = None
+        elif isinstance(stimulus, ToolReturn | ToolFail):
+            self.tool = None
+        self._refusal = None
+        self._due.append((event, stimulus))
+        while self._due:
+            self._hear(*self._due.popleft())
+        if self._refusal is not None:
+            raise Refused(self._refusal)
+
+    def _hear(self, event: str, stimulus: Stimulus) -> None:
+        at = len(self._heard)
+        self._heard.append(stimulus)
+        self._stepper.context.outputs.clear()
+        with suppress(StopIteration, IndexError):  # an edited machine: no row fits, or it takes what is not there
+            self._stepper.take(event, stimulus, at)
+        for output in self._stepper.outputs:
+            self._do(output)
+
+    def _do(self, output: Output) -> None:  # noqa: PLR0912 - one case an output
+        match output.name, output.arguments:
+            case "message", (int(at),):
+                self._message(at)
+            case "open", (int(at),):
+                self._read([at])
+            case "read", ([*places],):
+                self._read(places)
+            case "request", ():
+                self._request()
+            case (("output" | "call"), (int(at),)):
+                self._said(at)
+            case "start", (int(at),):
+                self._start(at)
+            case "result", (int(at), int(end)):
+                self._ended(at, end)
+            case "failure", (int(at), int(end)):
+                self._ended(at, end, isError=True)
+            case "cut", (int(at),):
+                self._synthetic(at, "cancelled while it ran")
+            case "skip", ([*places],):
+                for at in places:
+                    self._synthetic(at, "not executed: the run went on without it")
+            case "stop", (reason,):
+                self._tell("run-stop", reason=reason)
+                self.leave()
+            case ("refuse" | "not-awaited") as name, ():
+                self._refusal = _REFUSALS[name]
+            case _:
+                pass
+
+    @property
+    def core(self) -> tuple[str, Mapping[str, Any]]:
+        """The machine's state and registers; in place of a position stands the stimulus that came there."""
+        ordered = positions(self._machine)
+
+        def told(name: str, value: Any) -> Any:
+            if name not in ordered:
+                return value
+            return self._event(value) if isinstance(value, int) else tuple(self._event(at) for at in value)
+
+        registers = self._stepper.context.registers
+        return self._stepper.state, {name: told(name, value) for name, value in registers.items()}
+
+    # ---- messages and the model ----
+
+    def _message(self, at: int) -> None:
+        if isinstance(message := self._event(at), User):
+            self._tell("user-message", id=message.id, text=message.text, delivery=message.delivery)
+
+    def _read(self, places: Sequence[int]) -> None:
+        messages = [one for one in map(self._event, places) if isinstance(one, User)]
+        self._history += [Shown(role="user", text=one.text, ids=(one.id,)) for one in messages]
+
+    def _request(self) -> None:
+        self._asked += 1
+        self.request = ModelAwaited(request_id=f"r{self._asked}", input=tuple(self._history))
+        self._tell("model-request", requestId=self.request.request_id, input=to_builtins(self._history))
+
+    def _said(self, at: int) -> None:
+        said = self._event(at)
+        match said.item if isinstance(said, ModelOutput) else None:
+            case Text(text=text):
+                self._tell_output(kind="assistant", text=text)
+                self._history.append(Shown(role="assistant", text=text))
+            case Reasoning(text=text):
+                self._tell_output(kind="reasoning", text=text)
+            case ToolCall() as call:
+                self._call(at, call)
+            case None:
+                pass
+
+    # ---- calls ----
+
+    def _call(self, at: int, call: ToolCall) -> None:
+        """Log a call and show it; an id that comes again gets a mark, so that results can be told apart (RC-D4)."""
+        name, names = call.call_id, {one.call_id for one in self._calls.values()}
+        while name in names:
+            name += "~"
+        self._calls[at] = replace(call, call_id=name)
+        self._tell_output(kind="tool-call", callId=name, tool=call.tool, arguments=call.arguments)
+        self._history.append(Shown(role="assistant", call_id=name, tool=call.tool))
+
+    def _start(self, at: int) -> None:
+        """Run a call; one that cannot be executed fails at once, and once at most."""
+        call = self._calls.get(at)
+        if call is None:
+            return
+        arguments, why = usable(call)
+        if why is None:
+            self.execute(replace(call, arguments=arguments))
+        elif at not in self._unusable:
+            self._unusable.add(at)
+            self._due.append(("tool-failure", ToolFail(call_id=call.call_id, message=why)))
+
+    def _ended(self, at: int, end: int, **flags: bool) -> None:
+        match self._event(end):
+            case ToolReturn(output=told) | ToolFail(message=told):
+                self._result(at, told, **flags)
+            case _:
+                pass
+
+    def _synthetic(self, at: int, why: str) -> None:
+        self._result(at, why, isError=True, synthetic=True)
+
+    def _result(self, at: int, told: Any, **flags: bool) -> None:
+        if (call := self._calls.get(at)) is not None:
+            self._tell("tool-result", callId=call.call_id, output=told, **flags)
+            text = told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+            self._history.append(
+                Shown(role="tool", text=text, call_id=call.call_id, is_error=True if flags.get("isError") else None)
+            )
+
+    # ---- the log ----
+
+    def _event(self, at: int) -> Stimulus | None:
+        return self._heard[at] if 0 <= at < len(self._heard) else None
+
+    def _tell_output(self, **fields: Any) -> None:
+        self._tell("agent-output", **fields, responseId=f"r{self._asked}")
+
+    def _tell(self, kind: str, /, **fields: Any) -> None:
+        self._log.append({"type": kind, **{name: value for name, value in fields.items() if value is not None}})
+        with suppress(RuntimeError):  # what an observer raises is its own
+            self._observe()
+
+    def _observe(self) -> None:
+        if self.options.observer == "throws":
+            raise RuntimeError("the observer throws")
+
+
+def event_of(stimulus: Stimulus) -> str:
+    """The machine's event that a stimulus is. Raises Refused where it is none."""
+    match stimulus:
+        case User(content=None, delivery=delivery):
+            return {None: "user", "steer": "steer", "followUp": "follow-up"}[delivery]
+        case ModelOutput(item=Text()):
+            return "text"
+        case ModelOutput(item=Reasoning()):
+            return "reasoning"
+        case ModelOutput(item=ToolCall()):
+            return "tool-call"
+        case ModelStop():
+            return "model-stop"
+        case ModelFail(failure=failure):
+            return "retryable-failure" if failure == "retryable" else "fatal-failure"
+        case ToolReturn():
+            return "tool-return"
+        case ToolFail():
+            return "tool-failure"
+        case Abort():
+            return "abort"
+        case Advance():
+            return "advance"
+        case _:
+            raise unsupported(type(stimulus).__name__)
