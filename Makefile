@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: setup demo matrix runtimes debian test check generate bench lock
+.PHONY: setup demo matrix museum runtimes debian test check generate examples bench gate lock learn variants mutation site
 
 setup: .venv/ready
 
@@ -23,6 +23,11 @@ matrix: setup
 	$(BIN)/turncheck matrix --out docs/matrix; test $$? -ne 2
 	$(BIN)/python tests/static/generated.py --write
 
+# Every exhibit of tests/museum against every law, faulty and mended: some minutes. WRITE=--write writes down what is found;
+# `make generate` makes the page of it.
+museum: setup
+	PYTHONPATH=tests $(BIN)/python -m museum $(WRITE)
+
 # The known runtimes, each in an environment of its own in the user's cache, and the server of docs/http.md.
 runtimes: setup
 	$(BIN)/turncheck targets --make all
@@ -33,7 +38,7 @@ debian:
 	@for name in $$(cat debian.txt); do command -v $$name > /dev/null || missing="$$missing $$name"; done; \
 	if [ -n "$$missing" ]; then $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
 
-test: setup runtimes debian
+test: setup runtimes debian tests/axe/node_modules
 	$(BIN)/python -m pytest
 
 # Every static check: formatter, linter, two type checkers (each must see a planted error), import contracts, generated
@@ -48,16 +53,55 @@ check: setup tests/mermaid/node_modules
 	$(BIN)/python tests/static/generated.py
 	node tests/mermaid/parse.mjs diagrams/*.mmd
 
-tests/mermaid/node_modules: tests/mermaid/package-lock.json
-	npm ci --prefix tests/mermaid --ignore-scripts --no-audit --no-fund --silent
+tests/%/node_modules: tests/%/package-lock.json
+	npm ci --prefix tests/$* --ignore-scripts --no-audit --no-fund --silent
 	touch $@
+
+# The machines that runtimes turn out to have, and where they differ: docs/learned. Ten minutes at most.
+MESSAGES := -a 'user*' -a 'steer*' -a 'follow-up*' -a text -a model-stop -a fatal-failure -a abort
+ONE_EACH := -a 'user red' -a 'steer red' -a 'follow-up blue' -a text -a model-stop -a fatal-failure -a abort
+TOOLS := -a 'user red' -a text -a 'tool*' -a model-stop -a fatal-failure -a abort --calls 2
+define learned
+	$(BIN)/turncheck learn $(2) --timeout 20 --svg docs/learned/$(1).svg --json > docs/learned/$(1).json || test $$? -eq 1
+endef
+learn: setup runtimes
+	mkdir -p docs/learned
+	$(call learned,pi-tools,pi@0.73.1 --diff pi@0.87.1 $(TOOLS) --policy tools=serial)
+	$(call learned,pi-messages,pi@0.73.1 --diff pi@0.87.1 $(MESSAGES))
+	$(call learned,pi-reference,pi@0.87.1 --diff $(MESSAGES))
+	$(call learned,pydantic-ai-messages,pydantic-ai@2.68.0 --diff $(ONE_EACH))
+	$(call learned,pydantic-ai-tools,pydantic-ai@2.68.0 --diff $(TOOLS))
+	$(call learned,reference-engine,reference:engine --rounds 2)
+	$(call learned,reference-conversation,reference:conversation)
+	$(call learned,reference-turn,reference:turn -a 'user*' -a text -a tool-call -a model-stop -a fatal-failure -a 'tool-*')
+
+# The documentation as a site, in build/site; a warning is an error.
+site: setup
+	$(BIN)/python -m sphinx -c docs -q -W --keep-going -d build/doctrees . build/site
+	@echo build/site/index.html
 
 generate: setup
 	$(BIN)/python tests/static/generated.py --write
 
+# The examples of `turncheck explain`, from wrong implementations: half a minute. Tests hold them to their laws.
+examples: setup
+	$(BIN)/python tests/static/teaching_examples.py --write
+
 bench: setup
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-only --benchmark-columns=median,rounds
 	$(BIN)/python tests/benchmarks/table.py
+
+# Has the hot path become slower than tests/benchmarks/baseline.json? On a quiet machine; `gate.py --update` writes it.
+gate: setup
+	$(BIN)/python tests/benchmarks/gate.py
+
+# Every conforming variant against every law: no law may alarm at what the sources allow.
+variants: setup
+	PYTHONPATH=tests $(BIN)/python -m variants
+
+# Every mutant of the projector held to the laws alone; writes docs/mutation.md, which says what survives and why.
+mutation: setup
+	PYTHONPATH=tests $(BIN)/python -W ignore -m mutation
 
 lock: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv

@@ -59,16 +59,19 @@ def check(
     max_line: int = MAX_LINE,
     strict: bool = False,
     policies: Policies = DEFAULT,
+    live: bool = False,
+    found: Callable[[LogFinding], None] = lambda _: None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> LogResult:
     """Judge one log. Memory: the open cycles, the queues, a word per session, and the findings.
 
     A log that is merely ``truncated`` is inconclusive, unless *strict*, or its format says that it is whole. An empty
-    log has nothing to judge: ``error``. *progress* is called with the number of events read, block by block.
+    log has nothing to judge: ``error``. *progress* is called with the number of events read, block by block,
+    *found* with each finding as soon as it is certain. A *live* log is still being written; whole it is never.
     Raises OSError, KeyError (unknown format name) and UnsupportedFormatError.
     """
-    log = read_log(stream, format_name=format_name, max_line=max_line)
-    judge = _Judge(log, policies)
+    log = read_log(stream, format_name=format_name, max_line=max_line, live=live)
+    judge = _Judge(log, policies, found)
     for chunk in log.chunks:
         judge.take(chunk)
         progress(judge.events)
@@ -79,7 +82,7 @@ def check(
         events=judge.events,
         cycles=judge.cycles,
         findings=findings,
-        verdict=_verdict(findings, judge.events, strict=strict or log.format.whole),
+        verdict=_verdict(findings, judge.events, strict=strict or (log.format.whole and not live)),
         why=None if judge.events else "the log is empty: there is nothing to judge",
     )
 
@@ -125,8 +128,9 @@ class _Places:
 class _Judge:
     """Runs the sessions over the chunks, and gives each anomaly the line that it stands on."""
 
-    def __init__(self, log: Log, policies: Policies) -> None:
+    def __init__(self, log: Log, policies: Policies, tell: Callable[[LogFinding], None] = lambda _: None) -> None:
         self._format = log.format
+        self._tell = tell
         self._sessions = Sessions(policies)
         self._places = _Places()
         self._findings: list[LogFinding] = []
@@ -146,7 +150,9 @@ class _Judge:
                 found += self._judged(progress, chunk)
         if len(touched) > 1:
             found.sort(key=lambda item: item[:2])
-        self._findings += (finding for _, _, finding in found)
+        for _, _, finding in found:
+            self._findings.append(finding)
+            self._tell(finding)
         self._places.forget(self._sessions)
 
     def _judged(self, progress: Progress, chunk: Chunk) -> Iterator[tuple[int, int, LogFinding]]:
@@ -163,7 +169,9 @@ class _Judge:
         """All findings in the order of the lines that reveal them, those of the log's end last."""
         yield from self._findings
         for _, anomaly in self._sessions.ending():
-            yield self._finding(anomaly)
+            finding = self._finding(anomaly)
+            self._tell(finding)
+            yield finding
 
     def _finding(self, anomaly: Anomaly, detail: str = "") -> LogFinding:
         law, message = ANOMALY_LAWS[anomaly.kind], MESSAGES[anomaly.kind]

@@ -43,9 +43,11 @@ _TOOLS: Final = [
     _result("d"), _stop(),
 ]  # fmt: skip
 _QUEUE: Final = [
-    _user("u"), _text(), _user("f", "followUp"), _user("g", "followUp"), _user("h", "followUp"), _stop("interrupted"),
-    _text(), _stop("error"), _user("i", "followUp"), _text(), _stop(), _user("j"), _stop(), _stop(), _stop(),
+    _user("u"), _text(), _user("f", "followUp"), _call("a"), _user("g", "followUp"), _user("h", "followUp"),
+    _stop("interrupted"), _text(), _call("a"), _stop("error"), _user("i", "followUp"), _text(), _stop(), _user("j"),
+    _stop(), _stop(), _stop(),
 ]  # fmt: skip
+"""Whatever becomes of the queue, a call that is open when the run stops is told."""
 _LONG: Final = [
     event
     for number in range(6)
@@ -61,6 +63,18 @@ _ANOMALIES: Final = [
     {"type": "heartbeat"}, {"type": "run-stop"}, {"type": "native"}, _call("b"), _user("f", "followUp"), _stop("error"),
     _result("a"), _user("g"),
 ]  # fmt: skip
+_LACKS: Final = {
+    "text": {"type": "agent-output", "kind": "assistant"},
+    "tool": {"type": "agent-output", "kind": "tool-call", "callId": "b"},
+    "id": {"type": "agent-output", "kind": "tool-call", "tool": "read"},
+    "content": {"type": "user-message"},
+}
+_INCOMPLETE: Final[list[dict[str, Any]]] = [
+    _user("u"), _call("a"), _LACKS["text"], _LACKS["content"], _result("a"), _LACKS["tool"], _text(),
+    {"type": "user-message", "text": "u", "content": []}, _LACKS["id"], _call("b"), {"type": "tool-result"},
+    _result("b"), _stop(), _LACKS["text"], _user("v"), _LACKS["tool"], _text(), _stop(),
+]  # fmt: skip
+"""RC-D5: what a typed reader may let pass, and its machine has to reject."""
 
 _AFTERWARDS: Final = [
     _user("u"),
@@ -78,9 +92,10 @@ _Classic: TypeAlias = tuple[list[Any], Policies, list[int]]
 
 CLASSICS: Final[tuple[_Classic, ...]] = (
     (_TOOLS, Policies(), [5, 9]),
-    *((_QUEUE, Policies(*chosen), [6, 8, 13]) for chosen in product(get_args(Delivery), _FATES, _FATES)),
+    *((_QUEUE, Policies(*chosen), [7, 10, 15]) for chosen in product(get_args(Delivery), _FATES, _FATES)),
     (_LONG, Policies(), [13, 40, 66]),
     (_ANOMALIES, Policies(), [5, 13, 20]),
+    (_INCOMPLETE, Policies(), [4, 11]),
     (_AFTERWARDS, Policies(), [4, 5]),
     ([], Policies(), []),
 )

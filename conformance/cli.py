@@ -13,9 +13,13 @@ import click
 
 COMMANDS: Final = {
     "check": "Judge recorded logs of an agent runtime.",
+    "completion": "Print what makes a shell complete commands, targets and laws.",
     "diagrams": "Draw the machines, or check that the drawings are in step.",
     "drive": "Drive a runtime by hand: play the user, the model, the tools and the clock.",
+    "explain": "Teach a law: why it matters, and the smallest example that breaks it.",
+    "init": "Write a working adapter, a test and a CI workflow to begin with.",
     "laws": "List the laws, or show one.",
+    "learn": "Learn a runtime's own machine, draw it, and lay it over another one's.",
     "matrix": "Verify several runtimes, and write one table.",
     "project": "Show the cycles that a log projects to.",
     "redact": "Rename ids and replace texts by their length, so that a log can be shown.",
@@ -31,6 +35,24 @@ BROKEN_PIPE: Final = 141
 """What shells say of a process that SIGPIPE ended."""
 
 
+COMPLETE: Final = "_TURNCHECK_COMPLETE"
+"""The variable by which a shell asks for completions (click's protocol)."""
+
+
+def _keep_quiet(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
+    context.meta["turncheck.quiet"] = value
+
+
+_QUIET: Final = click.Option(
+    ["--quiet"],
+    is_flag=True,
+    expose_value=False,
+    callback=_keep_quiet,
+    help="Show no progress; without a terminal there is none.",
+)
+"""An option of every command, read by ``commands.output``."""
+
+
 class _Lazy(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return sorted(COMMANDS)
@@ -40,6 +62,9 @@ class _Lazy(click.Group):
             return None
         module = importlib.import_module(f".commands.{cmd_name}", __package__)
         command: click.Command = module.command
+        command.name = cmd_name  # click would call it after its function, which is called command everywhere
+        if _QUIET not in command.params:
+            command.params.append(_QUIET)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -59,6 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     click's own ``main`` would answer a broken pipe with exit code 1, which says here that a law is broken.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if COMPLETE in os.environ:
+        from click.shell_completion import shell_complete  # noqa: PLC0415 - for a shell alone
+
+        sys.exit(shell_complete(turncheck, {}, "turncheck", COMPLETE, os.environ[COMPLETE]))
     try:
         with turncheck.make_context("turncheck", given) as context:
             turncheck.invoke(context)

@@ -1,19 +1,30 @@
-"""What a run exercised, against all there is: states, rows and policies of the core machine."""
+"""What a run exercised, against all there is: the states and rows of a machine, clauses, and values of policies."""
 
 from collections import Counter
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final
 
+import msgspec
+
+from turncheck.adapters.protocol import RUNTIME_POLICIES, Role
 from turncheck.model.decode import judge
 from turncheck.model.events import symbol_of
 from turncheck.model.machine import Row
+from turncheck.model.policies import VALUES
 from turncheck.model.request_cycle import SPEC, tables
 from turncheck.model.stepping import Stepper
 
-from .results import Input
+from .judging_runs import Judging
+from .results import Covered, Input, LawResult, Share
+
+COMBINATIONS: Final = 18
+"""Combinations of the projection's policies: 2 · 3 · 3."""
+_OF_RUNTIMES: Final = {**RUNTIME_POLICIES, **{name: VALUES[name] for name in VALUES if name.startswith("queue")}}
+"""A runtime's policies with a set of values: its own, and what becomes of its queue (``busy`` is its whileActive)."""
 
 
 class Coverage:
-    """Follows the rows that the model takes on each case."""
+    """Follows the rows that the core machine takes on each case that a projector is given."""
 
     def __init__(self) -> None:
         self._rows: Counter[Row] = Counter()
@@ -27,14 +38,69 @@ class Coverage:
         for at, (symbol, event) in enumerate([*symbols, ("log-end", None)]):
             self._rows[follower.take(symbol, event, at)] += 1
 
-    def figures(self) -> dict[str, Any]:
+    def figures(self, laws: Iterable[LawResult] = ()) -> Covered:
         """How much was exercised, and what was not."""
-        rows = list(SPEC.rows())
-        missed = [f"{row.source}: {row.label}" for row in rows if row not in self._rows]
-        states = {row.source for row in self._rows}
-        return {
-            "states": f"{len(states)}/{len(SPEC.states)}",
-            "rows": f"{len(rows) - len(missed)}/{len(rows)}",
-            "missed": missed,
-            "policies": f"{len(self._policies)}/18",
+        values = {
+            f"{name}={value}" for policies in self._policies for name, value in msgspec.to_builtins(policies).items()
         }
+        shares = [
+            *_taken("projector", list(SPEC.rows()), self._rows),
+            _clauses("projector", laws),
+            _share("projector", "policy values", _every(VALUES), values),
+        ]
+        return {**_short(shares), "policies": f"{len(self._policies)}/{COMBINATIONS}"}
+
+
+def run_figures(rows: Sequence[Row], run: Judging, laws: Iterable[LawResult]) -> Covered:
+    """The same of a runtime: *rows* are those that its capabilities and policies allow."""
+    shares = [
+        *_taken("runtime", rows, run.taken),
+        _clauses("runtime", laws),
+        _share("runtime", "policy values", _every(_OF_RUNTIMES), run.policies),
+    ]
+    return {
+        **_short(shares),
+        "words": run.words,
+        "stimuli": run.stimuli,
+        "unsettled": run.unsettled,
+    }
+
+
+def merged(parts: Iterable[Covered]) -> Covered:
+    """The figures of several roles as one: all their shares."""
+    whole: Covered = {}
+    for part in parts:
+        whole = {**whole, **part, "shares": [*whole.get("shares", ()), *part.get("shares", ())]}
+    return whole
+
+
+def _taken(role: Role, rows: Sequence[Row], taken: Collection[Row]) -> list[Share]:
+    """The states that rows start from, and the rows, in the machine's order."""
+    names = {row: f"{row.source}: {row.label}" for row in rows}
+    return [
+        _share(role, "states", [row.source for row in rows], {row.source for row in taken}),
+        _share(role, "rows", names.values(), {names[row] for row in taken if row in names}),
+    ]
+
+
+def _clauses(role: Role, laws: Iterable[LawResult]) -> Share:
+    """The clauses that laws with evidence name, of those that any law names which applies."""
+    applicable = [law for law in laws if law.verdict != "skipped"]
+    judged = {clause for law in applicable if law.evidence.observed or law.verdict == "fail" for clause in law.clauses}
+    return _share(role, "clauses", [clause for law in applicable for clause in law.clauses], judged)
+
+
+def _every(values: Mapping[str, tuple[str, ...]]) -> list[str]:
+    return [f"{policy}={value}" for policy, allowed in values.items() for value in allowed]
+
+
+def _share(role: Role, what: Any, every: Iterable[str], exercised: Collection[str]) -> Share:
+    """*every* may name one thing several times."""
+    there = list(dict.fromkeys(every))
+    missed = tuple(name for name in there if name not in exercised)
+    return Share(role, what, len(there) - len(missed), len(there), missed)
+
+
+def _short(shares: list[Share]) -> Covered:
+    states, rows, *_ = shares
+    return {"shares": shares, "states": str(states), "rows": str(rows), "missed": list(rows.missed)}

@@ -19,12 +19,14 @@ from .driving import Driver, UnsettledError, observing, perform
 from .laws.law import Finding, Judgement, Law, Seen
 from .laws.play import Play
 from .laws.registry import PLAY_LAWS, RERUN_LAWS
-from .laws.run_relations import Rerun, run_deterministic
+from .laws.run_relations import Again, Modelled, Rerun, run_deterministic
 
 RELATION_EVERY: Final = 10
 """Every so many generated words, the relation laws observe again: each costs as much as all the rest of a word."""
 SHRINK_STIMULI: Final = 4_000
 """Stimuli that shrinking one law's counterexample may apply: a bound by work, or a slow day would give other bytes."""
+EACH_WORD: Final = {"equals-machine", "equals-model"}
+"""Relation laws that look at every word: a reference in this process costs less than what it is compared with."""
 REPEATING: Final = {"run-deterministic", "run-hash-seed"}
 """The laws that a flaky implementation breaks; all others are not judged on a word that gives something else."""
 UNSETTLED: Final = 3
@@ -50,7 +52,7 @@ class Failure:
 
 @dataclass
 class Judging:
-    """Everything a run learns."""
+    """Everything a run learns. ``policies`` are those that words were run under, written ``name=value``."""
 
     runtime: RuntimeTarget
     twin: RuntimeTarget
@@ -58,10 +60,13 @@ class Judging:
     deadline: float
     fail_fast: bool
     progress: Callable[[str], None]
+    reference: RuntimeTarget | None = None
+    model: Modelled | None = None
     observed: Counter[str] = field(default_factory=Counter[str])
     inferred: Counter[str] = field(default_factory=Counter[str])
     failures: dict[str, Failure] = field(default_factory=dict[str, Failure])
     taken: Counter[Row] = field(default_factory=Counter[Row])
+    policies: set[str] = field(default_factory=set[str])
     words: int = 0
     stimuli: int = 0
     unsettled: int = 0
@@ -87,6 +92,7 @@ class Judging:
         self.words += 1
         self.stimuli += len(driver.moves)
         self.taken.update(taken)
+        self.policies.update(f"{name}={value}" for name, value in driver.policies.items())
         self.progress(f"{self.words} words, {self.stimuli:,} stimuli, {len(self.failures)} laws broken")
         if driver.unsettled:
             self.unsettled += 1
@@ -113,12 +119,12 @@ class Judging:
 
     def judge(self, play: Play, *, relations: bool) -> dict[str, Finding]:
         """The laws that a play breaks, each with its first finding; evidence is counted."""
-        rerun = Rerun(play, self._again(self.runtime), self._again(self.twin))
+        rerun = Rerun(play, self._again(self.runtime), self._again(self.twin), self._reference(), self.model)
         broken: dict[str, Finding] = {}
         for law in self.laws:
             if law.name in PLAY_LAWS:
                 items = [*PLAY_LAWS[law.name](play)]
-            elif relations:
+            elif relations or law.name in EACH_WORD:
                 items = self.asking(partial(_collected, RERUN_LAWS[law.name], rerun))
             else:
                 continue
@@ -155,7 +161,7 @@ class Judging:
         """Whether a word breaks a law again when it is applied again; else the implementation is flaky (X-2)."""
         failure = self.failures[law]
         word = tuple(move.stimulus for move in failure.play.moves)
-        rerun = Rerun(failure.play, observing(self.runtime), observing(self.runtime))
+        rerun = Rerun(failure.play, observing(self.runtime), observing(self.runtime), self._reference())
         for _ in range(2):
             finding = _first(self.asking(partial(_collected, run_deterministic, rerun)))
             if finding is not None:
@@ -168,8 +174,11 @@ class Judging:
         """How a play breaks one law, whatever kind it is; nothing is counted."""
         if law.name in PLAY_LAWS:
             return _first([*PLAY_LAWS[law.name](play)])
-        rerun = Rerun(play, observing(self.runtime), observing(self.twin))
+        rerun = Rerun(play, observing(self.runtime), observing(self.twin), self._reference(), self.model)
         return _first(self.asking(partial(_collected, RERUN_LAWS[law.name], rerun)))
+
+    def _reference(self) -> Again | None:
+        return None if self.reference is None else observing(self.reference)
 
     def _again(self, runtime: RuntimeTarget) -> Callable[[Sequence[Stimulus], ResetOptions], Play]:
         def observe(word: Sequence[Stimulus], options: ResetOptions) -> Play:

@@ -52,7 +52,10 @@ def to_markdown(matrix: Matrix) -> str:
     lines += [
         f"| {law} | {' | '.join(_cell(result, law) for result in matrix.results)} |" for law in _laws(matrix.results)
     ]
-    figures = [f"{result.coverage['stimuli']:,} stimuli, rows {result.coverage['rows']}" for result in matrix.results]
+    figures = [
+        f"{result.coverage.get('stimuli', 0):,} stimuli, rows {result.coverage.get('rows')}"
+        for result in matrix.results
+    ]
     lines += [f"| *applied* | {' | '.join(figures)} |", ""]
     lines += [f"- **{one.target}** could not be verified: {one.why}" for one in matrix.unstarted]
     return "\n".join(lines).rstrip() + "\n"

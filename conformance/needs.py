@@ -11,10 +11,10 @@ def missing(law: Law, profile: Profile) -> list[str]:
 
 
 def _has(need: str, profile: Profile) -> bool:
-    """A capability, or ``policy NAME``, or ``machine NAME``."""
+    """A capability, or ``policy NAME``, or ``machine NAME``; ``machine`` is any."""
     kind, _, name = need.partition(" ")
     if kind == "policy":
         return name in profile.policies
     if kind == "machine":
-        return profile.machine == name
+        return profile.machine == name if name else profile.machine is not None
     return profile.can(need)

@@ -14,7 +14,9 @@ from turncheck.model.cycles import SessionProjection
 from turncheck.model.decode import field_rules
 
 from .checking import LogResult
+from .learned import Comparison, Conflict, Learned
 from .matrix import Matrix
+from .replaying import Replay
 from .results import Counterexample, Result, WordCounterexample
 
 FOLDER: Final = Path(__file__).with_name("schemas")
@@ -33,6 +35,8 @@ def schemas() -> Mapping[str, dict[str, Any]]:
         "projection.json": _of("A session's projection, one line of `turncheck project --json`", SessionProjection),
         "check.json": _of("What `turncheck check --json` prints for one log", LogResult),
         "verify.json": _of("What `turncheck verify --json` prints", Result),
+        "replay.json": _of("What `turncheck replay --json` prints", Replay),
+        "learn.json": _any("What `turncheck learn --json` prints", [Learned, Comparison, Conflict]),
         "matrix.json": _of("What `turncheck matrix --json` prints", Matrix),
         "counterexample.json": _any("A counterexample file, version 1", [Counterexample, WordCounterexample]),
         "protocol-message.json": _any("A message of the adapter protocol, version 1", messages),

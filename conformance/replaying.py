@@ -1,7 +1,12 @@
 """Judge a counterexample file again: by what it stores, or by asking a target."""
 
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
 from turncheck.adapters.errors import TargetError
 from turncheck.adapters.projector import ProjectorTarget
+from turncheck.adapters.references.registry import reference_of
 from turncheck.adapters.runtime import RuntimeTarget
 
 from .driving import observing, perform, recorded
@@ -13,20 +18,43 @@ from .laws.run_relations import Rerun
 from .needs import missing
 from .results import AnyCounterexample, Counterexample, WordCounterexample
 
+Outcome: TypeAlias = Literal["FIXED", "STILL FAILS", "CANNOT RUN"]
+EXIT: Final[dict[Outcome, int]] = {"FIXED": 0, "STILL FAILS": 1, "CANNOT RUN": 2}
+"""What a replay says → exit code."""
 
-def stored_finding(found: AnyCounterexample) -> bool | None:
-    """Whether what is stored breaks the law; None where one observation cannot tell."""
+
+class Replay(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What `replay --json` prints. ``judged`` is what the file stores, or what ``target`` answers to the file's input.
+
+    ``FIXED``: the law holds there. ``STILL FAILS``: ``why`` is what the law finds now. ``CANNOT RUN``: it cannot be
+    told, and ``why`` says what is in the way.
+    """
+
+    file: str
+    law: str
+    clauses: tuple[str, ...]
+    judged: Literal["stored", "target"]
+    target: str
+    outcome: Outcome
+    why: str | None = None
+
+
+def stored(found: AnyCounterexample) -> Finding | None:
+    """How what is stored breaks the law, None where it doesn't. Raises TargetError where that cannot be told."""
     if isinstance(found, WordCounterexample):
         law = PLAY_LAWS.get(found.law)
-        return None if law is None else _breaks(law(_play(found)))
-    judge = TRACE_LAWS.get(found.law)
-    if judge is None or found.projection is None:
-        return None
-    return _breaks(judge(traced(found.input, found.profile, found.projection)))
+        if law is not None:
+            return _first(law(_play(found)))
+    elif (judge := TRACE_LAWS.get(found.law)) is not None and found.projection is not None:
+        return _first(judge(traced(found.input, found.profile, found.projection)))
+    raise TargetError("one stored observation cannot tell: --run starts the target that the file names", see="")
 
 
-def asked_projector(found: Counterexample, projector: ProjectorTarget) -> bool:
-    """Whether *projector* breaks the law on the file's input. Raises TargetError where that cannot be told."""
+def asked_projector(found: Counterexample, projector: ProjectorTarget) -> Finding | None:
+    """How *projector* breaks the law on the file's input, None where it doesn't.
+
+    Raises TargetError where that cannot be told.
+    """
     law = LAWS[found.law]
     absent = missing(law, projector.profile)
     if absent:
@@ -37,16 +65,19 @@ def asked_projector(found: Counterexample, projector: ProjectorTarget) -> bool:
         judge = Judge(projector, twin, [law])
         broken, projection = judge.case(found.input)
     if law.name in broken:
-        return True
+        return broken[law.name]
     if projection is None:
         raise TargetError("the projector fails on the file's input, so that this law cannot be judged", see="")
     if not judge.observed[law.name]:
         raise TargetError(f"there was no evidence: the law needs {law.evidence}", see="")
-    return False
+    return None
 
 
-def asked_runtime(found: WordCounterexample, runtime: RuntimeTarget) -> bool:
-    """Whether *runtime* breaks the law on the file's word. Raises TargetError where that cannot be told."""
+def asked_runtime(found: WordCounterexample, runtime: RuntimeTarget) -> Finding | None:
+    """How *runtime* breaks the law on the file's word, None where it doesn't.
+
+    Raises TargetError where that cannot be told.
+    """
     law = LAWS[found.law]
     absent = missing(law, runtime.profile)
     if absent:
@@ -58,10 +89,12 @@ def asked_runtime(found: WordCounterexample, runtime: RuntimeTarget) -> bool:
         items = [*PLAY_LAWS[law.name](driver.play())]
     else:
         with runtime.again(HASH_SEED) as twin:
-            items = [*RERUN_LAWS[law.name](Rerun(driver.play(), observing(runtime), observing(twin)))]
+            known = reference_of(runtime.profile)
+            reference = None if known is None else observing(known)
+            items = [*RERUN_LAWS[law.name](Rerun(driver.play(), observing(runtime), observing(twin), reference))]
     if not items:
         raise TargetError(f"there was no evidence: the law needs {law.evidence}", see="")
-    return _breaks(iter(items))
+    return _first(iter(items))
 
 
 def _play(found: WordCounterexample) -> Play:
@@ -69,5 +102,5 @@ def _play(found: WordCounterexample) -> Play:
     return recorded(found.applied, found.steps, closing, found.word.options, found.profile)
 
 
-def _breaks(judgement: Judgement) -> bool:
-    return any(isinstance(item, Finding) for item in judgement)
+def _first(judgement: Judgement) -> Finding | None:
+    return next((item for item in judgement if isinstance(item, Finding)), None)

@@ -2,11 +2,11 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 import msgspec
 
-from turncheck.adapters.protocol import Implementation, Profile
+from turncheck.adapters.protocol import Implementation, Profile, Role
 from turncheck.model.cycles import Projection
 from turncheck.model.policies import Policies
 from turncheck.model.stimuli import Step, Stimulus, Word
@@ -78,8 +78,24 @@ class WordCounterexample(msgspec.Struct, frozen=True, rename="camel", omit_defau
 AnyCounterexample: TypeAlias = Counterexample | WordCounterexample
 
 
+class Expectation(msgspec.Struct, frozen=True):
+    """What the baseline says of a law: the ``entry`` (a law or a glob) that fits it, with its reason and its issue.
+
+    ``known`` and ``flaky`` excuse a failure. ``stale``: the law passes, and nothing needs the entry any more.
+    ``expired``: the law fails, and the entry has run out.
+    """
+
+    state: Literal["known", "flaky", "stale", "expired"]
+    entry: str
+    reason: str
+    issue: str
+
+
 class LawResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The verdict of one law, with its evidence; ``why`` for all but a pass, ``counterexample`` names the file."""
+    """The verdict of one law, with its evidence; ``why`` for all but a pass, ``counterexample`` names the file.
+
+    ``baseline`` is there where a baseline was given and says something of the law.
+    """
 
     law: str
     kind: str
@@ -88,6 +104,73 @@ class LawResult(msgspec.Struct, frozen=True, omit_defaults=True):
     evidence: Evidence
     why: str | None = None
     counterexample: str | None = None
+    baseline: Expectation | None = None
+
+    @property
+    def excused(self) -> bool:
+        """Whether it is a failure that the baseline expects."""
+        return self.verdict == "fail" and self.baseline is not None and self.baseline.state in {"known", "flaky"}
+
+    @property
+    def wrong(self) -> bool:
+        """Whether it makes a run fail: broken and not excused, or excused in vain."""
+        stale = self.baseline is not None and self.baseline.state == "stale"
+        return stale or (self.verdict == "fail" and not self.excused)
+
+
+class Share(msgspec.Struct, frozen=True):
+    """How many of the ``what`` a run exercised in one role, of all ``total`` there are; ``missed`` names the rest."""
+
+    role: Role
+    what: Literal["states", "rows", "clauses", "policy values"]
+    exercised: int
+    total: int
+    missed: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.exercised}/{self.total}"
+
+
+class SuiteRun(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """An n-complete suite that was run: by *method*, for *k* more states than the *n* of the model.
+
+    ``reference`` is whose model it is, over ``letters`` and within ``bounds``; ``words`` and ``stimuli`` are the whole
+    suite's. ``complete`` says whether all of it was applied and answered as by the model: then ``guarantee`` has what
+    follows, with its assumptions, and what does not; else ``why`` says why nothing is promised.
+    """
+
+    method: str
+    k: int
+    n: int
+    reference: str
+    letters: tuple[str, ...]
+    bounds: dict[str, int]
+    words: int
+    stimuli: int
+    complete: bool
+    guarantee: tuple[str, ...] = ()
+    why: str | None = None
+
+
+class Covered(TypedDict, total=False):
+    """What a run exercised. ``shares`` says it all; the other figures are those of the last role that was run.
+
+    ``states``, ``rows`` and ``policies`` (a projector's: their combinations) are written ``exercised/total``;
+    ``missed`` are the rows that were not taken. ``logs`` and ``events`` count what a projector was given, ``words``,
+    ``stimuli`` and ``unsettled`` (words) what a runtime was. ``suite`` is there where one was run.
+    """
+
+    shares: list[Share]
+    states: str
+    rows: str
+    missed: list[str]
+    policies: str
+    logs: int
+    events: int
+    words: int
+    stimuli: int
+    unsettled: int
+    suite: SuiteRun
 
 
 class Result(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -99,18 +182,22 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     profile: Profile
     seed: int
     laws: tuple[LawResult, ...]
-    coverage: dict[str, Any]
+    coverage: Covered
     summary: dict[str, int]
     cut: str | None = None
 
     @property
     def exit_code(self) -> int:
-        """130 when interrupted, else 1 when a law is broken, else 2 when one could not be judged or none passed."""
+        """130 when interrupted, else 1 when a law is broken, else 2 when one could not be judged or none passed.
+
+        A failure that the baseline excuses is no broken law, and an entry of it that is stale is one.
+        """
         if self.cut == INTERRUPTED:
             return 130
-        if self.summary["fail"]:
+        if any(law.wrong for law in self.laws):
             return 1
-        return 2 if self.summary["error"] or not self.summary["pass"] else 0
+        judged = self.summary["pass"] + self.summary["fail"]
+        return 2 if self.summary["error"] or not judged else 0
 
 
 def summary(laws: tuple[LawResult, ...]) -> dict[str, int]:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from turncheck.adapters.targets import Target
 
+from .coverage import merged
 from .judging import HASH_SEED
 from .laws.law import Law
 from .results import AnyCounterexample, Result, summary
@@ -68,7 +69,7 @@ def _merged(results: Sequence[Result]) -> Result:
     return replace(
         results[0],
         laws=laws,
-        coverage={name: figure for result in results for name, figure in result.coverage.items()},
+        coverage=merged([result.coverage for result in results]),
         summary=summary(laws),
         cut=next((result.cut for result in results if result.cut), None),
     )

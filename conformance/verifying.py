@@ -159,9 +159,12 @@ def verify(
     seed: int = 0,
     budget: float | None = None,
     fail_fast: bool = False,
+    shrink: bool = True,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[Result, dict[str, Counterexample]]:
     """Hold *target* to *laws*; return the result, and for each broken law its smallest counterexample.
+
+    Without *shrink* a counterexample is what happened to break the law, as mutation testing needs no more.
 
     The same seed gives the same result, unless *budget* (seconds), a broken target or Ctrl-C cut the run, which ``cut``
     says.
@@ -177,8 +180,8 @@ def verify(
             for case in classics:
                 run.case(case)
             if examples and not (fail_fast and run.failures):
-                _generate(run, examples, seed)
-            for law in applicable:
+                _generate(run, examples, seed, [Phase.generate, Phase.shrink] if shrink else [Phase.generate])
+            for law in applicable if shrink else ():
                 if law.name in run.failures:
                     run.reduce(law)
         except _BrokenTargetError:
@@ -186,7 +189,8 @@ def verify(
         except KeyboardInterrupt:
             run.cut = INTERRUPTED  # what was found until now stands
     results = tuple(_verdict(law, run, target) for law in laws)
-    coverage = run.coverage.figures() | {"logs": run.logs, "events": judge.events}
+    coverage = run.coverage.figures(results)
+    coverage["logs"], coverage["events"] = run.logs, judge.events
     result = Result(
         turncheck=version("turncheck"),
         target=target.name,
@@ -212,7 +216,7 @@ def _classics(target: ProjectorTarget) -> list[Input]:
     return found
 
 
-def _generate(run: _Run, examples: int, seed: int) -> None:
+def _generate(run: _Run, examples: int, seed: int, phases: Sequence[Phase]) -> None:
     declared = None if run.judge.target.profile.can("policies") else run.judge.declared
 
     @hypothesis.seed(seed)
@@ -223,7 +227,7 @@ def _generate(run: _Run, examples: int, seed: int) -> None:
         derandomize=False,
         print_blob=False,
         report_multiple_bugs=not run.fail_fast,
-        phases=(Phase.generate, Phase.shrink),
+        phases=phases,
         suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
     )
     @given(cases(policies=declared))

@@ -7,18 +7,21 @@ from functools import partial
 from importlib.metadata import version
 from typing import Final
 
+from turncheck.adapters.references.registry import reference_of
 from turncheck.adapters.runtime import RuntimeTarget
+from turncheck.model.interaction import tables
 from turncheck.model.machine import Row
 from turncheck.model.stimuli import ResetOptions
 
 from .classic_words import DEEP, classic_words, starts
+from .coverage import run_figures
 from .driving import UnsettledError
 from .exploring import explore, follow
 from .judging_runs import REPEATING, Failure, Judging, OverError
 from .laws.law import Law
 from .needs import missing
 from .results import INTERRUPTED, Evidence, LawResult, Result, Verdict, WordCounterexample, plain, summary
-from .situations import Situation, access_words, directed, rows_for, tables_of
+from .situations import Situation, access_words, directed, rows_for
 
 PLAIN: Final = 3
 """Generated words start plainly so many times as often as with any one special option."""
@@ -35,21 +38,24 @@ def verify_runtime(
     budget: float | None = None,
     hash_seed: int,
     fail_fast: bool = False,
+    shrink: bool = True,
     progress: Callable[[str], None] = lambda _: None,
 ) -> tuple[Result, dict[str, WordCounterexample]]:
     """Hold a runtime to *laws*; return the result, and for each broken law its shortest word.
 
     The same seed gives the same result, unless *budget* (seconds), a broken target or Ctrl-C cut the run, which ``cut``
-    says. The target stays open. Raises TargetError when its twin process does not start.
+    says. Without *shrink* a word is what happened to break the law, as mutation testing needs no more. The target stays
+    open. Raises TargetError when its twin process does not start.
     """
     profile = runtime.profile
     applicable = [law for law in laws if not missing(law, profile)]
     capabilities = frozenset(profile.capabilities)
     rows = rows_for(capabilities, profile.policies)
-    accesses = access_words(tables_of(profile.policies), capabilities)
+    accesses = access_words(tables(profile.policies), capabilities)
     started = time.monotonic()
     with runtime.again(hash_seed) as twin:
-        run = Judging(runtime, twin, applicable, started + budget if budget else float("inf"), fail_fast, progress)
+        deadline = started + budget if budget else float("inf")
+        run = Judging(runtime, twin, applicable, deadline, fail_fast, progress, reference_of(profile))
         try:
             _directed(run, rows, accesses, capabilities)
             if words:
@@ -57,14 +63,13 @@ def verify_runtime(
                 plain_start, special = starts(capabilities)
                 options = [*[plain_start] * PLAIN, *special]
                 explore(run, rows, reached, options, words=words, seed=seed)
-            _settle(run, applicable)
+            _settle(run, applicable if shrink else ())
         except OverError:
-            if run.broken is None:
+            if run.broken is None and shrink:
                 _settle_quietly(run, applicable)
         except KeyboardInterrupt:
             run.cut = INTERRUPTED  # what was found until now stands
     results = tuple(_verdict(law, run) for law in laws)
-    missed = [f"{row.source}: {row.label}" for row in rows if row not in run.taken]
     result = Result(
         turncheck=version("turncheck"),
         target=runtime.name,
@@ -72,13 +77,7 @@ def verify_runtime(
         profile=profile,
         seed=seed,
         laws=results,
-        coverage={
-            "rows": f"{len(rows) - len(missed)}/{len(rows)}",
-            "missed": missed,
-            "words": run.words,
-            "stimuli": run.stimuli,
-            "unsettled": run.unsettled,
-        },
+        coverage=run_figures(rows, run, results),
         summary=summary(results),
         cut=run.cut,
     )

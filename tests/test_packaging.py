@@ -28,6 +28,8 @@ def files(pattern):
 
 SCRIPTS = "turncheck/adapters/runtimes/"
 """Adapters that run in environments of their own: data of the package, and no modules of it."""
+TEMPLATES = "turncheck/conformance/templates/"
+"""What `turncheck init` writes: as above."""
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +55,7 @@ def test_the_packages_that_are_listed_are_the_folders():
 
 
 def test_every_folder_with_modules_is_a_package():
-    modules = {name.rpartition("/")[0] for name in files("*.py") if not name.startswith(SCRIPTS)}
+    modules = {name.rpartition("/")[0] for name in files("*.py") if not name.startswith((SCRIPTS, TEMPLATES))}
     assert modules == {name.rpartition("/")[0] for name in files("__init__.py")}
 
 
@@ -81,8 +83,37 @@ def test_both_helper_libraries_are_in_the_wheel(wheel):
     assert {"turncheck/adapters/kit/turncheck_kit.py", "turncheck/adapters/kit/turncheck_kit.mjs"} <= wheel
 
 
+def test_every_template_of_init_is_in_the_wheel(wheel):
+    templates = {name for name in files("*.*") if name.startswith(TEMPLATES) and "__pycache__" not in name}
+    assert templates
+    assert templates - wheel == set()
+
+
+def test_the_stories_of_the_laws_are_in_the_wheel(wheel):
+    assert "turncheck/conformance/laws/stories.toml" in wheel
+
+
+def test_every_template_of_the_html_report_is_in_the_wheel(wheel):
+    templates = {name for name in files("*.*") if "/reports/templates/" in name}
+    assert templates
+    assert templates - wheel == set()
+
+
 def test_the_wheel_holds_nothing_else(wheel):
-    kinds = ("*.py", "*.json", "*.mjs", "*.d.ts", "*.lock", "*.in", "py.typed")
+    kinds = (
+        "*.py",
+        "*.json",
+        "*.mjs",
+        "*.d.ts",
+        "*.lock",
+        "*.in",
+        "*.html",
+        "*.css",
+        "*.js",
+        "*.toml",
+        "*.yml",
+        "py.typed",
+    )
     assert {name for name in wheel if name.startswith("turncheck/")} <= {name for kind in kinds for name in files(kind)}
 
 

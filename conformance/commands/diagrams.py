@@ -6,12 +6,15 @@ from pathlib import Path
 
 import click
 
+from .completing import complete_machine
+from .output import Progress
+
 SUFFIXES = {"dot": ".dot", "mermaid": ".mmd", "svg": ".svg"}
 LOG = "sequence.jsonl"
 
 
 @click.command()
-@click.argument("machine", required=False)
+@click.argument("machine", required=False, shell_complete=complete_machine)
 @click.option("--format", "only", type=click.Choice(sorted(SUFFIXES)), help="Only this format; all three without it.")
 @click.option(
     "--out",
@@ -25,7 +28,11 @@ LOG = "sequence.jsonl"
 @click.pass_context
 def command(context: click.Context, *, machine: str | None, only: str | None, out: Path, check: bool) -> None:
     """Draw MACHINE, or every machine, from its declaration."""
-    pictures = {out / name: text.encode() for name, text in _pictures(machine, only, out)}
+    pictures: dict[Path, bytes] = {}
+    with Progress("diagrams") as progress:
+        for name, text in _pictures(machine, only, out):
+            pictures[out / name] = text.encode()
+            progress.say(name)
     if check:
         drifted = [path for path, picture in pictures.items() if not path.is_file() or path.read_bytes() != picture]
         for path in drifted:

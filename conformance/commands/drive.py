@@ -19,6 +19,7 @@ from turncheck.model.stimuli import Awaited, ResetOptions, Step, Stimulus
 
 from ..shorthand import FORMS, SEE, Form, Shorthand, ShorthandError
 from ..transcript import awaited_line, event_line, projected, session_lines
+from .completing import complete_target
 from .output import style
 
 CONTROLS: Final = {
@@ -38,7 +39,7 @@ TOOLS: Final = tuple({"name": name, "schema": _PATH} for name in ("read", "bash"
 
 
 @click.command()
-@click.argument("target")
+@click.argument("target", shell_complete=complete_target)
 @click.option(
     "--timeout", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="For an answer."
 )

@@ -10,6 +10,7 @@ from turncheck.model.requirements import CLAUSES
 
 from ..clauses import traced
 from ..laws.registry import LAWS
+from .completing import complete_law
 from .output import style
 
 JUDGED: Final = {
@@ -19,7 +20,7 @@ JUDGED: Final = {
 
 
 @click.command()
-@click.argument("law", required=False)
+@click.argument("law", required=False, shell_complete=complete_law)
 @click.option("--clauses", is_flag=True, help="List the clauses, each with what judges it.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON array.")
 def command(*, law: str | None, clauses: bool, as_json: bool) -> None:
@@ -38,7 +39,8 @@ def command(*, law: str | None, clauses: bool, as_json: bool) -> None:
         click.echo(msgspec.json.encode(chosen).decode())
         return
     for item in chosen:
-        judged = JUDGED.get(item.subject, f"verify, on a {item.subject}")
+        verify = "verify --suite n-complete" if item.suite else "verify"
+        judged = JUDGED.get(item.subject, f"{verify}, on a {item.subject}")
         click.echo(f"{style(f'{item.name:24}', bold=True)}  {item.kind:8}  {', '.join(item.clauses):22}  {item.says}")
         if law is not None:
             click.echo(f"  judged by    {judged}")

@@ -16,11 +16,12 @@ from turncheck.adapters.targets import open_target
 from ..laws.registry import selected
 from ..matrix import Matrix, Unstarted, reasons, to_markdown
 from ..results import INTERRUPTED, Result, write
+from .completing import complete_target
 from .output import Progress, emit, notice
 
 
 @click.command()
-@click.argument("targets", nargs=-1)
+@click.argument("targets", nargs=-1, shell_complete=complete_target)
 @click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated words a runtime.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds for each target.")

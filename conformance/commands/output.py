@@ -26,11 +26,21 @@ def style(text: str, **styles: Any) -> str:
     return clean if os.environ.get("NO_COLOR") or not sys.stdout.isatty() else click.style(clean, **styles)
 
 
+def quiet() -> bool:
+    """Whether the command was told to keep quiet about what lasts (``--quiet``)."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get("turncheck.quiet"))
+
+
 class Progress:
-    """A line on stderr that says how far something is; silent for two seconds, and where stderr is no terminal."""
+    """A line on stderr that says how far something is.
+
+    Silent for two seconds, with ``--quiet``, and where stderr is no terminal.
+    """
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._silent = quiet() or not sys.stderr.isatty()
         self._shown = False
         self._next = time.monotonic() + _QUIET_FOR
 
@@ -44,7 +54,7 @@ class Progress:
     def say(self, what: str) -> None:
         """Show *what*, at most four times a second."""
         now = time.monotonic()
-        if now < self._next or not sys.stderr.isatty():
+        if self._silent or now < self._next:
             return
         self._next = now + 0.25
         self._shown = True
@@ -56,5 +66,6 @@ class Progress:
 
 
 def notice(text: str) -> None:
-    """Say on stderr what lasts."""
-    click.echo(text, err=True)
+    """Say on stderr what lasts, unless told to keep quiet."""
+    if not quiet():
+        click.echo(text, err=True)

@@ -1,11 +1,14 @@
 """``turncheck redact``."""
 
+import sys
+
 import click
 
 from turncheck.adapters.reading import MAX_LINE
 
 from ..redaction import redact
 from .inputs import opened
+from .output import Progress
 
 
 @click.command()
@@ -19,9 +22,11 @@ def command(*, log: str, max_line: int) -> None:
     content (X-8), which is why the verdict stays.
     """
     try:
-        with opened(log) as stream:
-            for line in redact(stream, max_line):
+        with opened(log) as stream, Progress(log) as progress:
+            for number, line in enumerate(redact(stream, max_line), 1):
                 click.echo(line)
+                if not sys.stdout.isatty():  # where it is, the lines themselves show how far it is
+                    progress.say(f"{number:,} lines")
     except BrokenPipeError:
         raise  # who reads us has seen enough
     except (OSError, ValueError) as error:

@@ -1,6 +1,8 @@
 """``turncheck replay``."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import click
 import msgspec
@@ -8,11 +10,14 @@ import msgspec
 from turncheck.adapters.errors import BadTargetError, TargetError
 from turncheck.adapters.targets import open_projector, open_runtime
 
+from ..laws.law import Finding
 from ..laws.registry import LAWS
-from ..replaying import asked_projector, asked_runtime, stored_finding
+from ..replaying import EXIT, Outcome, Replay, asked_projector, asked_runtime, stored
 from ..results import AnyCounterexample, Counterexample, read
-from .output import style
+from .output import emit, notice, style
 from .showing import show_counterexample
+
+_COLOURS: Final[dict[Outcome, str]] = {"FIXED": "green", "STILL FAILS": "red", "CANNOT RUN": "yellow"}
 
 
 @click.command()
@@ -20,33 +25,49 @@ from .showing import show_counterexample
 @click.option("--run", is_flag=True, help="Start the target that the file names, and ask it again.")
 @click.option("--target", help="Ask this target instead.")
 @click.option("--timeout", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_context
-def command(context: click.Context, *, file: Path, run: bool, target: str | None, timeout: float) -> None:
+def command(
+    context: click.Context, *, file: Path, run: bool, target: str | None, timeout: float, as_json: bool
+) -> None:
     """Judge a counterexample file again.
 
-    Without --run or --target nothing is started: what the file says was observed is judged. Exits 1 when the law is
-    still broken, 0 when it holds, 2 when it cannot be judged.
+    Without --run or --target nothing is started: what the file says was observed is judged. Says FIXED (exit code 0),
+    STILL FAILS (1), or CANNOT RUN (2): the target does not start, or breaks, or there was nothing to judge by.
     """
     found = _read(file)
-    show_counterexample(found)
-    if not run and target is None:
-        broken = stored_finding(found)
-        if broken is None:
-            click.echo("\none stored observation cannot tell: --run starts the target that the file names")
-            context.exit(2)
-        click.echo(
-            f"\n{style('STILL FAILS', fg='red') if broken else style('HOLDS', fg='green')}: the stored observation"
-        )
-        context.exit(int(broken))
+    if not as_json:
+        show_counterexample(found)
+        click.echo()
     text = target or found.target
-    click.echo(f"\nstarting {style(text, bold=True)}")
+    starts = run or target is not None
+    if starts:
+        click.echo(f"starting {style(text, bold=True)}", err=as_json)
+    outcome, why = _judged(lambda: _asked(found, text, timeout) if starts else stored(found))
+    replay = Replay(str(file), found.law, found.clauses, "target" if starts else "stored", text, outcome, why)
+    if as_json:
+        emit(replay)
+    else:
+        _show(replay)
+    context.exit(EXIT[outcome])
+
+
+def _judged(judge: Callable[[], Finding | None]) -> tuple[Outcome, str | None]:
     try:
-        broken = _run(found, text, timeout)
+        finding = judge()
     except (TargetError, BadTargetError) as error:
-        click.echo(f"{style('CANNOT RUN', fg='yellow')}: {error}", err=True)
-        context.exit(2)
-    click.echo(style("STILL FAILS", fg="red") if broken else style("FIXED", fg="green"))
-    context.exit(int(broken))
+        return "CANNOT RUN", str(error)
+    return ("FIXED", None) if finding is None else ("STILL FAILS", finding.message)
+
+
+def _show(replay: Replay) -> None:
+    """The outcome last; why it cannot be judged goes to stderr."""
+    judged = "what the file stores" if replay.judged == "stored" else replay.target
+    said = f"{style(replay.outcome, fg=_COLOURS[replay.outcome], bold=True)}: {style(judged)}"
+    if replay.outcome == "CANNOT RUN":
+        notice(f"{said}: {replay.why}")
+    else:
+        click.echo(f"{said} {f'breaks the law: {style(replay.why)}' if replay.why else 'keeps the law'}")
 
 
 def _read(file: Path) -> AnyCounterexample:
@@ -60,8 +81,8 @@ def _read(file: Path) -> AnyCounterexample:
     return found
 
 
-def _run(found: AnyCounterexample, text: str, timeout: float) -> bool:
-    """Whether the target breaks the law on the file's input. Raises TargetError where that cannot be told."""
+def _asked(found: AnyCounterexample, text: str, timeout: float) -> Finding | None:
+    """How the target breaks the law on the file's input. Raises TargetError where that cannot be told."""
     if isinstance(found, Counterexample):
         with open_projector(text, timeout=timeout) as projector:
             return asked_projector(found, projector)

@@ -11,6 +11,7 @@ from turncheck.adapters.targets import open_target
 from ..lifecycle.stage import Outcome
 from ..lifecycle.walk import walk
 from ..results import Verdict
+from .completing import complete_target
 from .output import emit, style
 from .showing import MARKS
 
@@ -23,7 +24,7 @@ _WHOSE: Final[dict[Verdict, str]] = {
 
 
 @click.command()
-@click.argument("target")
+@click.argument("target", shell_complete=complete_target)
 @click.option(
     "--timeout", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="For an answer."
 )

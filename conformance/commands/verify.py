@@ -16,26 +16,42 @@ from turncheck.adapters.targets import Target, open_target
 
 from ..laws.law import Law
 from ..laws.registry import selected
+from ..reports.registry import KINDS, on_result
 from ..results import AnyCounterexample, LawResult, Result, write
 from ..situations import STEPS
+from .baselining import grading, said, show_baseline
+from .completing import complete_law, complete_target
 from .output import Progress, emit, notice, style
-from .showing import MARKS, show_counterexample
+from .reporting import Report, aside, publish, report_option
+from .showing import MARKS, show_counterexample, show_coverage
 
 
 @click.command()
-@click.argument("target")
+@click.argument("target", shell_complete=complete_target)
 @click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated logs, or words.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds for the whole run.")
 @click.option(
     "--timeout", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="For an answer."
 )
-@click.option("--laws", "globs", multiple=True, metavar="GLOB", help="Only the laws whose names fit; repeatable.")
+@click.option(
+    "--laws",
+    "globs",
+    multiple=True,
+    metavar="GLOB",
+    shell_complete=complete_law,
+    help="Only the laws whose names fit; repeatable.",
+)
 @click.option("--profile", "profile_file", type=click.Path(path_type=Path), help="A JSON file with what TARGET claims.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first failure.")
+@click.option(
+    "--baseline", "baseline_file", type=click.Path(path_type=Path), help="A TOML file with the failures to expect."
+)
+@click.option("--update-baseline", is_flag=True, help="Write what fails into it, and take out what passes.")
 @click.option("--dry-run", is_flag=True, help="Say what would be judged, and start nothing.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path(".turncheck"), help="Where counterexamples go.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@report_option([*KINDS])
 @click.pass_context
 def command(
     context: click.Context,
@@ -48,19 +64,25 @@ def command(
     globs: tuple[str, ...],
     profile_file: Path | None,
     fail_fast: bool,
+    baseline_file: Path | None,
+    update_baseline: bool,
     dry_run: bool,
     out: Path,
     as_json: bool,
+    reports: tuple[Report, ...],
 ) -> None:
     """Hold an implementation to every law.
 
     TARGET is reference, python:package.module:attribute, or cmd:command line (`turncheck targets`). Failures are
     shrunk, shown, and written as counterexample files that `turncheck replay` reads. Exits 0 when nothing is wrong, 1
-    when a law is broken, 2 when the target broke or no law could be judged.
+    when a law is broken, 2 when the target broke or no law could be judged. A law that the baseline lists may fail; one
+    that it lists and that passes is stale, which exits 1.
     """
     if dry_run:
         _foretell(_laws(["projector", "runtime"], globs), examples, seed)
         return
+    text = aside(reports, as_json=as_json)
+    graded = grading(baseline_file, update=update_baseline, fail_fast=fail_fast)
     profile = None if profile_file is None else _profile(profile_file)
     # Hypothesis keeps a cache beside whatever folder it is used in; a user's is not ours to write to.
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(tempfile.gettempdir(), "turncheck-hypothesis")))
@@ -76,11 +98,13 @@ def command(
             fail_fast=fail_fast,
             progress=progress.say,
         )
-    result = _written(result, counterexamples, out)
-    if as_json:
-        emit(result)
-    else:
-        _show(result, counterexamples)
+    result = _written(graded(result), counterexamples, out)
+    with text:
+        if as_json:
+            emit(result)
+        else:
+            _show(result, counterexamples)
+    publish(reports, lambda kind: on_result(kind)(result, counterexamples))
     context.exit(result.exit_code)
 
 
@@ -143,10 +167,10 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
     click.echo(f"{style(result.target, bold=True)}  {who.name} {who.version} ({who.language})\n")
     for law in result.laws:
         mark, colour = MARKS[law.verdict]
-        said = law.why or f"{law.evidence.observed + law.evidence.adapter:,} times"
-        click.echo(f"{style(mark, fg=colour, bold=True)} {law.law:26} {style(f'{law.verdict:12}', fg=colour)}  {said}")
+        why = (law.why or f"{law.evidence.observed + law.evidence.adapter:,} times") + said(law)
+        click.echo(f"{style(mark, fg=colour, bold=True)} {law.law:26} {style(f'{law.verdict:12}', fg=colour)}  {why}")
     for law in result.laws:
-        if law.law in counterexamples:
+        if law.law in counterexamples and not law.excused:
             click.echo()
             show_counterexample(counterexamples[law.law])
             if law.counterexample is not None:
@@ -155,10 +179,8 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
     figures = {name: figure for name, figure in result.coverage.items() if isinstance(figure, int)}
     done = ", ".join(f"{figure:,} {name}" for name, figure in figures.items() if figure or name != "unsettled")
     click.echo(f"\n{counted}; {done}, seed {result.seed}")
-    shares = ", ".join(f"{name} {share}" for name, share in result.coverage.items() if isinstance(share, str))
-    click.echo(f"covered: {shares}")
-    for missed in result.coverage.get("missed", ()):
-        click.echo(f"  not taken: {missed}")
+    show_coverage(result.coverage)
+    show_baseline(result)
     if result.cut:
         for line in f"the run was cut short: {result.cut}".splitlines():
             click.echo(style(line, fg="yellow"))

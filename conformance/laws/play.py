@@ -73,9 +73,13 @@ class Request(NamedTuple):
 
 
 class Response(NamedTuple):
-    """What the environment answered to one request: the items, and the move that ended it (None: none did)."""
+    """What the environment answered to one request: the items, and the move that ended it (None: none did).
+
+    ``asked`` is the request's position in the log, -1 where it is not logged: each run may begin its ids anew.
+    """
 
     request: str
+    asked: int
     items: list[tuple[Move, ModelOutput]]
     end: Move | None
 
@@ -204,19 +208,24 @@ class Play:
     @cached_property
     def responses(self) -> list[Response]:
         """What the environment answered, request by request, in the order in which it began."""
-        found: dict[str, Response] = {}
+        found: dict[tuple[str, int], Response] = {}
         for move in self.moves:
             waiting = move.model_before
             if not move.took_place or waiting is None:
                 continue
             if isinstance(move.stimulus, ModelOutput | ModelStop | ModelFail):
                 name = move.stimulus.request_id or waiting.request_id
-                response = found.setdefault(name, Response(name, [], None))
+                key = name, self.asked(name, move)
+                response = found.setdefault(key, Response(*key, [], None))
                 if isinstance(move.stimulus, ModelOutput):
                     response.items.append((move, move.stimulus))
                 else:
-                    found[name] = response._replace(end=move)
+                    found[key] = response._replace(end=move)
         return list(found.values())
+
+    def asked(self, name: str, move: Move) -> int:
+        """The position of the request of that name that could be answered when *move* came, -1 for none."""
+        return max((one.at for one in self.requests if one.id == name and one.at < move.first), default=-1)
 
     def whole_responses(self) -> Iterator[Response]:
         """The responses that the model ended itself."""

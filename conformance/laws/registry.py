@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, TypeAlias
 
-from . import cycles, relations, run_calls, run_ends, run_messages, run_model, run_relations
+from . import cycles, relations, run_calls, run_ends, run_machine, run_messages, run_model, run_relations, run_suite
 from .anomalies import ANOMALY_LAWS
 from .collation import COLLATION_LAWS
 from .law import Judgement, Law
@@ -43,9 +43,9 @@ def _on_play(function: OnPlay, evidence: str, *needs: str) -> tuple[Law, OnPlay]
     return Law(name, "run", clauses, says, "runtime", evidence, needs), function
 
 
-def _on_rerun(function: OnRerun, evidence: str, *needs: str) -> tuple[Law, OnRerun]:
+def _on_rerun(function: OnRerun, evidence: str, *needs: str, suite: bool = False) -> tuple[Law, OnRerun]:
     name, clauses, says = _named(function)
-    return Law(name, "relation", clauses, says, "runtime", evidence, needs), function
+    return Law(name, "relation", clauses, says, "runtime", evidence, needs, suite), function
 
 
 _TRACE: Final = (
@@ -116,7 +116,9 @@ _RERUN: Final = (
     _on_rerun(run_relations.observer_isolated, "a word with an observer that throws", "observer"),
     _on_rerun(run_relations.slow_consumer_same, "a word with a slow observer", "observer"),
     _on_rerun(run_relations.run_opaque, "a word renamed"),
+    _on_rerun(run_machine.equals_machine, "a word applied to the reference as well", "machine"),
 )
+_SUITE: Final = _on_rerun(run_suite.equals_model, "a word of the suite", suite=True)
 
 _COLLATION: Final = tuple(
     Law(name, "relation", clauses, says, "collation", "a flow of frames")
@@ -124,7 +126,7 @@ _COLLATION: Final = tuple(
 )
 
 PLAY_LAWS: Final[Mapping[str, OnPlay]] = {law.name: judge for law, judge in _PLAY}
-RERUN_LAWS: Final[Mapping[str, OnRerun]] = {law.name: judge for law, judge in _RERUN}
+RERUN_LAWS: Final[Mapping[str, OnRerun]] = {law.name: judge for law, judge in (*_RERUN, _SUITE)}
 TRACE_LAWS: Final[Mapping[str, OnTrace]] = {law.name: judge for law, judge in (*_TRACE, _LAST)}
 EXPERIMENT_LAWS: Final[Mapping[str, OnExperiment]] = {law.name: judge for law, judge in _EXPERIMENT}
 
@@ -137,6 +139,7 @@ LAWS: Final[Mapping[str, Law]] = {
         _LAST[0],
         *(law for law, _ in _PLAY),
         *(law for law, _ in _RERUN),
+        _SUITE[0],
         *_COLLATION,
         *ANOMALY_LAWS.values(),
     )
@@ -144,12 +147,13 @@ LAWS: Final[Mapping[str, Law]] = {
 """Name → law."""
 
 
-def selected(subjects: Sequence[str], patterns: Sequence[str] = ()) -> list[Law]:
+def selected(subjects: Sequence[str], patterns: Sequence[str] = (), *, suite: bool = False) -> list[Law]:
     """The laws on *subjects* whose names fit one of the glob *patterns* (all, where there is none).
 
+    With *suite*, those too that a suite alone can judge.
     Raises ValueError for a pattern that fits no law of those subjects.
     """
-    laws = [law for law in LAWS.values() if law.subject in subjects]
+    laws = [law for law in LAWS.values() if law.subject in subjects and (suite or not law.suite)]
     for pattern in patterns:
         if not any(fnmatchcase(law.name, pattern) for law in laws):
             known = ", ".join(law.name for law in laws)

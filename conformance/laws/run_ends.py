@@ -114,16 +114,18 @@ def nothing_starts_after_abort(play: Play) -> Judgement:
 
 def aborted_text_dropped(play: Play) -> Judgement:
     """Nothing of an aborted response is kept (BED-005c, BED-D4)."""
-    for move, _ in play.aborts():
+    for move, cycle in play.aborts():
         request = move.model_before
         if request is None:
             continue
-        response = next((one for one in play.responses if one.request == request.request_id), None)
+        asked = play.asked(request.request_id, move)
+        response = next((one for one in play.responses if one[:2] == (request.request_id, asked)), None)
         if response is None or not response.items:
             continue
         yield SEEN
         for at, event in enumerate(play.log):
-            if event.get("type") == "agent-output" and event.get("responseId") == request.request_id:
+            own = event.get("type") == "agent-output" and event.get("responseId") == request.request_id
+            if own and play.cycle_at(at) == cycle:
                 yield Finding(at, "an item of an aborted response is kept", "nothing", event)
 
 
@@ -159,8 +161,8 @@ def model_failure_survived(play: Play) -> Judgement:
 def _handled(play: Play, move: Move) -> bool:
     """Whether a call of the response that breaks has its result: going on is no retry then (RS-5.2)."""
     waiting = move.model_before
-    asked = next((one.at for one in play.requests if waiting is not None and one.id == waiting.request_id), None)
-    return asked is not None and any(isinstance(event, ToolResult) for event in play.events[asked : move.first])
+    asked = -1 if waiting is None else play.asked(waiting.request_id, move)
+    return asked >= 0 and any(isinstance(event, ToolResult) for event in play.events[asked : move.first])
 
 
 def _names(awaited: Sequence[object]) -> list[str]:

@@ -64,18 +64,19 @@ def messages_in_order(play: Play) -> Judgement:
 def queue_as_declared(play: Play) -> Judgement:
     """After an abort or a failure, what waits is promoted, held or dropped as declared (RC-D6)."""
     fates = projection_policies(play.policies).queue_fate()
+    gone: set[str] = set()  # dropped at an earlier end: a later one has nothing to do with it
     for index, cycle in enumerate(play.cycles):
         if cycle.stop is None or cycle.reason in {"completed", None}:
             continue
         stop = cycle.stop
         waiting = {
-            name
-            for name, at in play.messages.items()
-            if at < stop and not 0 <= play.message_cycles[name] <= index and at not in play.projection.dropped
-        } | {name for name, at in play.messages.items() if at < stop and at in play.projection.dropped}
+            name for name, at in play.messages.items() if at < stop and not 0 <= play.message_cycles[name] <= index
+        } - gone
         if not waiting:
             continue
         fate = fates[cycle.reason or ""]
+        if fate == "drop":
+            gone |= waiting
         users = [at for at in play.messages.values() if at > stop]
         served = [one for one in play.requests if stop < one.at < min(users, default=len(play.log))]
         yield SEEN

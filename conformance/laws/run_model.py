@@ -1,7 +1,7 @@
 """Laws on a runtime: what the model is shown, and what is kept of what it said."""
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, cast
 
 from turncheck.model.events import AgentOutput
 from turncheck.model.stimuli import (
@@ -19,9 +19,14 @@ from turncheck.model.stimuli import (
 )
 
 from .law import SEEN, Finding, Judgement
-from .play import Play, Response
+from .play import Play, Request, Response
 
 _REJECTS: Final = {"malformed", "unknown-type"}
+_ENTRIES: Final = {"user-message", "agent-output", "tool-result"}
+"""Events that make an entry of the history each, at most."""
+_SUMMARY: Final = "[summary]"
+"""How the one entry begins that stands for what was compacted (RS-3.1)."""
+_COMPACTED: Final = f"assistant {_SUMMARY}"
 
 
 def log_well_formed(play: Play) -> Judgement:
@@ -36,28 +41,31 @@ def log_well_formed(play: Play) -> Judgement:
 def input_well_formed(play: Play) -> Judgement:
     """In what the model is shown every call is answered once, after it, before anything else is said (X-6, RS-3.2)."""
     for request in play.requests:
-        waiting: list[str] = []
-        answered = False  # a result stands between the last call and here
-        for place, entry in enumerate(request.input or ()):
-            role, call = entry.get("role"), entry.get("callId")
-            if role == "assistant" and call is not None:
-                if answered and waiting:
-                    yield Finding(request.at, f"input[{place}]: {waiting} unanswered when {call} is made", [], waiting)
-                waiting, answered = [*waiting, call], False
-            elif role == "tool":
-                yield SEEN
-                if call in waiting:
-                    waiting.remove(call)
-                else:
-                    yield Finding(request.at, f"input[{place}]: a result without its call, or a second one", None, call)
-                answered = True
-            elif waiting and (role == "user" or (role == "assistant" and answered)):
-                yield Finding(
-                    request.at, f"input[{place}]: {waiting} unanswered when something else is said", [], waiting
-                )
-                waiting = []
-        if waiting:
-            yield Finding(request.at, f"the model is shown {waiting} unanswered", [], waiting)
+        yield from well_formed(request.input or (), request.at)
+
+
+def well_formed(entries: Sequence[Mapping[str, Any]], at: int | None = None) -> Judgement:
+    """The rule of ``input_well_formed`` on the input of one request, which stands at *at*."""
+    waiting: list[str] = []
+    answered = False  # a result stands between the last call and here
+    for place, entry in enumerate(entries):
+        role, call = entry.get("role"), entry.get("callId")
+        if role == "assistant" and call is not None:
+            if answered and waiting:
+                yield Finding(at, f"input[{place}]: {waiting} unanswered when {call} is made", [], waiting)
+            waiting, answered = [*waiting, call], False
+        elif role == "tool":
+            yield SEEN
+            if call in waiting:
+                waiting.remove(call)
+            else:
+                yield Finding(at, f"input[{place}]: a result without its call, or a second one", None, call)
+            answered = True
+        elif waiting and (role == "user" or (role == "assistant" and answered)):
+            yield Finding(at, f"input[{place}]: {waiting} unanswered when something else is said", [], waiting)
+            waiting = []
+    if waiting:
+        yield Finding(at, f"the model is shown {waiting} unanswered", [], waiting)
 
 
 def input_not_invented(play: Play) -> Judgement:
@@ -75,12 +83,17 @@ def input_not_invented(play: Play) -> Judgement:
                     yield Finding(request.at, f"input[{place}]: nobody sent this", None, text)
             elif role == "assistant" and entry.get("callId") is not None and entry["callId"] not in called:
                 yield Finding(request.at, f"input[{place}]: the model never made this call", None, entry["callId"])
+            elif role == "assistant" and place == 0 and text.startswith(_SUMMARY) and _bound(play) is not None:
+                yield SEEN
             elif role == "assistant" and entry.get("callId") is None and text and not any(one in text for one in said):
                 yield Finding(request.at, f"input[{place}]: the model never said this", None, text)
 
 
 def input_loses_nothing(play: Play) -> Judgement:
-    """What the model was shown and has said, it is shown again: history is whole (X-7, BED-005k, BED-004d)."""
+    """What the model was shown and has said, it is shown again: history is whole (X-7, BED-005k, BED-004d).
+
+    Where ``maxHistoryMessages`` is declared, a longer history may lose a prefix, as RS-3.1 and RS-3.2 allow.
+    """
     before: list[str] = []
     for request in play.requests:
         if request.input is None:
@@ -89,7 +102,7 @@ def input_loses_nothing(play: Play) -> Judgement:
         if before:
             yield SEEN
         lost = [key for key in before if not _still(key, now)]
-        if lost:
+        if lost and not _compacted(play, request, before):
             yield Finding(request.at, "the model is not shown any more what it was shown before", before, now)
         before = now
     for response in play.whole_responses():
@@ -132,7 +145,7 @@ def response_is_one_round(play: Play) -> Judgement:
         for number, one in enumerate(cycle.rounds)
         for at in one.outputs
     }
-    owners: dict[tuple[int, int], str] = {}
+    owners: dict[tuple[int, int], tuple[str, int]] = {}
     for response in play.whole_responses():
         texts = {_item(stimulus) for _, stimulus in response.items}
         found = [at for at in rounds if _logged(play.log[at]) in texts]
@@ -142,7 +155,7 @@ def response_is_one_round(play: Play) -> Judgement:
         if len(places) > 1:
             yield Finding(found[0], "one response is shown as several rounds", 1, len(places))
         for place in places:
-            if owners.setdefault(place, response.request) != response.request:
+            if owners.setdefault(place, response[:2]) != response[:2]:
                 yield Finding(found[0], "two responses are shown as one round", 2, 1)
 
 
@@ -152,10 +165,10 @@ def rounds_bounded(play: Play) -> Judgement:
     if bound is None:
         return
     failed = {  # what is asked again because the model failed is no round of its own
-        one.request for one in play.responses if one.end is not None and isinstance(one.end.stimulus, ModelFail)
+        one.asked for one in play.responses if one.end is not None and isinstance(one.end.stimulus, ModelFail)
     }
     for index in range(len(play.cycles)):
-        asked = [one.at for one in play.requests if one.cycle == index and one.id not in failed]
+        asked = [one.at for one in play.requests if one.cycle == index and one.at not in failed]
         if len(asked) >= bound:
             yield SEEN
         if len(asked) > bound:
@@ -218,9 +231,34 @@ def _key(entry: Any) -> str:
     return f"{entry.get('role')} {entry.get('callId') or entry.get('text')}"
 
 
+def _bound(play: Play) -> int | None:
+    """How many entries a history may have before it is compacted, None where it never is."""
+    return cast("int | None", play.policies.get("maxHistoryMessages"))
+
+
+def _compacted(play: Play, request: Request, before: list[str]) -> bool:
+    """Whether what is missing is the prefix of a history over its bound, cut before a user's message (RS-3.1).
+
+    How long a history is, is not seen: it is at most all that was logged until then.
+    """
+    bound = _bound(play)
+    now = [key for key in map(_key, request.input or ()) if not key.startswith((_COMPACTED, "system "))]
+    known = [key for key in before if not key.startswith(_COMPACTED)]
+    cut = max((place for place, key in enumerate(known, 1) if key not in now), default=0)
+    new = [key for key in now if key not in known]
+    first = [*known[cut:], *new][:1]
+    logged = sum(event.get("type") in _ENTRIES for event in play.log[: request.at])
+    return (
+        bound is not None
+        and logged > bound
+        and not set(known[:cut]) & set(now)
+        and all(key.startswith("user ") for key in first)
+    )
+
+
 def _next_in_run(play: Play, response: Response) -> list[Any] | None:
     """The input of the request after a response, in the same run."""
-    places = [place for place, one in enumerate(play.requests) if one.id == response.request]
+    places = [place for place, one in enumerate(play.requests) if one.at == response.asked]
     if not places or places[0] + 1 >= len(play.requests):
         return None
     first, after = play.requests[places[0]], play.requests[places[0] + 1]

@@ -1,7 +1,7 @@
 """Relation laws on a runtime: the same word again, or a changed one, and two observations compared."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias, cast
@@ -16,6 +16,8 @@ from .law import SEEN, Finding, Judgement
 from .play import Move, Play
 
 Again: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], Play]
+Modelled: TypeAlias = Callable[[Play], Iterator[tuple[Move, str, str]]]
+"""The moves of a play that are letters of a finite alphabet, each with what the model shows there, and what it shows."""
 
 _UNSEEN: Final = ("timestamp", "seq")
 _IDS: Final = {"id", "callId"}
@@ -33,6 +35,10 @@ class Rerun:
     play: Play
     again: Again
     elsewhere: Again
+    reference: Again | None = None
+    """The reference of the machine that the runtime claims to be, under its policies; None where it claims none."""
+    model: Modelled | None = None
+    """What a suite was made from; None where there is none."""
 
     @property
     def word(self) -> tuple[Stimulus, ...]:

@@ -103,15 +103,15 @@ class Measured:
 
 def ratio(row: Row, events: int, repetitions: int = 11) -> Measured:
     """Measure *row* on a log of so many events."""
+    found = pairs(row, events, repetitions)
+    low, middle, high = statistics.quantiles((subject / base for base, subject in found), n=4)
+    return Measured(middle, low, high, statistics.median(base for base, _ in found) / events * 1e9)
+
+
+def pairs(row: Row, events: int, repetitions: int) -> list[tuple[float, float]]:
+    """Seconds of the yardstick and of *row*, by turns on the same log."""
     data = row.log(events)
-    ratios: list[float] = []
-    decode: list[float] = []
-    for _ in range(repetitions):
-        base, subject = seconds(yardstick.decode, data), seconds(row.subject, data)
-        ratios.append(subject / base)
-        decode.append(base)
-    low, middle, high = statistics.quantiles(ratios, n=4)
-    return Measured(middle, low, high, statistics.median(decode) / events * 1e9)
+    return [(seconds(yardstick.decode, data), seconds(row.subject, data)) for _ in range(repetitions)]
 
 
 def seconds(call: Callable[[bytes], object], data: bytes) -> float:

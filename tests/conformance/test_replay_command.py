@@ -4,8 +4,10 @@ import json
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from turncheck.adapters.protocol import Profile
+from turncheck.conformance.published import FOLDER
 from turncheck.conformance.results import Counterexample, Input, write
 from turncheck.model.cycles import Projection
 from turncheck.model.decode import judge
@@ -62,13 +64,15 @@ def made(tmp_path):
 def test_a_stored_observation_that_breaks_the_law_exits_1(invoke, tmp_path, file):
     ran = invoke(tmp_path, "replay", file)
     assert ran.code == 1
-    assert "STILL FAILS: the stored observation" in ran.out
+    assert ran.out.splitlines()[-1] == (
+        "STILL FAILS: what the file stores breaks the law: the next root is not the follow-up that waited longest"
+    )
 
 
 def test_a_stored_observation_that_keeps_the_law_exits_0(invoke, tmp_path, made):
     ran = invoke(tmp_path, "replay", made())
     assert ran.code == 0
-    assert "HOLDS: the stored observation" in ran.out
+    assert ran.out.endswith("\nFIXED: what the file stores keeps the law\n")
 
 
 def test_judging_what_is_stored_starts_nothing(invoke, tmp_path, made):
@@ -91,7 +95,7 @@ def test_control_characters_of_a_file_are_not_shown(invoke, tmp_path, made):
 def test_a_law_on_two_observations_cannot_be_judged_from_one(invoke, tmp_path, made, law):
     ran = invoke(tmp_path, "replay", made(law=law))
     assert ran.code == 2
-    assert "--run starts the target that the file names" in ran.out
+    assert "CANNOT RUN: what the file stores: one stored observation cannot tell: --run starts" in ran.err
 
 
 def test_a_file_without_an_observation_cannot_be_judged(invoke, tmp_path, made):
@@ -104,13 +108,13 @@ def test_a_file_without_an_observation_cannot_be_judged(invoke, tmp_path, made):
 def test_a_target_that_still_breaks_the_law_exits_1(invoke, tmp_path, file):
     ran = invoke(tmp_path, "replay", "--run", file)
     assert ran.code == 1
-    assert ran.out.endswith("STILL FAILS\n")
+    assert "\nSTILL FAILS: python:projectors.wrong:LastInFirstOut breaks the law: the next root is not" in ran.out
 
 
 def test_a_target_that_keeps_the_law_exits_0(invoke, tmp_path, file):
     ran = invoke(tmp_path, "replay", "--target", RIGHT, file)
     assert ran.code == 0
-    assert ran.out.endswith("FIXED\n")
+    assert ran.out.endswith(f"\nFIXED: {RIGHT} keeps the law\n")
 
 
 def test_the_command_is_shown_before_it_is_started(invoke, tmp_path, made):
@@ -143,6 +147,53 @@ def test_a_target_that_cannot_be_judged_is_not_called_fixed(invoke, tmp_path, ma
 def test_a_relation_is_judged_by_running_the_target(invoke, tmp_path, made):
     file = made(law="total", target="python:projectors.wrong:raises", projection=None)
     assert invoke(tmp_path, "replay", "--run", file).code == 1
+
+
+def test_a_target_that_hangs_cannot_run(invoke, tmp_path, made):
+    ran = invoke(tmp_path, "replay", "--target", "python:projectors.wrong:hangs", "--timeout", "0.2", made())
+    assert ran.code == 2
+    assert "CANNOT RUN: python:projectors.wrong:hangs: " in ran.err
+
+
+# ---- for machines ----
+
+
+@pytest.fixture
+def said(invoke, tmp_path):
+    """What `replay --json` prints."""
+
+    def said(*arguments):
+        ran = invoke(tmp_path, "replay", "--json", *arguments)
+        return ran, json.loads(ran.out)
+
+    return said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "judged", "outcome", "code"),
+    [
+        ((), "stored", "STILL FAILS", 1),
+        (("--run",), "target", "STILL FAILS", 1),
+        (("--target", RIGHT), "target", "FIXED", 0),
+        (("--target", "cmd:/no/such/program"), "target", "CANNOT RUN", 2),
+    ],
+)
+def test_json_says_what_was_judged_and_the_outcome(said, file, arguments, judged, outcome, code):
+    ran, found = said(*arguments, file)
+    assert (ran.code, found["judged"], found["outcome"]) == (code, judged, outcome)
+
+
+def test_json_is_valid_by_the_published_schema(said, file):
+    schema = Draft202012Validator(json.loads((FOLDER / "replay.json").read_text()))
+    assert [*schema.iter_errors(said(file)[1])] == []
+
+
+def test_json_is_the_only_thing_on_standard_output(said, file):
+    assert said("--run", file)[0].out.count("\n") == 1
+
+
+def test_the_command_is_shown_before_it_is_started_on_stderr(said, made):
+    assert "starting cmd:/no/such/program" in said("--run", made(target="cmd:/no/such/program"))[0].err
 
 
 # ---- what is no counterexample file ----

@@ -105,6 +105,7 @@ DOUBLES = {
     "StopInATextEndsTheRun": "run-opaque",
     "StopFromTheUserAborts": "run-opaque",
     "IdsDecide": "run-opaque",
+    "RetriesLessOften": "equals-machine",
 }
 """Wrong runtime → the law that names its fault."""
 
@@ -145,6 +146,7 @@ RIGHT = {
     "bounded": {"maxRounds": 3},
     "holding": {"queueAfterInterrupted": "hold", "queueAfterError": "hold"},
     "dropping": {"queueAfterInterrupted": "drop", "queueAfterError": "drop"},
+    "dropping and promoting": {"queueAfterError": "drop"},
     "dropping and holding": {"queueAfterInterrupted": "drop", "queueAfterError": "hold", "abortEnds": "when-released"},
     "repeated ids kept": {"repeated": "kept"},
     "repeated ids kept, parallel": {"repeated": "kept", "tools": "parallel"},
@@ -201,7 +203,7 @@ def test_the_right_runtime_breaks_no_law_and_passes_on_evidence(policies):
 def test_a_right_conversation_passes_every_law(policies):
     result, counterexamples = verified(Right(**policies), words=60)
     assert counterexamples == {}
-    assert without_pass(result) == set()
+    assert without_pass(result) - {"equals-machine"} == set()  # where it queues, no machine does so: nothing to compare
 
 
 def test_who_can_do_nothing_but_answer_breaks_no_law():

@@ -781,6 +781,13 @@ class SlowObserverLosesEvents(Right):
             super().log(kind, **fields)
 
 
+class RetriesLessOften(Right, machine="interaction", retries=2):
+    """It claims the machine and two retries, and tries once more only."""
+
+    def retries(self):
+        return 1
+
+
 class StopInATextEndsTheRun(Right):
     """A text of the model that says stop is taken for a stop."""
 

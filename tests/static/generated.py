@@ -1,17 +1,28 @@
-"""Generated files in step with their sources: hot path, schemas, diagrams. With --write they are made anew."""
+"""Generated files in step with their sources: hot path, schemas, pictures. With --write they are made anew."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
 from turncheck.conformance.cli import main
 from turncheck.conformance.matrix import Matrix, to_markdown
+from turncheck.conformance.picturing import picture
 from turncheck.conformance.published import FOLDER, schemas, text
+from turncheck.conformance.results import WordCounterexample
+from turncheck.conformance.teaching import Lesson
 from turncheck.model.codegen import LOOP, generate
+from turncheck.model.exchange import to_svg
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the tests' own packages
+
+from museum.page import page, recorded
 
 ROOT = Path(__file__).parents[2]
 README, MATRIX = ROOT / "README.md", ROOT / "docs" / "matrix" / "matrix.json"
+FAILURE = ROOT / "docs" / "matrix" / "counterexamples" / "pi-0-87-1.calls-answered.json"
+"""The failure that the readme shows: a call that its run never answers."""
 BEGIN, END = "<!-- matrix -->\n", "<!-- /matrix -->\n"
 
 
@@ -22,10 +33,19 @@ def with_table(readme: str, matrix: bytes) -> str:
     return before + BEGIN + to_markdown(msgspec.json.decode(matrix, type=Matrix)) + END + after
 
 
+def failure(counterexample: bytes) -> str:
+    """The picture of a counterexample file, with what was found as its title."""
+    found = msgspec.json.decode(counterexample, type=WordCounterexample)
+    drawn = picture(found.law, Lesson(fault=found.message, wrong=found))
+    return to_svg(replace(drawn, title=f"{found.target}, {found.law}: {found.message}"))
+
+
 def run() -> None:
     """Compare, or write; exits 1 where something drifted."""
     wanted = {LOOP: generate(), **{FOLDER / name: text(schema) for name, schema in schemas().items()}}
     wanted[README] = with_table(README.read_text(encoding="utf-8"), MATRIX.read_bytes())
+    wanted[ROOT / "docs" / "museum.md"] = page(recorded())
+    wanted[ROOT / "docs" / "pictures" / "failure.svg"] = failure(FAILURE.read_bytes())
     write = "--write" in sys.argv[1:]
     drifted = [path for path, content in wanted.items() if not path.exists() or path.read_text() != content]
     for path in drifted:

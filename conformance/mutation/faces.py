@@ -1,0 +1,110 @@
+"""Mutants as implementations that `verify` judges: which laws break.
+
+The rows of ``request_cycle`` are run as a projector, those of ``interaction`` as a runtime: the two machines whose
+every event an environment can cause through the protocol. The others are looked at in their own alphabets alone.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from turncheck.adapters.errors import ImplementationError
+from turncheck.adapters.projector import ProjectorTarget
+from turncheck.adapters.reference import ReferenceTarget
+from turncheck.adapters.references.interaction.runtime import InteractionRuntime
+from turncheck.model.cycles import Projection
+from turncheck.model.decode import judge
+from turncheck.model.interpreter import project
+from turncheck.model.machine import Machine
+from turncheck.model.mutants import Mutant
+from turncheck.model.policies import DEFAULT, Policies
+
+from ..judging import HASH_SEED
+from ..laws.registry import selected
+from ..results import Result
+from ..verifying import verify
+from ..verifying_runs import verify_runtime
+from .killing import EXAMPLES
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The laws that a mutant breaks; ``error`` where it broke down before any law could be judged."""
+
+    mutant: str
+    laws: tuple[str, ...]
+    generated: bool
+    error: str | None = None
+
+    @property
+    def killed(self) -> bool:
+        """Whether `verify` would not exit with 0."""
+        return bool(self.laws or self.error)
+
+
+class MachineProjector(ReferenceTarget):
+    """The projector that the rows of *machine* are, run by `transitions`."""
+
+    def __init__(self, machine: Machine, name: str = "mutant") -> None:
+        super().__init__(name, lambda _: MachineProjector(machine, name))
+        self._machine = machine
+        self._log: list[Any] = []
+
+    def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
+        """Project a log. Raises ImplementationError where the rows cannot."""
+        try:
+            return project(map(judge, events), policies or DEFAULT, self._machine)
+        except Exception as error:
+            raise ImplementationError(f"the machine fails: {error!r}") from error
+
+    def feed(self, events: Sequence[Any]) -> None:
+        """Take the next events."""
+        self._log += events
+
+    def fed(self) -> Projection:
+        """The projection of what was fed."""
+        return self.project(self._log)
+
+    def reset(self) -> None:
+        """Forget what was fed."""
+        self._log = []
+
+    def again(self, hash_seed: int) -> ProjectorTarget:  # noqa: ARG002 - this process has its seed
+        """The same, in this process."""
+        return MachineProjector(self._machine, self.name)
+
+
+def _projector(machine: Machine, examples: int, seed: int, *, first: bool) -> Result:
+    target = MachineProjector(machine)
+    return verify(target, selected(["projector"]), examples=examples, seed=seed, fail_fast=first, shrink=False)[0]
+
+
+def _runtime(machine: Machine, examples: int, seed: int, *, first: bool) -> Result:
+    laws = selected(["runtime"])
+    return verify_runtime(
+        InteractionRuntime(machine), laws, words=examples, seed=seed, hash_seed=HASH_SEED, fail_fast=first, shrink=False
+    )[0]
+
+
+FACES: Final[Mapping[str, Callable[..., Result]]] = {"request_cycle": _projector, "interaction": _runtime}
+"""Machine → what verifies an edited one."""
+
+
+def judged(mutant: Mutant, *, seeds: Sequence[int] = (0,), examples: int = EXAMPLES) -> Iterator[Judged]:
+    """What `verify` says of a mutant, under each seed.
+
+    The words and logs that every run begins with are judged by all laws; what they do not kill is run with *examples*
+    generated ones until the first law breaks.
+    """
+    face = FACES[mutant.machine.name]
+    classic = _told(mutant, face(mutant.machine, 0, 0, first=False), generated=False)
+    for seed in seeds:
+        if classic.killed:
+            yield classic
+        else:
+            yield _told(mutant, face(mutant.machine, examples, seed, first=True), generated=True)
+
+
+def _told(mutant: Mutant, result: Result, *, generated: bool) -> Judged:
+    broken = tuple(law.law for law in result.laws if law.verdict == "fail")
+    return Judged(mutant.name, broken, generated, result.cut if result.summary["error"] else None)

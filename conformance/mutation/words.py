@@ -1,0 +1,87 @@
+"""Words over a machine's own alphabet, drawn by Hypothesis from its rows: what it does is looked up, never assumed.
+
+Generation sees the rows, and which of them a word has taken; it never sees a mutant. As in `verify`, words to every row
+come first, a generated word may begin with one of them, and each word is followed by the probe of where it ends.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, Final
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from turncheck.model.machine import Row
+from turncheck.model.mealy import Word
+
+from .view import View
+
+LETTERS: Final = 20
+"""Letters of a generated word besides its access word and its probe: as many as the stimuli of `verify`."""
+AIMLESS: Final = 4
+"""One letter in so many is any letter; the others are such as the machine does something with."""
+
+
+def accesses(view: View) -> dict[Row, Word]:
+    """Each row that can be taken → the shortest word that ends with it."""
+    right, found = view.right, dict[Row, Word]()
+    seen, waiting = {0}, deque[tuple[int, Word]]([(0, ())])
+    while waiting:
+        state, word = waiting.popleft()
+        for letter in range(len(right.alphabet)):
+            after = right.step(state, letter)[0]
+            row = right.rows.get((state, letter))
+            if row is not None:
+                found.setdefault(row, (*word, letter))
+            if after not in seen:
+                seen.add(after)
+                waiting.append((after, (*word, letter)))
+    return found
+
+
+def generated(view: View, *, examples: int, seed: int) -> Iterator[Word]:
+    """The words to every row, and *examples* generated ones, each with its probe."""
+    reached = [*accesses(view).values()]
+    for word in [*reached, *_drawn(view, reached, examples, seed)]:
+        yield view.probed(word)
+
+
+def _drawn(view: View, reached: list[Word], examples: int, seed: int) -> list[Word]:
+    drawn: list[Word] = []
+    apt = [_apt(view, state) for state in range(len(view.machine.table))]
+    every = range(len(view.machine.letters))
+
+    @st.composite
+    def words(draw: st.DrawFn) -> Word:
+        word = [*draw(st.sampled_from([(), *reached]))]
+        state = view.machine.after(tuple(word))
+        for _ in range(draw(st.integers(1, LETTERS))):
+            aimless = draw(st.integers(1, AIMLESS)) == 1
+            letter = draw(st.sampled_from(every if aimless or not apt[state] else apt[state]))
+            word.append(letter)
+            state = view.machine.step(state, letter)[0]
+        return tuple(word)
+
+    @hypothesis.seed(seed)
+    @settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=False,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
+    )
+    @given(words())
+    def collect(word: Any) -> None:
+        drawn.append(word)
+
+    if examples:
+        collect()
+    return drawn
+
+
+def _apt(view: View, state: int) -> list[int]:
+    """The letters that lead on from a state, or say what is not said elsewhere: the others are only ignored."""
+    steps = [view.machine.step(state, letter) for letter in range(len(view.machine.letters))]
+    return [letter for letter, (after, said) in enumerate(steps) if after != state or said not in view.idle]

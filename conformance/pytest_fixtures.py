@@ -1,0 +1,66 @@
+"""What the plugin's fixtures do: open a target, judge a recorded log."""
+
+import os
+import sys
+import sysconfig
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from turncheck.adapters.inprocess import InProcessProjector
+from turncheck.adapters.loading import Loaded, loaded
+from turncheck.adapters.projector import ProjectorTarget
+from turncheck.adapters.runtime import RuntimeTarget
+from turncheck.adapters.targets import open_projector, open_runtime
+
+from .checking import LogResult, check
+
+TIMEOUT: Final = 5.0
+"""Seconds for an answer, as `verify` has it."""
+
+
+@contextmanager
+def opened_projector(target: Any, *, timeout: float = TIMEOUT) -> Generator[ProjectorTarget, None, None]:
+    """Open a projector: a target's text, or a Python function, class or object that runs in this process.
+
+    Raises what ``open_projector`` does, and TypeError for an object that is no projector.
+    """
+    if isinstance(target, str):
+        with _importable(target), open_projector(target, timeout=timeout) as projector:
+            yield projector
+        return
+    name = f"{target.__module__}:{getattr(target, '__qualname__', type(target).__qualname__)}"
+    found = loaded(target, name, target.__module__)
+    if not isinstance(found, Loaded):
+        raise TypeError(f"{name} is a runtime's adapter: give turncheck_runtime the target python:{name}")
+    yield InProcessProjector(found, name)
+
+
+@contextmanager
+def opened_runtime(target: str, *, timeout: float = TIMEOUT) -> Generator[RuntimeTarget, None, None]:
+    """Open a runtime in a process of its own. Raises what ``open_runtime`` does."""
+    with _importable(target), open_runtime(target, timeout=timeout) as runtime:
+        yield runtime
+
+
+@contextmanager
+def _importable(target: str) -> Generator[None, None, None]:
+    """What tests can import, a ``python:`` target's worker can: pytest's ``pythonpath`` and conftest folders too."""
+    with pytest.MonkeyPatch.context() as patch:
+        if target.startswith("python:"):
+            own = {*sysconfig.get_paths().values(), ""}
+            patch.setenv("PYTHONPATH", os.pathsep.join(path for path in sys.path if path not in own))
+        yield
+
+
+def clean_log(path: str | os.PathLike[str], *, format_name: str | None = None, strict: bool = True) -> LogResult:
+    """The result of a log with which nothing is wrong; fails the test for any other. Raises OSError and ValueError."""
+    with Path(path).open("rb") as stream:
+        result = check(os.fspath(path), stream, format_name=format_name, strict=strict)
+    if result.verdict in {"fail", "error"}:
+        found = [f"  line {one.line}  {one.law}  {one.message}  {', '.join(one.clauses)}" for one in result.findings]
+        pytest.fail("\n".join([f"{result.log}: {result.verdict} {result.why or ''}".rstrip(), *found]), pytrace=False)
+    return result

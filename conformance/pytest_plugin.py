@@ -1,0 +1,90 @@
+"""The pytest plugin: options, markers and fixtures; nothing else of turncheck is imported until a test asks for it.
+
+``turncheck.conformance.testing`` has what a test module imports; docs/pytest.md says how both are used.
+"""
+
+from collections.abc import Callable, Generator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from turncheck.adapters.projector import ProjectorTarget
+    from turncheck.adapters.runtime import RuntimeTarget
+
+    from .checking import LogResult
+    from .testing import Judged
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options; each counts before what a test module says."""
+    group = parser.getgroup("turncheck", "laws on chat-agent turns")
+    group.addoption("--turncheck-seed", type=int, metavar="N", help="seed of the generated logs or words (0)")
+    group.addoption("--turncheck-examples", type=int, metavar="N", help="generated logs or words a target (300)")
+    group.addoption("--turncheck-baseline", type=Path, metavar="FILE", help="TOML file with the failures to expect")
+    group.addoption("--turncheck-strict", action="store_true", help="a law without evidence fails, and is not skipped")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the mark that keeps a target's laws in one worker, where pytest-xdist does not."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        config.addinivalue_line("markers", "xdist_group(name): pytest-xdist is not there, so this does nothing")
+
+
+@pytest.fixture
+def turncheck_judged(request: pytest.FixtureRequest) -> "Judged":
+    """What a law says of a target: the fixture behind ``projector_laws`` and ``runtime_laws``.
+
+    The target is run when the first of its laws asks, once a session. That it does not start, or breaks, is an error at
+    setup, and no failure of a law.
+    """
+    from .testing import judged  # noqa: PLC0415 - as the module says
+
+    return judged(request)
+
+
+@pytest.fixture
+def turncheck_projector() -> "Generator[Callable[..., ProjectorTarget], None, None]":
+    """Open a projector: ``turncheck_projector(target)``; it is closed at teardown.
+
+    A target's text is opened as `verify` does, in a process of its own; a Python function, class or object runs in this
+    one, where a debugger and a coverage tool see it.
+    """
+    from .pytest_fixtures import opened_projector  # noqa: PLC0415 - as the module says
+
+    with ExitStack() as stack:
+
+        def opened(target: Any, **options: Any) -> "ProjectorTarget":
+            return stack.enter_context(opened_projector(target, **options))
+
+        yield opened
+
+
+@pytest.fixture
+def turncheck_runtime() -> "Generator[Callable[..., RuntimeTarget], None, None]":
+    """Open a runtime in a process of its own: ``turncheck_runtime(text)``; it is ended at teardown."""
+    from .pytest_fixtures import opened_runtime  # noqa: PLC0415 - as the module says
+
+    with ExitStack() as stack:
+
+        def opened(target: str, **options: Any) -> "RuntimeTarget":
+            return stack.enter_context(opened_runtime(target, **options))
+
+        yield opened
+
+
+@pytest.fixture
+def turncheck_log() -> "Callable[..., LogResult]":
+    """Judge a recorded log as `check` does: ``turncheck_log(path, strict=True)`` fails the test by what is found.
+
+    Returns the result. A log that ends amid a run fails too, unless *strict* is false.
+    """
+
+    def clean(path: Any, **options: Any) -> "LogResult":
+        from .pytest_fixtures import clean_log  # noqa: PLC0415 - as the module says
+
+        return clean_log(path, **options)
+
+    return clean

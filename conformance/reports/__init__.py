@@ -1,0 +1,1 @@
+"""Reports: renderings of the one result object, for CI systems and for people."""

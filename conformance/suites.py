@@ -1,0 +1,140 @@
+"""Finite test suites from a minimal Mealy machine: W, Wp and HSI, and a transition tour as the baseline.
+
+A W, Wp or HSI suite for *k* extra states is n-complete: of all deterministic implementations over this alphabet that
+can be reset and have at most n+k states, those that answer every word as the machine does are equivalent to it
+(Vasilevskii 1973, Chow 1978; Fujiwara et al. 1991; Petrenko, Yevtushenko, Lebedev, Das 1993). A tour takes every
+transition, and identifies no state.
+
+Words are tuples of letters by their place; those that another word begins with are dropped, and the shortest come
+first. No set's order shows: the same machine gives the same suite under every hash seed.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from typing import Final, TypeAlias
+
+from turncheck.model.bounded import Bounded
+from turncheck.model.machine import Row
+from turncheck.model.mealy import Mealy, Word, without_prefixes
+
+Suite: TypeAlias = tuple[Word, ...]
+
+
+def w(machine: Mealy, k: int) -> Suite:
+    """W: after the state cover and every middle of up to k+1 letters, the whole characterisation set."""
+    tails = machine.characterising
+    return without_prefixes({word + tail for word in _middles(machine, k + 1) for tail in tails})
+
+
+def wp(machine: Mealy, k: int) -> Suite:
+    """Wp: the characterisation set after up to k letters; after the last one, the reached state's identifiers only."""
+    tails = machine.characterising
+    first = {word + tail for word in _middles(machine, k) for tail in tails}
+    return without_prefixes(first | {*_identified(machine, k + 1)})
+
+
+def hsi(machine: Mealy, k: int) -> Suite:
+    """HSI: after every middle of up to k+1 letters, the harmonised identifiers of the state that it reaches."""
+    return without_prefixes({*_identified(machine, k + 1)})
+
+
+def tour(machine: Mealy, _k: int = 0) -> Suite:
+    """Every transition at least once: one word a walk, each going on to the nearest one that is not taken."""
+    left = {(state, letter) for state in range(len(machine.table)) for letter in range(len(machine.letters))}
+    words: list[Word] = []
+    while left:
+        state, word = 0, list[int]()
+        while (way := _nearest(machine, state, left)) is not None:
+            for letter in way:
+                left.discard((state, letter))
+                state = machine.step(state, letter)[0]
+            word += way
+        words.append(tuple(word))
+    return tuple(words)
+
+
+SUITES: Final[Mapping[str, Callable[[Mealy, int], Suite]]] = {"w": w, "wp": wp, "hsi": hsi, "tour": tour}
+"""Name → the suite of a minimal machine for k extra states."""
+
+
+def probes(machine: Mealy) -> tuple[Word, ...]:
+    """State → a word from there on that sees every kind of reaction once: an event, and what is asked for.
+
+    A suite for k extra states promises nothing about an implementation with more; what a fault left behind in it (a
+    queue that was not emptied) is such. Each word of a suite is therefore followed by the probe of where it ends.
+    """
+    return tuple(_probe(machine, state) for state in range(len(machine.table)))
+
+
+def revisits(right: Bounded, machine: Mealy, row: Row) -> Iterator[Word]:
+    """The shortest words by which *row* is taken once more in each state of *right*, and the identifiers after it.
+
+    A fault that shows only after a first visit of a row doubles the states, which is beyond what k=1 promises.
+    *machine* is the minimal one of *right*.
+    """
+    seen, waiting = {(0, False)}, deque[tuple[int, int, bool, Word]]([(0, 0, False, ())])
+    while waiting:
+        state, minimal, visited, word = waiting.popleft()
+        for letter in range(len(right.letters)):
+            after, reached = right.step(state, letter)[0], machine.step(minimal, letter)[0]
+            taken = right.rows.get((state, letter)) == row
+            if taken and visited:
+                for tail in machine.identifiers[reached]:
+                    yield (*word, letter, *tail)
+            if (after, visited or taken) not in seen:
+                seen.add((after, visited or taken))
+                waiting.append((after, reached, visited or taken, (*word, letter)))
+
+
+def _probe(machine: Mealy, state: int) -> Word:
+    kinds = {
+        (one, letter): _kind(machine, one, letter)
+        for one in range(len(machine.table))
+        for letter in range(len(machine.letters))
+    }
+    left, word = {*kinds.values()}, list[int]()
+    while True:
+        way = _nearest(machine, state, {place for place, kind in kinds.items() if kind in left})
+        if way is None:
+            return tuple(word)
+        for letter in way:
+            left.discard(kinds[state, letter])
+            state = machine.step(state, letter)[0]
+        word += way
+
+
+def _kind(machine: Mealy, state: int, letter: int) -> tuple[str, ...]:
+    said = machine.step(state, letter)[1]
+    return (machine.letters[letter].partition("(")[0], *(output.partition("(")[0] for output in said.split("; ")))
+
+
+def _middles(machine: Mealy, length: int) -> Iterator[Word]:
+    letters = range(len(machine.letters))
+    for word in machine.cover:
+        for size in range(length + 1):
+            for middle in product(letters, repeat=size):
+                yield (*word, *middle)
+
+
+def _identified(machine: Mealy, length: int) -> Iterator[Word]:
+    for word in _middles(machine, length):
+        for tail in machine.identifiers[machine.after(word)]:
+            yield word + tail
+
+
+def _nearest(machine: Mealy, start: int, left: set[tuple[int, int]]) -> Word | None:
+    """The shortest word from *start* that ends with one of the transitions *left*; None where none can be reached."""
+    seen, edge = {start}, list[tuple[int, Word]]([(start, ())])
+    while edge:
+        further: list[tuple[int, Word]] = []
+        for state, word in edge:
+            for letter in range(len(machine.letters)):
+                if (state, letter) in left:
+                    return (*word, letter)
+                after = machine.step(state, letter)[0]
+                if after not in seen:
+                    seen.add(after)
+                    further.append((after, (*word, letter)))
+        edge = further
+    return None

@@ -1,0 +1,220 @@
+"""Laws as tests, for pytest: a line in a test module makes every law on a target a test of its own.
+
+    from turncheck.conformance.testing import projector_laws
+
+    test_turns = projector_laws("python:myapp.turns:project")
+
+The target is run once a session, when its first test is; docs/pytest.md has the rest.
+"""
+
+import datetime as dt
+import os
+import shlex
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack, redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Final, Literal, NoReturn
+
+import pytest
+
+from turncheck.adapters.errors import BadTargetError, TargetError
+from turncheck.adapters.targets import Target
+
+from .baseline import BaselineError, grade, read
+from .commands.showing import show_counterexample
+from .laws.registry import selected
+from .pytest_fixtures import TIMEOUT, opened_projector, opened_runtime
+from .results import INTERRUPTED, AnyCounterexample, LawResult, Result, write
+
+HYPOTHESIS_EXAMPLES: Final = 100
+"""Hypothesis's own max_examples: a profile that has another was set up by the user."""
+
+LawTest = Callable[[str, "Judged"], None]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """What one line in a test module asks for; None where the command line, or the default, is to say."""
+
+    role: Literal["projector", "runtime"]
+    target: str
+    globs: tuple[str, ...]
+    timeout: float
+    examples: int | None
+    seed: int | None
+    baseline: str | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run of a target showed: every law's verdict, and the counterexamples with their files."""
+
+    result: Result
+    counterexamples: Mapping[str, AnyCounterexample]
+    files: Mapping[str, Path]
+
+
+def projector_laws(
+    target: str,
+    *globs: str,
+    timeout: float = TIMEOUT,
+    examples: int | None = None,
+    seed: int | None = None,
+    baseline: str | None = None,
+) -> LawTest:
+    """A test for each law on projectors (of those whose names fit *globs*, where there are any); name it ``test_…``.
+
+    *timeout* is in seconds for an answer, *baseline* a file below pytest's root folder. Raises ValueError for a glob
+    that fits no law.
+    """
+    return _tests(Suite("projector", target, globs, timeout, examples, seed, baseline))
+
+
+def runtime_laws(
+    target: str,
+    *globs: str,
+    timeout: float = TIMEOUT,
+    examples: int | None = None,
+    seed: int | None = None,
+    baseline: str | None = None,
+) -> LawTest:
+    """A test for each law on runtimes; else as ``projector_laws``."""
+    return _tests(Suite("runtime", target, globs, timeout, examples, seed, baseline))
+
+
+def _tests(suite: Suite) -> LawTest:
+    names = [law.name for law in selected([suite.role], suite.globs)]
+
+    @pytest.mark.xdist_group(f"turncheck:{suite.target}")
+    @pytest.mark.parametrize("law", names)
+    def test(law: str, turncheck_judged: Judged) -> None:  # noqa: ARG001 - the fixture reads it
+        turncheck_judged.tell()
+
+    test.suite = suite  # type: ignore[attr-defined]
+    return test
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A law's verdict in a run."""
+
+    law: LawResult
+    run: Run
+    strict: bool
+
+    def tell(self) -> None:
+        """End the test as the verdict says: pass, fail, skip, or xfail where the baseline excuses a failure."""
+        law, why = self.law, self.law.why or ""
+        if law.baseline is not None and law.excused:
+            pytest.xfail(f"{why} (baseline: {law.baseline.reason}, {law.baseline.issue})")
+        if law.baseline is not None and law.baseline.state == "stale":
+            self._fail(f"{law.law} passes: take {law.baseline.entry!r} out of the baseline ({law.baseline.reason})")
+        if law.verdict == "fail":
+            self._fail(self._counterexample())
+        if law.verdict == "skipped":
+            pytest.skip(f"{law.law}: {why}")
+        if law.verdict == "inconclusive":
+            if self.strict:
+                self._fail(f"{law.law} is inconclusive: {why}\n{_clauses(law)}")
+            if not self.run.result.summary["pass"]:
+                self._fail(f"{law.law} is inconclusive: {why}, and no law passed: nothing was shown\n{_clauses(law)}")
+            pytest.skip(f"{law.law}: inconclusive: {why}")
+
+    def _counterexample(self) -> str:
+        found = self.run.counterexamples.get(self.law.law)
+        if found is None:
+            return f"{self.law.law}: {self.law.why}\n{_clauses(self.law)}"
+        with redirect_stdout(StringIO()) as shown:
+            show_counterexample(found)
+        result = self.run.result
+        text = f"{shown.getvalue().removeprefix('✗ ')}  target {result.target}, seed {result.seed}\n"
+        if self.law.baseline is not None:
+            text += f"  the baseline's entry {self.law.baseline.entry!r} has expired\n"
+        file = self.run.files.get(self.law.law)
+        return text if file is None else f"{text}  turncheck replay --run {shlex.quote(str(file))}\n"
+
+    def _fail(self, text: str) -> NoReturn:
+        pytest.fail(text, pytrace=False)
+
+
+def _clauses(law: LawResult) -> str:
+    return f"  clauses: {', '.join(law.clauses) or 'none'}"
+
+
+_RUNS: Final = pytest.StashKey[dict[Suite, "Run | str"]]()
+
+
+def judged(request: pytest.FixtureRequest) -> Judged:
+    """The verdict of the law that the test is about; the target is run where it was not, and never a second time.
+
+    Fails the setup where the run could not be made, or the target broke.
+    """
+    config, suite = request.config, request.function.suite
+    runs = config.stash.setdefault(_RUNS, {})
+    if suite not in runs:
+        try:
+            runs[suite] = _run(config, suite)
+        except (TargetError, BadTargetError, BaselineError) as error:
+            runs[suite] = f"{suite.target} could not be verified: {error}"
+    run = runs[suite]
+    if isinstance(run, str):
+        pytest.fail(run, pytrace=False)
+    law = next(one for one in run.result.laws if one.law == request.getfixturevalue("law"))
+    if law.verdict == "error":
+        pytest.fail(f"{law.law} could not be judged: {law.why}\n  {run.result.cut or ''}", pytrace=False)
+    return Judged(law, run, bool(config.getoption("turncheck_strict")))
+
+
+def _run(config: pytest.Config, suite: Suite) -> Run:
+    """Hold the target to the laws. Raises TargetError, BadTargetError and BaselineError."""
+    from .verification import verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
+
+    file = config.getoption("turncheck_baseline") or (config.rootpath / suite.baseline if suite.baseline else None)
+    baseline = read(file) if file else None
+    examples, seed = _examples(config, suite), _seed(config, suite)
+    laws = selected([suite.role], suite.globs)
+    with ExitStack() as stack:
+        if suite.role == "projector":
+            target = Target(projector=stack.enter_context(opened_projector(suite.target, timeout=suite.timeout)))
+        else:
+            target = Target(runtime=stack.enter_context(opened_runtime(suite.target, timeout=suite.timeout)))
+        result, found = verify_target(target, laws, examples=examples, seed=seed)
+    if result.cut == INTERRUPTED:
+        raise KeyboardInterrupt
+    if baseline is not None:
+        result = grade(result, baseline, dt.date.today())
+    return Run(result, found, _files(config, found))
+
+
+def _examples(config: pytest.Config, suite: Suite) -> int:
+    """By the command line, the test module, the Hypothesis profile that the user loaded, or `verify`'s default."""
+    from hypothesis import settings  # noqa: PLC0415 - as above
+
+    from .verifying import EXAMPLES  # noqa: PLC0415 - as above
+
+    for given in (config.getoption("turncheck_examples"), suite.examples):
+        if given is not None:
+            return int(given)
+    profile: int = settings().max_examples
+    return EXAMPLES if profile == HYPOTHESIS_EXAMPLES else profile
+
+
+def _seed(config: pytest.Config, suite: Suite) -> int:
+    """By the command line, the test module, or ``--hypothesis-seed``; else 0, so that a run says the same each day."""
+    hypothesis = str(config.getoption("--hypothesis-seed", None))
+    given = (config.getoption("turncheck_seed"), suite.seed, int(hypothesis) if hypothesis.isdecimal() else None, 0)
+    return next(int(seed) for seed in given if seed is not None)
+
+
+def _files(config: pytest.Config, found: Mapping[str, AnyCounterexample]) -> dict[str, Path]:
+    """The counterexamples, written to pytest's cache folder: none where there is no such folder."""
+    cache = getattr(config, "cache", None)
+    if cache is None:
+        return {}
+    try:
+        folder = cache.mkdir("turncheck")
+        return {law: Path(os.path.relpath(write(one, folder))) for law, one in found.items()}
+    except OSError:
+        return {}

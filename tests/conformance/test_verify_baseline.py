@@ -1,0 +1,102 @@
+"""`turncheck verify --baseline` from the outside: exit codes, what is shown, and what is written."""
+
+import json
+
+import pytest
+
+WRONG = "python:projectors.wrong:LastInFirstOut"
+RIGHT = "python:projectors.plain:Plain"
+KNOWN = '[known]\nfollow-up-fifo = {reason = "the queue is a stack", issue = "#12"}\n'
+
+
+@pytest.fixture
+def verified(invoke, tmp_path):
+    """Verify a projector by two laws, with a baseline of this text."""
+
+    def verified(target, text=None, *options, laws=("follow-up-fifo", "order")):
+        if text is not None:
+            (tmp_path / "known.toml").write_text(text)
+        chosen = [part for law in laws for part in ("--laws", law)]
+        return invoke(tmp_path, "verify", target, "--examples", "0", *chosen, "--baseline", "known.toml", *options)
+
+    return verified
+
+
+def test_a_failure_that_is_listed_exits_0(verified):
+    assert verified(WRONG, KNOWN).code == 0
+
+
+def test_a_failure_that_is_listed_is_shown_with_its_reason(verified):
+    assert "waited longest (baseline: the queue is a stack, #12)" in verified(WRONG, KNOWN).out
+
+
+def test_the_counterexample_of_a_failure_that_is_listed_is_not_shown(verified):
+    assert "✗ follow-up-fifo: " not in verified(WRONG, KNOWN).out
+
+
+def test_a_listed_law_that_passes_exits_1(verified):
+    ran = verified(RIGHT, KNOWN)
+    assert ran.code == 1
+    assert "stale: follow-up-fifo passes; take it out of the baseline" in ran.out
+
+
+def test_an_expired_entry_exits_1(verified):
+    ran = verified(WRONG, KNOWN.replace("}", ", expires = 2020-01-01}"))
+    assert ran.code == 1
+    assert "expired: follow-up-fifo is not excused any more" in ran.out
+
+
+def test_json_names_the_entry(verified):
+    law = next(law for law in json.loads(verified(WRONG, KNOWN, "--json").out)["laws"] if "baseline" in law)
+    said = {"state": "known", "entry": "follow-up-fifo", "reason": "the queue is a stack", "issue": "#12"}
+    assert (law["law"], law["baseline"]) == ("follow-up-fifo", said)
+
+
+def test_a_target_that_breaks_exits_2_whatever_is_listed(verified):
+    text = KNOWN.replace("follow-up-fifo", '"*"')
+    assert verified("python:projectors.wrong:dies", text, laws=("one-root",)).code == 2
+
+
+@pytest.mark.parametrize("text", [None, "known", KNOWN.replace("fifo", "lifo")])
+def test_a_baseline_that_cannot_be_used_exits_2_before_anything_is_started(invoke, tmp_path, text):
+    if text is not None:
+        (tmp_path / "known.toml").write_text(text)
+    ran = invoke(tmp_path, "verify", "cmd:touch started", "--baseline", "known.toml")
+    assert (ran.code, "known.toml" in ran.err, (tmp_path / "started").exists()) == (2, True, False)
+
+
+def test_a_baseline_does_not_go_with_fail_fast(verified):
+    assert verified(WRONG, KNOWN, "--fail-fast").code == 2
+
+
+# ---- the update ----
+
+
+def test_an_update_makes_the_file_and_excuses_what_fails(verified, tmp_path):
+    ran = verified(WRONG, None, "--update-baseline")
+    assert ran.code == 0
+    assert "follow-up-fifo = {reason" in (tmp_path / "known.toml").read_text()
+
+
+def test_an_update_takes_out_what_passes(verified, tmp_path):
+    assert verified(RIGHT, "# ours\n" + KNOWN, "--update-baseline").code == 0
+    assert (tmp_path / "known.toml").read_text() == "# ours\n[known]\n\n[flaky]\n"
+
+
+def test_an_update_of_a_run_that_was_cut_changes_nothing(verified, tmp_path):
+    ran = verified(WRONG, KNOWN, "--update-baseline", "--examples", "300", "--budget", "0.001")
+    assert (tmp_path / "known.toml").read_text() == KNOWN
+    assert "known.toml is left as it is: the run was cut short" in ran.err
+
+
+def test_an_update_without_a_file_exits_2(invoke, tmp_path):
+    ran = invoke(tmp_path, "verify", "reference", "--update-baseline")
+    assert ran.code == 2
+    assert "--update-baseline needs --baseline FILE" in ran.err
+
+
+def test_a_file_that_cannot_be_written_does_not_hide_the_result(invoke, tmp_path):
+    (tmp_path / "taken").write_text("")
+    options = ("--examples", "0", "--laws", "follow-up-fifo", "--baseline", "taken/known.toml", "--update-baseline")
+    ran = invoke(tmp_path, "verify", WRONG, *options)
+    assert (ran.code, "✗ follow-up-fifo" in ran.out, "left as it is" in ran.err) == (1, True, True)

@@ -1,0 +1,245 @@
+"""The smallest wrong example of each law, from a double whose fault the law names: ``conformance/laws/examples.json``.
+
+With --write the file is made anew; the same sources give the same bytes.
+"""
+
+# ruff: noqa: E402 - the doubles are the tests' own, and found by their path
+
+import inspect
+import os
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+sys.path[:0] = [str(TESTS), str(TESTS / "conformance")]
+
+import msgspec
+from event_flow import wrong as collations
+from event_flow.flows import flow
+from inprocess import InProcess
+from projectors import wrong as projectors
+from runtimes import wrong as runtimes
+from runtimes.right import Right
+
+from turncheck.adapters.references.event_flow.emission import Dialect
+from turncheck.adapters.targets import open_projector
+from turncheck.conformance.driving import perform
+from turncheck.conformance.judging import HASH_SEED
+from turncheck.conformance.laws.collation import COLLATION_LAWS, Collation
+from turncheck.conformance.laws.law import Finding
+from turncheck.conformance.laws.registry import LAWS, selected
+from turncheck.conformance.results import plain
+from turncheck.conformance.teaching import EXAMPLES, FlowExample, Lesson, LinesExample
+from turncheck.conformance.verifying import verify
+from turncheck.conformance.verifying_runs import verify_runtime
+
+PROJECTORS = {
+    "total": "UnknownTypeRaises",
+    "deterministic": "CountsItsCalls",
+    "hash-seed": "HashOrder",
+    "one-terminal": "SecondTerminalOverwrites",
+    "one-root": "PromotedIsDirect",
+    "steer-stays": "SteerBecomesRoot",
+    "follow-up-fifo": "LastInFirstOut",
+    "queue-fate": "InterruptedLosesQueue",
+    "one-text-per-block": "MergesTwoTexts",
+    "groups-maximal": "SplitsGroupAtResult",
+    "results-attached": "ResultAttachedByOrder",
+    "rounds": "RoundsOnlyAtInputs",
+    "views-agree": "ViewsDisagree",
+    "order": "GroupsAcrossTexts",
+    "conservation": "ForgetsCalls",
+    "anomalies-exact": "ForgetsUnanswered",
+    "chunking": "ChunkBoundaryClosesCycle",
+    "closed-final": "RewritesClosedCycles",
+    "boundary-equivalence": "ErrorIsNotABoundary",
+    "opaque-ids": "ResponsesByPrefix",
+    "opaque-texts": "CancelledTextIsStop",
+    "input-untouched": "ChangesItsInput",
+    "equals-reference": "empty",
+}
+RUNTIMES = {
+    "run-never-stuck": "ForgetsToAskAfterTools",
+    "run-ends-once": "EndsTwice",
+    "next-message-served": "SwallowsTheMessageAfterAnAbort",
+    "abort-interrupts": "AbortCompletes",
+    "abort-ends-as-declared": "ReleasedAndStillOpen",
+    "nothing-starts-after-abort": "StartsTheNextToolAfterAnAbort",
+    "aborted-text-dropped": "KeepsAbortedText",
+    "model-failure-survived": "CompletesAfterAModelFailure",
+    "calls-answered": "LeavesTheSecondCallUnanswered",
+    "cut-calls-answered": "CutCallIsNeverAnswered",
+    "results-survive": "ResultsWaitForTheBatch",
+    "results-not-invented": "InventsASuccess",
+    "tool-failure-survived": "ToolFailureKillsTheRun",
+    "malformed-never-executes": "ExecutesMalformedArguments",
+    "ids-never-mixed": "TwoResultsUnderOneId",
+    "tools-as-declared": "SerialRunsSideBySide",
+    "messages-consumed": "SecondRootIsNotShown",
+    "steers-in-their-run": "LosesTheSteerThatComesWithTheLastText",
+    "follow-ups-in-turn": "LastInFirstOut",
+    "messages-in-order": "ReplaysTheRoot",
+    "queue-as-declared": "LosesTheQueueAtAnAbort",
+    "busy-as-declared": "AcceptsWhileBusy",
+    "sent-together-none-lost": "LosesTheSecondOfTwoAtOnce",
+    "input-well-formed": "ShowsAnOrphanCall",
+    "input-not-invented": "InventsAnAnswer",
+    "input-loses-nothing": "ForgetsTheRunAfterAnAbort",
+    "items-conserved": "LosesReasoning",
+    "response-is-one-round": "RoundPerItem",
+    "rounds-bounded": "BoundIsOffByOne",
+    "log-well-formed": "StopsForNoReason",
+    "capabilities-honest": "DeclaresAbort",
+    "run-deterministic": "CountsAcrossResets",
+    "run-hash-seed": "HashOrder",
+    "run-boundary-equivalence": "AsksTwiceAfterAnAbort",
+    "observer-isolated": "ObserverKillsTheRun",
+    "slow-consumer-same": "SlowObserverLosesEvents",
+    "run-opaque": "StopInATextEndsTheRun",
+    "equals-machine": "RetriesLessOften",
+}
+COLLATIONS = {
+    "one-block-per-call": "DuplicatesBlocks",
+    "blocks-described": "LosesProviderFromTheSecondIteration",
+    "tools-on-their-response": "HangsToolsOnTheFirstBlock",
+    "any-order-same-blocks": "LateDeltasAppend",
+    "no-empty-twin": "DuplicatesBlocks",
+    "never-poorer": "LosesProviderFromTheSecondIteration",
+    "own-record": "TakesTheFirstRecord",
+    "text-is-the-responses": "EqualDeltasAreOne",
+    "repeats-change-nothing": "RepeatedDeltasAppend",
+    "late-joiner-same-blocks": "NeedsTheRequest",
+    "dialects-agree": "ReadsTheTopAlone",
+}
+"""Law → the double whose fault shows it best; where there are several, the one that real implementations have."""
+
+IN_A_WORKER = {"HashOrder", "CountsItsCalls"}
+"""Projectors whose fault is that of a process: they need one of their own."""
+
+USER = '{"type":"user-message","id":"u1","text":"red"}'
+CALL = '{"type":"agent-output","kind":"tool-call","callId":"c1","tool":"read"}'
+RESULT = '{"type":"tool-result","callId":"c1","output":"blue"}'
+STOP = '{"type":"run-stop","reason":"completed"}'
+LINES = {
+    "malformed": ("A stop gives no reason.", (USER, '{"type":"run-stop"}'), (USER, STOP)),
+    "unknown-type": (
+        "An event has a type that nobody knows.",
+        (USER, '{"type":"agent-thought"}', STOP),
+        (USER, '{"type":"native","name":"agent-thought"}', STOP),
+    ),
+    "outside-run": ("A run says twice that it is over.", (USER, STOP, STOP), (USER, STOP)),
+    "unknown-call": ("A result comes without its call.", (USER, RESULT, STOP), (USER, CALL, RESULT, STOP)),
+    "duplicate-result": (
+        "A call is answered twice.",
+        (USER, CALL, RESULT, RESULT, STOP),
+        (USER, CALL, RESULT, STOP),
+    ),
+    "duplicate-call": (
+        "Two calls have one id.",
+        (USER, CALL, RESULT, CALL, STOP),
+        (USER, CALL, RESULT, CALL.replace("c1", "c2"), RESULT.replace("c1", "c2"), STOP),
+    ),
+    "unanswered-call": ("A run ends while a call is open.", (USER, CALL, STOP), (USER, CALL, RESULT, STOP)),
+    "truncated": ("The log ends, and its run does not.", (USER,), (USER, STOP)),
+}
+"""Law on a log → its fault, the log that shows it, and the log without it."""
+
+SHAPES = [
+    flow(*iterations, dialect=dialect, always_completes=completes)
+    for iterations in (
+        [(["ha"], 0)],
+        [(["ha", "ha"], 0)],
+        [([], 1), (["well"], 0)],
+        [(["ha"], 1), (["well"], 0)],
+        [(["ha", "ha"], 1), (["well"], 0)],
+        [(["I ", "look."], 1), (["ha", "ha"], 2), (["all ", "well"], 0)],
+    )
+    for dialect in (Dialect("nested", numbered=False, tells_record=False), Dialect("top-level", numbered=True))
+    for completes in (False, True)
+]
+"""Flows of frames, the smaller ones first."""
+
+
+def opened(law):
+    """The wrong projector of a law, as a target."""
+    text = f"projectors.wrong:{PROJECTORS[law]}"
+    return open_projector(f"python:{text}", timeout=10) if PROJECTORS[law] in IN_A_WORKER else InProcess(text)
+
+
+def collated(law):
+    """The wrong collation of a law: frames in, blocks out."""
+
+    def collate(frames):
+        fed = getattr(collations, COLLATIONS[law])()
+        for frame in frames:
+            fed.feed(frame)
+        return fed.blocks
+
+    return collate
+
+
+def fault(double):
+    return (inspect.getdoc(double) or "").splitlines()[0]
+
+
+def shortest(law, verified):
+    """The counterexample found on the classic cases, else on generated ones."""
+    laws = selected([LAWS[law].subject], [law])
+    return next(found[law] for _, found in (verified(laws, examples) for examples in (0, 300)) if law in found)
+
+
+def on_projector(law):
+    with opened(law) as target:
+        found = shortest(law, lambda laws, examples: verify(target, laws, examples=examples))
+    wrong = msgspec.structs.replace(found, target=PROJECTORS[law])
+    return Lesson(fault(getattr(projectors, PROJECTORS[law])), wrong)
+
+
+def on_runtime(law):
+    double = getattr(runtimes, RUNTIMES[law])
+    with double() as target:
+        wrong = shortest(law, lambda laws, words: verify_runtime(target, laws, words=words, hash_seed=HASH_SEED))
+    right = Right(machine=wrong.profile.machine, **wrong.profile.policies)
+    play = perform(right, wrong.word.stimuli, wrong.word.options).play()
+    return Lesson(fault(double), wrong, tuple(map(dict, play.log)))
+
+
+def on_collation(law):
+    for frames in sorted(SHAPES, key=len):
+        for item in COLLATION_LAWS[law](Collation(frames, collated(law))):
+            if isinstance(item, Finding):
+                told = FlowExample(
+                    tuple(map(dict, frames)), item.message, plain(item.expected), plain(item.observed), item.at
+                )
+                return Lesson(fault(getattr(collations, COLLATIONS[law])), told)
+    raise LookupError(f"no flow shows {law}")
+
+
+def on_log(law):
+    said, lines, right = LINES[law]
+    return Lesson(said, LinesExample(lines, right))
+
+
+MAKERS = {"projector": on_projector, "runtime": on_runtime, "collation": on_collation, "log": on_log}
+
+
+def text(lessons):
+    """One law a line, so that a change shows where it is."""
+    lines = ",\n".join(
+        f"{msgspec.json.encode(law).decode()}: {msgspec.json.encode(one).decode()}" for law, one in lessons
+    )
+    return f"{{\n{lines}\n}}\n"
+
+
+def made():
+    """The file's text, from the doubles."""
+    os.environ["PYTHONPATH"] = str(TESTS)
+    return text([(law.name, MAKERS[law.subject](law.name)) for law in LAWS.values()])
+
+
+if __name__ == "__main__":
+    wanted = made()
+    if "--write" in sys.argv[1:]:
+        EXAMPLES.write_text(wanted, "utf-8")
+    elif EXAMPLES.read_text("utf-8") != wanted:
+        sys.exit(f"{EXAMPLES.name} differs from its sources; run: python tests/static/teaching_examples.py --write")
