@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: setup demo matrix museum runtimes debian test check generate examples bench gate lock learn variants mutation site
+.PHONY: mutants setup demo matrix museum runtimes debian test check generate examples bench gate lock learn variants mutation site suites
 
 setup: .venv/ready
 
@@ -95,9 +95,18 @@ bench: setup
 gate: setup
 	$(BIN)/python tests/benchmarks/gate.py
 
+# Every edited row of every machine, and what finds it; writes docs/mutants.md. SEEDS=10 for the rates over ten seeds.
+SEEDS := 1
+mutants: setup
+	$(BIN)/python tests/static/mutants.py --seeds $(SEEDS)
+
 # Every conforming variant against every law: no law may alarm at what the sources allow.
 variants: setup
 	PYTHONPATH=tests $(BIN)/python -m variants
+
+# The sizes of n-complete suites, in docs/suites.md: a minute or two.
+suites: setup
+	$(BIN)/python tests/static/suites_page.py
 
 # Every mutant of the projector held to the laws alone; writes docs/mutation.md, which says what survives and why.
 mutation: setup

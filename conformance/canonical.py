@@ -30,7 +30,7 @@ class Canon:
         self._colours: dict[str, str] = {}  # id of a message → its colour
         self._texts: dict[str, str] = {}  # text of a message → its id
         self.called: list[str] = []  # ids of the calls that were logged since the last request
-        self._shown: set[str] = set()
+        self.shown: set[str] = set()
         self._spoken: set[str] = set()
 
     def output(self, recorder: Recorder, move: Move) -> str:
@@ -109,8 +109,8 @@ class Canon:
             return "request"
         entries = [cast("dict[str, Any]", one) for one in cast("list[Any]", event["input"]) if isinstance(one, dict)]
         seen = [name for entry in entries for name in self._messages(entry)]
-        new = [name for name in seen if name not in self._shown]
-        self._shown.update(new)
+        new = [name for name in seen if name not in self.shown]
+        self.shown.update(new)
         self.steers.difference_update(new)
         broken = any(isinstance(item, Finding) for item in well_formed(entries))
         colours = ", ".join(self._colours.get(name, "?") for name in new)

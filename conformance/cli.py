@@ -21,6 +21,7 @@ COMMANDS: Final = {
     "laws": "List the laws, or show one.",
     "learn": "Learn a runtime's own machine, draw it, and lay it over another one's.",
     "matrix": "Verify several runtimes, and write one table.",
+    "mutants": "Mutate the rows of the machines, and say what finds the faults.",
     "project": "Show the cycles that a log projects to.",
     "redact": "Rename ids and replace texts by their length, so that a log can be shown.",
     "replay": "Judge a counterexample file again.",

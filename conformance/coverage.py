@@ -15,7 +15,7 @@ from turncheck.model.request_cycle import SPEC, tables
 from turncheck.model.stepping import Stepper
 
 from .judging_runs import Judging
-from .results import Covered, Input, LawResult, Share
+from .results import Covered, Input, LawResult, Share, SuiteRun
 
 COMBINATIONS: Final = 18
 """Combinations of the projection's policies: 2 · 3 · 3."""
@@ -63,6 +63,17 @@ def run_figures(rows: Sequence[Row], run: Judging, laws: Iterable[LawResult]) ->
         "words": run.words,
         "stimuli": run.stimuli,
         "unsettled": run.unsettled,
+    }
+
+
+def suite_figures(run: Judging, suite: SuiteRun, laws: Iterable[LawResult]) -> Covered:
+    """The same of a runtime to which a suite was applied: rows are the business of generation."""
+    return {
+        "shares": [_clauses("runtime", laws)],
+        "words": run.words,
+        "stimuli": run.stimuli,
+        "unsettled": run.unsettled,
+        "suite": suite,
     }
 
 

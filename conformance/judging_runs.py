@@ -8,12 +8,22 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, TypeVar
 
-from msgspec import to_builtins
+from msgspec import structs, to_builtins
 
 from turncheck.adapters.errors import TargetError
 from turncheck.adapters.runtime import RuntimeTarget
 from turncheck.model.machine import Row
-from turncheck.model.stimuli import ResetOptions, Stimulus, Word
+from turncheck.model.stimuli import (
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    ResetOptions,
+    Stimulus,
+    Together,
+    ToolFail,
+    ToolReturn,
+    Word,
+)
 
 from .driving import Driver, UnsettledError, observing, perform
 from .laws.law import Finding, Judgement, Law, Seen
@@ -137,22 +147,30 @@ class Judging:
         return broken
 
     def reduce(self, law: Law) -> None:
-        """Leave stimuli out of the shortest word that breaks *law*, as long as it still does."""
+        """Leave stimuli out of the shortest word that breaks *law*, as long as it still does.
+
+        What a stimulus answers it names, and another name is given where earlier runs are left out: each shorter word
+        is tried without names too, where the oldest that is awaited is meant.
+        """
         budget, size = SHRINK_STIMULI, len(self.failures[law.name].word.stimuli)
         stride = max(size // 2, 1)
         while stride:
             start, before = 0, len(self.failures[law.name].word.stimuli)
             while start < len(self.failures[law.name].word.stimuli):
                 known = self.failures[law.name].word
-                if budget <= 0 or time.monotonic() > self.deadline:
-                    return
                 shorter = (*known.stimuli[:start], *known.stimuli[start + stride :])
-                driver = self.asking(partial(perform, self.runtime, shorter, known.options))
-                budget -= len(driver.moves)
-                finding = None
-                if driver.moves and not driver.unsettled:
-                    finding = self._finding(law, driver.play())
-                if finding is None or not self.remember(law.name, driver, finding):
+                unnamed = tuple(map(_unnamed, shorter))
+                for word in (shorter, unnamed) if unnamed != shorter else (shorter,):
+                    if budget <= 0 or time.monotonic() > self.deadline:
+                        return
+                    driver = self.asking(partial(perform, self.runtime, word, known.options))
+                    budget -= len(driver.moves)
+                    finding = None
+                    if driver.moves and not driver.unsettled:
+                        finding = self._finding(law, driver.play())
+                    if finding is not None and self.remember(law.name, driver, finding):
+                        break
+                else:
                     start += stride
             after = len(self.failures[law.name].word.stimuli)
             stride = stride // 2 if after == before or stride > 1 else stride
@@ -195,6 +213,19 @@ class Judging:
         except TargetError as error:
             self.broken, self.cut = error, f"the target broke: {error}"
             raise OverError from error
+
+
+def _unnamed(stimulus: Stimulus) -> Stimulus:
+    """A stimulus that names neither the request nor the execution of a tool that it answers."""
+    match stimulus:
+        case ModelOutput() | ModelStop() | ModelFail():
+            return structs.replace(stimulus, request_id=None)
+        case ToolReturn() | ToolFail():
+            return structs.replace(stimulus, execution=None)
+        case Together(stimuli=several):
+            return structs.replace(stimulus, stimuli=tuple(map(_unnamed, several)))
+        case _:
+            return stimulus
 
 
 def _told(driver: Driver, last_words: Sequence[str]) -> str:

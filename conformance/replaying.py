@@ -17,6 +17,7 @@ from .laws.registry import LAWS, PLAY_LAWS, RERUN_LAWS, TRACE_LAWS
 from .laws.run_relations import Rerun
 from .needs import missing
 from .results import AnyCounterexample, Counterexample, WordCounterexample
+from .suiting_model import modelled
 
 Outcome: TypeAlias = Literal["FIXED", "STILL FAILS", "CANNOT RUN"]
 EXIT: Final[dict[Outcome, int]] = {"FIXED": 0, "STILL FAILS": 1, "CANNOT RUN": 2}
@@ -91,7 +92,8 @@ def asked_runtime(found: WordCounterexample, runtime: RuntimeTarget) -> Finding 
         with runtime.again(HASH_SEED) as twin:
             known = reference_of(runtime.profile)
             reference = None if known is None else observing(known)
-            items = [*RERUN_LAWS[law.name](Rerun(driver.play(), observing(runtime), observing(twin), reference))]
+            again, elsewhere, model = observing(runtime), observing(twin), modelled(runtime.profile)
+            items = [*RERUN_LAWS[law.name](Rerun(driver.play(), again, elsewhere, reference, model))]
     if not items:
         raise TargetError(f"there was no evidence: the law needs {law.evidence}", see="")
     return _first(iter(items))

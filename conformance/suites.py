@@ -68,11 +68,12 @@ def probes(machine: Mealy) -> tuple[Word, ...]:
 
 
 def revisits(right: Bounded, machine: Mealy, row: Row) -> Iterator[Word]:
-    """The shortest words by which *row* is taken once more in each state of *right*, and the identifiers after it.
+    """The shortest words by which *row* is taken once more in each state of *right*; after it, identifiers, any letter.
 
     A fault that shows only after a first visit of a row doubles the states, which is beyond what k=1 promises.
     *machine* is the minimal one of *right*.
     """
+    letters = {(letter,) for letter in range(len(right.letters))}
     seen, waiting = {(0, False)}, deque[tuple[int, int, bool, Word]]([(0, 0, False, ())])
     while waiting:
         state, minimal, visited, word = waiting.popleft()
@@ -80,7 +81,7 @@ def revisits(right: Bounded, machine: Mealy, row: Row) -> Iterator[Word]:
             after, reached = right.step(state, letter)[0], machine.step(minimal, letter)[0]
             taken = right.rows.get((state, letter)) == row
             if taken and visited:
-                for tail in machine.identifiers[reached]:
+                for tail in without_prefixes({*machine.identifiers[reached], *letters}):
                     yield (*word, letter, *tail)
             if (after, visited or taken) not in seen:
                 seen.add((after, visited or taken))

@@ -22,6 +22,7 @@ from .abstraction import LETTERS, Abstracted, Bounds, Reader, letters_of
 from .driving import Recorder, observing
 from .laws.play import Move, Play
 from .laws.run_machine import unnamed
+from .laws.run_relations import Modelled
 from .learning import learn
 
 LEARNED_FOR: Final = 1
@@ -109,6 +110,16 @@ def compared(
             return
 
 
+def modelled(profile: Profile) -> Modelled:
+    """What a word by itself is held to where no suite is at hand: the reference's answers, within no bound."""
+
+    def steps(play: Play) -> Iterator[tuple[Move, str, str]]:
+        for _, move, expected, observed in compared(play, reference_for(profile)):
+            yield move, expected, observed
+
+    return steps
+
+
 def _reader(play: Play, bounds: Bounds) -> Reader:
     profile = Profile(("runtime",), tuple(sorted(play.capabilities)), None, dict(play.policies))
     return Reader(Recorder(play.options, profile), bounds)
@@ -142,9 +153,9 @@ def _explored(system: Abstracted, runtime: InteractionRuntime, letters: Sequence
 
 
 def _key(reader: Reader, runtime: InteractionRuntime) -> Hashable:
-    """All that decides what comes: the core, what is awaited, what the alphabet has counted.
+    """All that decides what comes: the core, what is awaited, what the alphabet has counted, what is shown next.
 
-    Who is shown what is no part of it: the machine answers every call and shows every message that it opens or reads.
+    Of the history only messages that no request has shown can show later: every call in it is answered.
     """
     canon, recorder = reader.canon, reader.recorder
     state, registers = runtime.core
@@ -163,10 +174,15 @@ def _key(reader: Reader, runtime: InteractionRuntime) -> Hashable:
             case _:
                 return type(value).__name__
 
+    unseen = tuple(
+        str(entry.text).rpartition(" ")[2]
+        for entry in runtime.history
+        if entry.role == "user" and canon.shown.isdisjoint(entry.ids)
+    )
     waits = tuple(type(one).__name__ for one in recorder.awaiting)
     followed = recorder.follower.state, len(recorder.follower.context.registers["queue"])
-    counted = canon.said, canon.calls, len(canon.steers), len(canon.unexpected), len(canon.called)
-    return state, tuple((name, told(value)) for name, value in registers.items()), waits, followed, counted
+    counted = canon.said, canon.calls, len(canon.steers), len(canon.called)
+    return state, tuple((name, told(value)) for name, value in registers.items()), unseen, waits, followed, counted
 
 
 def _late(reference: RuntimeTarget) -> str:

@@ -3,9 +3,12 @@
 import contextlib
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from typing import Final
+
+import msgspec
 
 from turncheck.adapters.references.registry import reference_of
 from turncheck.adapters.runtime import RuntimeTarget
@@ -19,6 +22,7 @@ from .driving import UnsettledError
 from .exploring import explore, follow
 from .judging_runs import REPEATING, Failure, Judging, OverError
 from .laws.law import Law
+from .laws.run_relations import Modelled
 from .needs import missing
 from .results import INTERRUPTED, Evidence, LawResult, Result, Verdict, WordCounterexample, plain, summary
 from .situations import Situation, access_words, directed, rows_for
@@ -48,21 +52,53 @@ def verify_runtime(
     open. Raises TargetError when its twin process does not start.
     """
     profile = runtime.profile
-    applicable = [law for law in laws if not missing(law, profile)]
     capabilities = frozenset(profile.capabilities)
     rows = rows_for(capabilities, profile.policies)
     accesses = access_words(tables(profile.policies), capabilities)
-    started = time.monotonic()
-    with runtime.again(hash_seed) as twin:
-        deadline = started + budget if budget else float("inf")
-        run = Judging(runtime, twin, applicable, deadline, fail_fast, progress, reference_of(profile))
+
+    def apply(run: Judging) -> None:
+        _directed(run, rows, accesses, capabilities)
+        if words:
+            reached = [accesses[row] for row in rows if len(accesses[row]) > 1]
+            plain_start, special = starts(capabilities)
+            options = [*[plain_start] * PLAIN, *special]
+            explore(run, rows, reached, options, words=words, seed=seed)
+
+    deadline = time.monotonic() + budget if budget else float("inf")
+    options = Options(deadline, hash_seed, seed, fail_fast, shrink)
+    run, result, found = hold(runtime, laws, apply, options, progress=progress)
+    return msgspec.structs.replace(result, coverage=run_figures(rows, run, result.laws)), found
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a runtime is held: until ``deadline`` (monotonic seconds), with which seeds, and what is done of failures."""
+
+    deadline: float
+    hash_seed: int
+    seed: int = 0
+    fail_fast: bool = False
+    shrink: bool = True
+
+
+def hold(
+    runtime: RuntimeTarget,
+    laws: Sequence[Law],
+    apply: Callable[[Judging], None],
+    options: Options,
+    *,
+    model: Modelled | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> tuple[Judging, Result, dict[str, WordCounterexample]]:
+    """Hold a runtime to *laws* on the words that *apply* plays: the run, a result without coverage, failures."""
+    profile, seed = runtime.profile, options.seed
+    applicable = [law for law in laws if not missing(law, profile)]
+    with runtime.again(options.hash_seed) as twin:
+        reference = reference_of(profile)
+        run = Judging(runtime, twin, applicable, options.deadline, options.fail_fast, progress, reference, model)
+        shrink = options.shrink
         try:
-            _directed(run, rows, accesses, capabilities)
-            if words:
-                reached = [accesses[row] for row in rows if len(accesses[row]) > 1]
-                plain_start, special = starts(capabilities)
-                options = [*[plain_start] * PLAIN, *special]
-                explore(run, rows, reached, options, words=words, seed=seed)
+            apply(run)
             _settle(run, applicable if shrink else ())
         except OverError:
             if run.broken is None and shrink:
@@ -77,13 +113,13 @@ def verify_runtime(
         profile=profile,
         seed=seed,
         laws=results,
-        coverage=run_figures(rows, run, results),
+        coverage={},
         summary=summary(results),
         cut=run.cut,
     )
     failed = {law.law for law in results if law.verdict == "fail"}
     found = {law: _counterexample(law, failure, runtime, seed, laws) for law, failure in run.failures.items()}
-    return result, {law: one for law, one in found.items() if law in failed}
+    return run, result, {law: one for law, one in found.items() if law in failed}
 
 
 def _directed(

@@ -6,7 +6,7 @@ folded from the outputs here, and the views are those of ``definitions.py``.
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from transitions import EventData
 from transitions import Machine as TransitionsMachine
@@ -67,13 +67,22 @@ class _Open:
         return CycleViews(self.root, self.kind, stop, reason, shown, made)
 
 
-def project(events: Iterable[Event], policies: Policies = DEFAULT, spec: Machine = SPEC) -> Projection:
-    """Project one session's log by the rows of *spec*; positions index *events*.
+class Runs(Protocol):
+    """A machine that is run: its registers, and a step's outputs."""
 
-    Raises transitions.MachineError where no row of an edited *spec* fits, AssertionError where its outputs make no
-    cycle.
+    context: Context
+
+    def step(self, symbol: str, event: Event | None, at: int) -> list[Output]:
+        """Fire one event; return the outputs that it caused."""
+        ...
+
+
+def project(events: Iterable[Event], policies: Policies = DEFAULT, runs: Runs | None = None) -> Projection:
+    """Project one session's log; positions index *events*. *runs* is run instead of the oracle, a mutant perhaps.
+
+    Raises AssertionError where its outputs make no cycle, and what it raises.
     """
-    machine = Interpreter(spec, tables(policies))
+    machine = runs or Interpreter(SPEC, tables(policies))
     cycles: list[CycleViews] = []
     anomalies: list[Anomaly] = []
     dropped: list[int] = []

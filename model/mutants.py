@@ -7,6 +7,7 @@ then on, which is one register more. Which mutants are equivalent is no matter o
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Final
 
 from .bounded import Bounded
@@ -32,11 +33,12 @@ OPERATORS: Final = (
 
 @dataclass(frozen=True)
 class Mutant:
-    """*machine* is the wrong one, *edit* says what was changed in *row*.
+    """*number* counts a machine's mutants; *machine* is the wrong one, *edit* says what was changed in *row*.
 
     ``edited`` has the edit alone: what a hidden-state mutant is from the second visit on.
     """
 
+    number: int
     name: str
     operator: str
     hidden: bool
@@ -49,13 +51,14 @@ class Mutant:
 def mutants(machine: Machine) -> Iterator[Mutant]:
     """Every mutant of *machine*, first-order ones first, in the rows' order."""
     rows = [*machine.rows()]
+    numbers = count()
     for hidden in (False, True):
         for place, row in enumerate(rows):
             for number, (operator, edit, wrong) in enumerate(_edits(machine, row)):
                 edited = _edited(machine, rows, place, wrong)
                 made = _hidden(machine, rows, place, wrong) if hidden else edited
                 name = f"{machine.name}:{place}:{operator}:{number}" + (":hidden" if hidden else "")
-                yield Mutant(name, operator, hidden, row, edit, made, edited)
+                yield Mutant(next(numbers), name, operator, hidden, row, edit, made, edited)
 
 
 class Late:
@@ -66,9 +69,16 @@ class Late:
 
     def __init__(self, right: Bounded, wrong: Bounded, row: Row) -> None:
         self._right, self._wrong, self._row = right, wrong, row
+        self._steps: dict[tuple[int, int], tuple[int, str]] = {}
 
     def step(self, state: int, letter: int, /) -> tuple[int, str]:
         """The next state, and the output."""
+        found = self._steps.get((state, letter))
+        if found is None:
+            found = self._steps[state, letter] = self._found(state, letter)
+        return found
+
+    def _found(self, state: int, letter: int) -> tuple[int, str]:
         place, late = divmod(state, 2)
         after, output = (self._wrong if late else self._right).step(place, letter)
         late = late or self._right.rows.get((place, letter)) == self._row

@@ -6,6 +6,7 @@ import shlex
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
+from typing import Final
 
 import click
 import msgspec
@@ -15,7 +16,7 @@ from turncheck.adapters.protocol import Profile
 from turncheck.adapters.targets import Target, open_target
 
 from ..laws.law import Law
-from ..laws.registry import selected
+from ..laws.registry import LAWS, selected
 from ..reports.registry import KINDS, on_result
 from ..results import AnyCounterexample, LawResult, Result, write
 from ..situations import STEPS
@@ -24,6 +25,10 @@ from .completing import complete_law, complete_target
 from .output import Progress, emit, notice, style
 from .reporting import Report, aside, publish, report_option
 from .showing import MARKS, show_counterexample, show_coverage
+from .suites import Suite, run_suite, suite_options
+
+LAW: Final = "equals-model"
+"""The law of a suite, which is judged whatever --laws names."""
 
 
 @click.command()
@@ -51,6 +56,7 @@ from .showing import MARKS, show_counterexample, show_coverage
 @click.option("--dry-run", is_flag=True, help="Say what would be judged, and start nothing.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path(".turncheck"), help="Where counterexamples go.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@suite_options
 @report_option([*KINDS])
 @click.pass_context
 def command(
@@ -70,6 +76,7 @@ def command(
     out: Path,
     as_json: bool,
     reports: tuple[Report, ...],
+    suite: Suite | None,
 ) -> None:
     """Hold an implementation to every law.
 
@@ -78,6 +85,8 @@ def command(
     when a law is broken, 2 when the target broke or no law could be judged. A law that the baseline lists may fail; one
     that it lists and that passes is stale, which exits 1.
     """
+    if dry_run and suite is not None:
+        raise click.UsageError("--dry-run starts nothing, and a suite is made for what a target declares")
     if dry_run:
         _foretell(_laws(["projector", "runtime"], globs), examples, seed)
         return
@@ -89,15 +98,25 @@ def command(
     from ..verification import subjects_of, verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
 
     with _target(target, timeout, profile) as opened, Progress(target) as progress:
-        result, counterexamples = verify_target(
-            opened,
-            _laws(subjects_of(opened), globs),
-            examples=examples,
-            seed=seed,
-            budget=budget,
-            fail_fast=fail_fast,
-            progress=progress.say,
-        )
+        if suite is not None:
+            laws = [law for law in _laws(["runtime"], globs, suite=True) if law.name != LAW]
+            result, counterexamples = run_suite(
+                *(opened, suite, [*laws, LAWS[LAW]]),
+                seed=seed,
+                budget=budget,
+                fail_fast=fail_fast,
+                progress=progress.say,
+            )
+        else:
+            result, counterexamples = verify_target(
+                opened,
+                _laws(subjects_of(opened), globs),
+                examples=examples,
+                seed=seed,
+                budget=budget,
+                fail_fast=fail_fast,
+                progress=progress.say,
+            )
     result = _written(graded(result), counterexamples, out)
     with text:
         if as_json:
@@ -108,9 +127,9 @@ def command(
     context.exit(result.exit_code)
 
 
-def _laws(subjects: list[str], globs: tuple[str, ...]) -> list[Law]:
+def _laws(subjects: list[str], globs: tuple[str, ...], *, suite: bool = False) -> list[Law]:
     try:
-        return selected(subjects, globs)
+        return selected(subjects, globs, suite=suite)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
 

@@ -1,9 +1,10 @@
 """Laws on a runtime: what becomes of the user's messages."""
 
+from turncheck.model.events import UserMessage
 from turncheck.model.stimuli import Together, User
 
 from .law import SEEN, Finding, Judgement
-from .play import Play, Request, projection_policies
+from .play import Move, Play, Request, projection_policies
 
 
 def messages_consumed(play: Play) -> Judgement:
@@ -18,7 +19,11 @@ def messages_consumed(play: Play) -> Judgement:
 
 
 def steers_in_their_run(play: Play) -> Judgement:
-    """A steer reaches the model in the run that it was sent to (RC-4.2, TM-5.2)."""
+    """A steer reaches the model in the run that it was sent to (RC-4.2, TM-5.2).
+
+    In one that completes, that is: what becomes of a steer at an abort or a failure, the sources leave open (RC-D8; the
+    policies of RC-D6 are the queue's). Runtimes keep it for the next run, or drop it.
+    """
     for name, index in play.message_cycles.items():
         if index < 0 or play.cycles[index].root == play.messages[name]:
             continue
@@ -89,19 +94,25 @@ def queue_as_declared(play: Play) -> Judgement:
 
 
 def busy_as_declared(play: Play) -> Judgement:
-    """A message without delivery in an open run is rejected, steers or waits, as declared (BED-002c, RC-3.2)."""
+    """Sent while busy, a message is rejected or logged, and steers or waits, as declared (BED-002c, RC-3.2, RC-D8).
+
+    It is logged in the answer to the stimulus, not when it is promoted or read: to be accepted is a moment of its own.
+    """
     busy = play.policies.get("busy")
     for move in play.moves:
-        if not isinstance(move.stimulus, User) or move.stimulus.delivery is not None or not move.was_active:
+        if not isinstance(move.stimulus, User) or not move.was_active:
             continue
-        if busy == "reject":
+        declared = busy if move.stimulus.delivery is None else None  # a delivery asks for what it wants
+        if declared == "reject":
             yield SEEN
             if not move.rejected:
                 yield Finding(move.first, "a message while busy is not rejected", "rejected", move.step.refused)
-        elif move.rejected:
+        elif declared is not None and move.rejected:
             yield Finding(move.first, "a message while busy is rejected", busy, "reject")
         elif move.took_place:
             yield SEEN
+            if not _logged(play, move, move.stimulus):
+                yield Finding(move.first, "a message while busy is neither logged nor rejected", "logged", "nothing")
 
 
 def sent_together_none_lost(play: Play) -> Judgement:
@@ -132,6 +143,12 @@ def _consumed(play: Play, name: str, cycle: int) -> bool:
 def _empty(play: Play, cycle: int) -> bool:
     """Whether the adapter made the cycle up for a follow-up that was taken together with the next."""
     return play.inferred(play.cycles[cycle].stop) and not any(one.cycle == cycle for one in play.requests)
+
+
+def _logged(play: Play, move: Move, message: User) -> bool:
+    """Whether what *move* led to holds the message: by its id, or by its text, which no other has."""
+    events = play.events[move.first : move.end]
+    return any(isinstance(one, UserMessage) and (one.id == message.id or one.text == message.text) for one in events)
 
 
 def _late(play: Play, names: set[str], after: int) -> Request | None:

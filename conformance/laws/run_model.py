@@ -27,6 +27,7 @@ _ENTRIES: Final = {"user-message", "agent-output", "tool-result"}
 _SUMMARY: Final = "[summary]"
 """How the one entry begins that stands for what was compacted (RS-3.1)."""
 _COMPACTED: Final = f"assistant {_SUMMARY}"
+_UNKNOWN: Final[Mapping[str, set[tuple[str, int]]]] = {}
 
 
 def log_well_formed(play: Play) -> Judgement:
@@ -40,12 +41,19 @@ def log_well_formed(play: Play) -> Judgement:
 
 def input_well_formed(play: Play) -> Judgement:
     """In what the model is shown every call is answered once, after it, before anything else is said (X-6, RS-3.2)."""
+    said = _speakers(play)
     for request in play.requests:
-        yield from well_formed(request.input or (), request.at)
+        yield from well_formed(request.input or (), request.at, said)
 
 
-def well_formed(entries: Sequence[Mapping[str, Any]], at: int | None = None) -> Judgement:
-    """The rule of ``input_well_formed`` on the input of one request, which stands at *at*."""
+def well_formed(
+    entries: Sequence[Mapping[str, Any]], at: int | None = None, said: Mapping[str, set[tuple[str, int]]] = _UNKNOWN
+) -> Judgement:
+    """The rule of ``input_well_formed`` on the input of one request, which stands at *at*.
+
+    *said* maps a text or a call's id to the responses that said it: a text of another response is something else, which
+    may not stand between a call and its result. Without it a text right after a call counts as said beside it.
+    """
     waiting: list[str] = []
     answered = False  # a result stands between the last call and here
     for place, entry in enumerate(entries):
@@ -61,11 +69,29 @@ def well_formed(entries: Sequence[Mapping[str, Any]], at: int | None = None) -> 
             else:
                 yield Finding(at, f"input[{place}]: a result without its call, or a second one", None, call)
             answered = True
-        elif waiting and (role == "user" or (role == "assistant" and answered)):
+        elif waiting and (
+            role == "user" or (role == "assistant" and (answered or _apart(said, str(entry.get("text")), waiting)))
+        ):
             yield Finding(at, f"input[{place}]: {waiting} unanswered when something else is said", [], waiting)
             waiting = []
     if waiting:
         yield Finding(at, f"the model is shown {waiting} unanswered", [], waiting)
+
+
+def _speakers(play: Play) -> dict[str, set[tuple[str, int]]]:
+    """A text, or a call's id → the responses that said it: the model may repeat itself."""
+    found: dict[str, set[tuple[str, int]]] = {}
+    for response in play.responses:
+        for _, stimulus in response.items:
+            item = stimulus.item
+            found.setdefault(item.call_id if isinstance(item, ToolCall) else item.text, set()).add(response[:2])
+    return found
+
+
+def _apart(said: Mapping[str, set[tuple[str, int]]], text: str, calls: Sequence[str]) -> bool:
+    """Whether a text is known to be of another response than one of *calls*."""
+    by = said.get(text)
+    return by is not None and any(call in said and not by & said[call] for call in calls)
 
 
 def input_not_invented(play: Play) -> Judgement:

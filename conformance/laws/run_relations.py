@@ -17,7 +17,7 @@ from .play import Move, Play
 
 Again: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], Play]
 Modelled: TypeAlias = Callable[[Play], Iterator[tuple[Move, str, str]]]
-"""The moves of a play that are letters of a finite alphabet, each with what the model shows there, and what it shows."""
+"""The moves that are letters of a finite alphabet, each with what the model shows there, and what is shown."""
 
 _UNSEEN: Final = ("timestamp", "seq")
 _IDS: Final = {"id", "callId"}

@@ -1,13 +1,13 @@
 """The whole walk: what an implementation claims, its life in each role, and its end."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Final
 
 from turncheck.adapters.errors import TargetError
 from turncheck.adapters.process import GRACE
 from turncheck.adapters.projector import ProjectorTarget
-from turncheck.adapters.protocol import CAPABILITIES, RUNTIME_CAPABILITIES, Profile
+from turncheck.adapters.protocol import CAPABILITIES, RUNTIME_CAPABILITIES, RUNTIME_POLICIES, Profile
 from turncheck.adapters.runtime import RuntimeTarget
 from turncheck.adapters.targets import Target
 
@@ -31,17 +31,10 @@ def walk(target: Target) -> Iterator[Outcome]:
 
 
 END: Final = "ends when it is told to stop"
-_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "busy": ("reject", "steer", "followUp"),
-    "tools": ("serial", "parallel"),
-    "steerLands": ("after-batch", "after-call"),
-    "abortEnds": ("at-once", "when-released"),
-}
-"""A runtime's policies and their values; the projection's own are checked when its hello is read."""
 
 
 def check_profile(profile: Profile) -> None:
-    """Raise TargetError for a capability that nobody knows, or a policy that is none of its set.
+    """Raise TargetError for a capability that nobody knows, or a runtime's policy that is none of its set.
 
     The protocol leaves unknown capabilities alone: here they are most likely a slip, and what it names is not tested.
     """
@@ -51,7 +44,7 @@ def check_profile(profile: Profile) -> None:
         raise TargetError(
             f"declares what nobody knows: {', '.join(unknown)}", expected=f"some of {', '.join(known)}", see=see
         )
-    for policy, values in _POLICIES.items():
+    for policy, values in RUNTIME_POLICIES.items():
         if (came := profile.policies.get(policy, values[0])) not in values:
             raise TargetError(
                 f"the policy {policy} is none that exists", expected=" or ".join(values), came=str(came), see=see

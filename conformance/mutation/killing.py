@@ -32,7 +32,11 @@ LARGEST: Final = 100
 class Kills:
     """What was found of one mutant: the methods that kill it; ``difference`` is the shortest word that could."""
 
-    mutant: Mutant
+    number: int
+    name: str
+    hidden: bool
+    row: str
+    edit: str
     difference: tuple[str, ...] | None
     by: dict[str, bool] = field(default_factory=dict[str, bool])
 
@@ -68,7 +72,10 @@ def _parts(parts: Sequence[Answered]) -> Callable[[Row], Iterable[Answered]]:
 
 
 def _second(view: View) -> Callable[[Row], Iterable[Answered]]:
-    """What k=1 has beyond k=0. A row's own words come first: a mutant that they kill, the whole kills too."""
+    """What k=1 has beyond k=0, as far as it is about a row: the words that take it once more, and the suite's own.
+
+    The words about other rows are left out: a mutant of this row that they alone would kill counts as a survivor.
+    """
 
     @cache
     def again(row: Row) -> Answered:
@@ -81,45 +88,44 @@ def _second(view: View) -> Callable[[Row], Iterable[Answered]]:
     def parts(row: Row) -> Iterator[Answered]:
         yield again(row)
         yield extra()
-        for other in dict.fromkeys(view.right.rows.values()):
-            if other != row:
-                yield again(other)
 
     return parts
 
 
-def killed(mutant: Mutant, suites: Suites) -> bool:
-    """Whether a word of *suites* kills *mutant*."""
+def killed(mutant: Mutant, suites: Suites, wrongs: Sequence[Steps]) -> bool:
+    """Whether a word of *suites* kills *mutant*; *wrongs* is what it does in each view."""
     return any(
-        _answers_otherwise(behaviour(mutant, view.right), words)
-        for view, parts in suites
+        _answers_otherwise(wrong, words)
+        for wrong, (_, parts) in zip(wrongs, suites, strict=True)
         for words in parts(mutant.row)
     )
 
 
 def kills(
     name: str, *, seeds: Sequence[int] = (0,), examples: int = EXAMPLES, part: tuple[int, int] = (0, 1)
-) -> Iterator[Kills]:
+) -> Iterator[tuple[Mutant, Kills]]:
     """Every mutant of the machine called *name*, and what kills it; *part* (i, n) is each n-th, from the i-th."""
     views = views_of(CLAIMS[name])
     suites = methods(views, seeds=seeds, examples=examples)
     for mutant in islice(mutants(CLAIMS[name].machine), part[0], None, part[1]):
-        yield _kills(mutant, views, suites)
+        yield mutant, _kills(mutant, views, suites)
 
 
 def _kills(mutant: Mutant, views: Sequence[View], suites: Mapping[str, Suites]) -> Kills:
-    found = Kills(mutant, _difference(mutant, views))
+    row = f"{mutant.row.source}: {mutant.row.label}"
+    wrongs = [behaviour(mutant, view.right) for view in views]
+    found = Kills(mutant.number, mutant.name, mutant.hidden, row, mutant.edit, _difference(views, wrongs))
     if not found.equivalent:
         for method, words in suites.items():
             before = method == "k=1" and found.by["k=0"]  # what k=0 kills, k=1 does
-            found.by[method] = before or killed(mutant, words)
+            found.by[method] = before or killed(mutant, words, wrongs)
     return found
 
 
-def _difference(mutant: Mutant, views: Sequence[View]) -> tuple[str, ...] | None:
-    for view in views:
+def _difference(views: Sequence[View], wrongs: Sequence[Steps]) -> tuple[str, ...] | None:
+    for view, wrong in zip(views, wrongs, strict=True):
         letters = view.right.letters
-        word = difference(view.right, behaviour(mutant, view.right), len(letters))
+        word = difference(view.right, wrong, len(letters))
         if word is not None:
             return tuple(letters[letter] for letter in word)
     return None

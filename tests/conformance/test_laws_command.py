@@ -50,4 +50,4 @@ def test_json_is_one_array_of_all_laws(invoke, tmp_path):
 
 def test_json_of_one_law_is_an_array_too(invoke, tmp_path):
     (law,) = json.loads(invoke(tmp_path, "laws", "order", "--json").out)
-    assert list(law) == ["name", "kind", "clauses", "says", "subject", "evidence", "needs"]
+    assert list(law) == ["name", "kind", "clauses", "says", "subject", "evidence", "needs", "suite"]

@@ -73,9 +73,13 @@ DOUBLES = {
     "ServesWhatItDropped": "queue-as-declared",
     "AcceptsWhileBusy": "busy-as-declared",
     "RejectsWhileBusy": "busy-as-declared",
+    "SwallowsWhileBusy": "busy-as-declared",
+    "SwallowsSteersAmidTools": "busy-as-declared",
+    "LogsWhatWaitsWhenItIsServed": "busy-as-declared",
     "LosesTheSecondOfTwoAtOnce": "sent-together-none-lost",
     # what the model is shown
     "ShowsAnOrphanCall": "input-well-formed",
+    "ShowsResultsAtTheTail": "input-well-formed",
     "ShowsAResultTwice": "input-well-formed",
     "InventsAUserMessage": "input-not-invented",
     "InventsAnAnswer": "input-not-invented",

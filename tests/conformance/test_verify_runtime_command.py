@@ -16,6 +16,7 @@ def program(path):
 
 RIGHT = program("adapters/kit/null_runtime.py")
 WRONG = program("conformance/doubles/ends_twice.py")
+BREAKS = "breaks the law: a run-stop while no run is open: the run has ended already"
 
 
 @pytest.fixture(scope="module")
@@ -60,17 +61,17 @@ def test_the_counterexample_holds_a_message_and_an_abort(file):
 
 def test_what_is_stored_is_judged_without_starting_anything(invoke, tmp_path, file):
     ran = invoke(tmp_path, "replay", file)
-    assert (ran.code, ran.out.splitlines()[-1]) == (1, "STILL FAILS: the stored observation")
+    assert (ran.code, ran.out.splitlines()[-1]) == (1, f"STILL FAILS: what the file stores {BREAKS}")
 
 
 def test_the_word_is_applied_again_with_run(invoke, tmp_path, file):
     ran = invoke(tmp_path, "replay", file, "--run")
-    assert (ran.code, ran.out.splitlines()[-1]) == (1, "STILL FAILS")
+    assert (ran.code, ran.out.splitlines()[-1]) == (1, f"STILL FAILS: {WRONG} {BREAKS}")
 
 
 def test_another_runtime_may_have_it_fixed(invoke, tmp_path, file):
     ran = invoke(tmp_path, "replay", file, "--target", RIGHT)
-    assert (ran.code, ran.out.splitlines()[-1]) == (0, "FIXED")
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, f"FIXED: {RIGHT} keeps the law")
 
 
 def test_a_projector_cannot_replay_a_word(invoke, tmp_path, file):

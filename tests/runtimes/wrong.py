@@ -527,6 +527,37 @@ class RejectsWhileBusy(Right):
             super().user(message)
 
 
+class SwallowsWhileBusy(Right):
+    """A message while busy is neither accepted nor refused."""
+
+    def user(self, message):
+        if not self.active or message.delivery:
+            super().user(message)
+
+
+class SwallowsSteersAmidTools(Right):
+    """A steer that comes while a tool runs is neither accepted nor refused."""
+
+    def user(self, message):
+        if message.delivery != "steer" or not (self.active and self.running):
+            super().user(message)
+
+
+class LogsWhatWaitsWhenItIsServed(Right):
+    """A message that waits is in no log until its run begins: whoever looks does not find it."""
+
+    def user(self, message):
+        if self.active and message.delivery != "steer":
+            self.enqueue(message)
+        else:
+            super().user(message)
+
+    def next_waiting(self):
+        message = super().next_waiting()
+        self.log("user-message", id=message.id, text=message.text, delivery=message.delivery)
+        return message
+
+
 class LosesTheSecondOfTwoAtOnce(Right):
     """Two messages at once: the second overwrites the first's place, and nobody hears of it."""
 
@@ -546,6 +577,14 @@ class ShowsAnOrphanCall(Right):
     def skip(self, name, why):
         super().skip(name, why)
         self.history.pop()
+
+
+class ShowsResultsAtTheTail(Right):
+    """When a run is over, the results of its calls stand behind all that the model said."""
+
+    def start(self, root):
+        self.history.sort(key=lambda one: one.role == "tool")
+        super().start(root)
 
 
 class ShowsAResultTwice(Right):

@@ -23,15 +23,18 @@ from runtimes.right import Right
 
 from turncheck.adapters.references.event_flow.emission import Dialect
 from turncheck.adapters.targets import open_projector
+from turncheck.conformance.abstraction import Bounds
 from turncheck.conformance.driving import perform
 from turncheck.conformance.judging import HASH_SEED
 from turncheck.conformance.laws.collation import COLLATION_LAWS, Collation
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.results import plain
+from turncheck.conformance.suiting import Plan, verify_suite
+from turncheck.conformance.suiting_model import model_of, reference_for
 from turncheck.conformance.teaching import EXAMPLES, FlowExample, Lesson, LinesExample
 from turncheck.conformance.verifying import verify
-from turncheck.conformance.verifying_runs import verify_runtime
+from turncheck.conformance.verifying_runs import Options, verify_runtime
 
 PROJECTORS = {
     "total": "UnknownTypeRaises",
@@ -97,6 +100,7 @@ RUNTIMES = {
     "slow-consumer-same": "SlowObserverLosesEvents",
     "run-opaque": "StopInATextEndsTheRun",
     "equals-machine": "RetriesLessOften",
+    "equals-model": "SteersLastInFirstOut",
 }
 COLLATIONS = {
     "one-block-per-call": "DuplicatesBlocks",
@@ -195,10 +199,21 @@ def on_projector(law):
     return Lesson(fault(getattr(projectors, PROJECTORS[law])), wrong)
 
 
+def by_suite(target):
+    """What the suite of the interaction machine finds, where two messages wait."""
+    reference = reference_for(target.profile)
+    letters = ("user red", "steer red", "steer blue", "model-stop")
+    plan = Plan(model_of(reference, letters, Bounds(messages=2)), "hsi", 1)
+    return verify_suite(target, plan, [LAWS["equals-model"]], Options(float("inf"), HASH_SEED))[1]
+
+
 def on_runtime(law):
     double = getattr(runtimes, RUNTIMES[law])
     with double() as target:
-        wrong = shortest(law, lambda laws, words: verify_runtime(target, laws, words=words, hash_seed=HASH_SEED))
+        if LAWS[law].suite:
+            wrong = by_suite(target)[law]
+        else:
+            wrong = shortest(law, lambda laws, words: verify_runtime(target, laws, words=words, hash_seed=HASH_SEED))
     right = Right(machine=wrong.profile.machine, **wrong.profile.policies)
     play = perform(right, wrong.word.stimuli, wrong.word.options).play()
     return Lesson(fault(double), wrong, tuple(map(dict, play.log)))

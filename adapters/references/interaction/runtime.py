@@ -158,6 +158,11 @@ class InteractionRuntime(Driven):
         registers = self._stepper.context.registers
         return self._stepper.state, {name: told(name, value) for name, value in registers.items()}
 
+    @property
+    def history(self) -> Sequence[Shown]:
+        """What the next request will show."""
+        return self._history
+
     # ---- messages and the model ----
 
     def _message(self, at: int) -> None:

@@ -1,0 +1,108 @@
+"""What `turncheck mutants` tells of a machine: how many mutants each method and each law kills, and which survive."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+
+import msgspec
+
+from .faces import Judged
+from .killing import Kills
+
+HYPOTHESIS = "hypothesis"
+VERIFY = "verify"
+
+
+class Rate(msgspec.Struct, frozen=True):
+    """How many of *mutants* (equivalent ones left out) a method kills; over several seeds, the median and the least."""
+
+    method: str
+    hidden: bool
+    mutants: int
+    killed: float
+    least: int
+
+    @property
+    def share(self) -> float:
+        """The share of the median, 1 where there are no mutants."""
+        return self.killed / self.mutants if self.mutants else 1.0
+
+
+class Survivor(msgspec.Struct, frozen=True):
+    """A mutant that a method lets live; ``word`` is the shortest that tells it from the machine."""
+
+    method: str
+    mutant: str
+    row: str
+    edit: str
+    word: tuple[str, ...]
+
+
+class LawKills(msgspec.Struct, frozen=True):
+    """How many mutants break a law, and how many of them break no other."""
+
+    law: str
+    kills: int
+    alone: int
+
+
+class Report(msgspec.Struct, frozen=True):
+    """One machine's mutants. ``laws`` is of the words and logs that `verify` begins with, which all laws judge."""
+
+    machine: str
+    mutants: int
+    equivalent: int
+    seeds: tuple[int, ...]
+    rates: tuple[Rate, ...]
+    survivors: tuple[Survivor, ...]
+    laws: tuple[LawKills, ...] = ()
+
+
+def reported(
+    machine: str, found: Sequence[Kills], judged: Mapping[str, Sequence[Judged]], seeds: Sequence[int]
+) -> Report:
+    """The report of *found*; *judged* has what `verify` said of each mutant that is not equivalent, for each seed."""
+    told = [one for one in found if not one.equivalent]
+    verdicts = {name: [one.killed for one in verdict] for name, verdict in judged.items()}
+    kills: dict[str, dict[str, list[bool]]] = {
+        one.name: {
+            **{method: [one.by[method]] for method in ("tour", "k=0", "k=1")},
+            HYPOTHESIS: [one.by[f"{HYPOTHESIS}, seed {seed}"] for seed in seeds],
+            **({VERIFY: verdicts[one.name]} if one.name in verdicts else {}),
+        }
+        for one in told
+    }
+    methods = dict.fromkeys(method for answers in kills.values() for method in answers)
+    return Report(
+        machine=machine,
+        mutants=len(found),
+        equivalent=len(found) - len(told),
+        seeds=tuple(seeds),
+        rates=tuple(_rate(method, hidden, told, kills) for method in methods for hidden in (False, True)),
+        survivors=tuple(_survivors(told, kills)),
+        laws=_laws(judged),
+    )
+
+
+def _rate(method: str, hidden: bool, told: Sequence[Kills], kills: Mapping[str, Mapping[str, list[bool]]]) -> Rate:  # noqa: FBT001
+    answers = [kills[one.name][method] for one in told if one.hidden == hidden and method in kills[one.name]]
+    counts = [sum(column) for column in zip(*answers, strict=True)] or [0]
+    return Rate(method, hidden, len(answers), median(counts), min(counts))
+
+
+def _survivors(told: Sequence[Kills], kills: Mapping[str, Mapping[str, list[bool]]]) -> Iterable[Survivor]:
+    """Those that a method should have killed: k=0 the first-order ones, the others all; Hypothesis under some seed."""
+    for one in told:
+        for method, answers in kills[one.name].items():
+            if not all(answers) and method != "tour" and not (method == "k=0" and one.hidden):
+                yield Survivor(method, one.name, one.row, one.edit, one.difference or ())
+
+
+def _laws(judged: Mapping[str, Sequence[Judged]]) -> tuple[LawKills, ...]:
+    kills, alone = Counter[str](), Counter[str]()
+    for verdicts in judged.values():
+        broken = {law for verdict in verdicts for law in verdict.laws}
+        kills.update(broken)
+        if len(broken) == 1:
+            alone.update(broken)
+    return tuple(LawKills(law, count, alone[law]) for law, count in kills.most_common())

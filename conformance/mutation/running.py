@@ -1,0 +1,46 @@
+"""Run a machine's mutants, in parts side by side."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import chain
+
+from .faces import Judged, judged, reached
+from .killing import EXAMPLES, Kills, kills
+from .report import Report, reported
+
+
+def run(
+    machine: str,
+    *,
+    seeds: Sequence[int],
+    examples: int = EXAMPLES,
+    every: int = 1,
+    jobs: int | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Report:
+    """Look at every *every*-th mutant of the machine called *machine*, in *jobs* processes (as many as processors)."""
+    count = jobs or os.cpu_count() or 1
+    part = partial(_part, machine, seeds=tuple(seeds), examples=examples, step=(every, count))
+    found: list[tuple[list[Kills], dict[str, list[Judged]]]] = []
+    with ProcessPoolExecutor(count) as pool:
+        for done, one in enumerate(pool.map(part, range(count)), 1):
+            found.append(one)
+            progress(f"{done} of {count} parts")
+    known = sorted(chain.from_iterable(one for one, _ in found), key=lambda one: one.number)
+    verdicts = {name: verdict for _, some in found for name, verdict in some.items()}
+    return reported(machine, known, {one.name: verdicts[one.name] for one in known if one.name in verdicts}, seeds)
+
+
+def _part(
+    machine: str, number: int, *, seeds: Sequence[int], examples: int, step: tuple[int, int]
+) -> tuple[list[Kills], dict[str, list[Judged]]]:
+    every, count = step
+    found: list[Kills] = []
+    verdicts: dict[str, list[Judged]] = {}
+    for mutant, one in kills(machine, seeds=seeds, examples=examples, part=(number * every, count * every)):
+        found.append(one)
+        if reached(mutant) and not one.equivalent:
+            verdicts[one.name] = [*judged(mutant, seeds=seeds, examples=examples)]
+    return found, verdicts
