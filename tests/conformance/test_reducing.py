@@ -7,6 +7,7 @@ from runtimes.wrong import CompletesAfterAModelFailure, ToolFailureHasNoResult
 
 from turncheck.conformance.driving import Driver, answer_to
 from turncheck.conformance.judging_runs import Judging
+from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, PLAY_LAWS
 from turncheck.model.stimuli import (
     ModelAwaited,
@@ -53,7 +54,7 @@ def reduced(runtime, law, *names):
     play(driver, *names)
     driver.close()
     run = Judging(runtime, runtime, [LAWS[law]], float("inf"), fail_fast=False, progress=lambda _: None)
-    found = [item for item in PLAY_LAWS[law](driver.play()) if hasattr(item, "message")]
+    found = [item for item in PLAY_LAWS[law](driver.play()) if isinstance(item, Finding)]
     run.remember(law, driver, found[0])
     run.reduce(LAWS[law])
     return [type(stimulus).__name__ for stimulus in run.failures[law].word.stimuli]

@@ -160,7 +160,7 @@ EXHIBITS: Final[Mapping[str, Exhibit]] = {
         "MiMo Code",
         "XiaomiMiMo/MiMo-Code#2290",
         "accept concurrent prompts while session is busy",
-        "sent-together-none-lost",
+        "busy-as-declared",
         "0.1.13",
     ),
     # what the model is shown
@@ -173,6 +173,12 @@ EXHIBITS: Final[Mapping[str, Exhibit]] = {
     ),
     "goose/interrupt_pops_results": Exhibit(
         "goose", "aaif-goose/goose#1651", "handle interruptions during tool responses", "input-well-formed"
+    ),
+    "ag_ui/result_at_the_tail": Exhibit(
+        "AG-UI",
+        "ag-ui-protocol/ag-ui#1745",
+        "align TOOL_CALL_RESULT message_id with ToolMessage id to prevent multi-turn 400",
+        "input-well-formed",
     ),
     "openai_agents/session_without_tool_calls": Exhibit(
         "OpenAI Agents SDK",
