@@ -39,7 +39,7 @@ debian:
 	if [ -n "$$missing" ]; then $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
 
 test: setup runtimes debian tests/axe/node_modules
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # Every static check: formatter, linter, two type checkers (each must see a planted error), import contracts, generated
 # files in step with their sources, and mermaid's own parser on its text.

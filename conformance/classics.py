@@ -48,6 +48,8 @@ _QUEUE: Final = [
     _stop(), _stop(), _stop(),
 ]  # fmt: skip
 """Whatever becomes of the queue, a call that is open when the run stops is told."""
+_FAILED: Final = [_user("u"), _call("a"), _user("f", "followUp"), _user("g", "followUp"), _stop("error")]
+"""It ends with what becomes of the queue."""
 _LONG: Final = [
     event
     for number in range(6)
@@ -70,9 +72,9 @@ _LACKS: Final = {
     "content": {"type": "user-message"},
 }
 _INCOMPLETE: Final[list[dict[str, Any]]] = [
-    _user("u"), _call("a"), _LACKS["text"], _LACKS["content"], _result("a"), _LACKS["tool"], _text(),
-    {"type": "user-message", "text": "u", "content": []}, _LACKS["id"], _call("b"), {"type": "tool-result"},
-    _result("b"), _stop(), _LACKS["text"], _user("v"), _LACKS["tool"], _text(), _stop(),
+    _user("u"), _call("a"), _LACKS["text"], _LACKS["content"], _result("a"), _LACKS["tool"],
+    _LACKS["content"], _text(), {"type": "user-message", "text": "u", "content": []}, _LACKS["id"], _call("b"),
+    {"type": "tool-result"}, _result("b"), _stop(), _LACKS["text"], _user("v"), _LACKS["tool"], _text(), _stop(),
 ]  # fmt: skip
 """RC-D5: what a typed reader may let pass, and its machine has to reject."""
 
@@ -88,15 +90,28 @@ _AFTERWARDS: Final = [
     _stop(),
 ]
 
+_NATIVE: Final = {"type": "native"}
+_AGAIN: Final = [
+    *(event for reason in ("completed", "interrupted", "error") for number in range(2) for event in (
+        _NATIVE, _user(f"{reason} {number}"), _NATIVE, _call("a"), _result("a"), _call("b"), _stop(reason),
+    )),
+]  # fmt: skip
+"""Everything a second time: what is right once can be wrong from then on."""
+
 _Classic: TypeAlias = tuple[list[Any], Policies, list[int]]
 
 CLASSICS: Final[tuple[_Classic, ...]] = (
     (_TOOLS, Policies(), [5, 9]),
     *((_QUEUE, Policies(*chosen), [7, 10, 15]) for chosen in product(get_args(Delivery), _FATES, _FATES)),
+    *((_QUEUE[:7], Policies(queue_after_interrupted=fate), [6]) for fate in _FATES),
+    *((_FAILED, Policies(queue_after_error=fate), [4]) for fate in _FATES),
     (_LONG, Policies(), [13, 40, 66]),
     (_ANOMALIES, Policies(), [5, 13, 20]),
+    *((_ANOMALIES[:end], Policies(), []) for end in (1, 2, 3, 4, 10, 12, 13)),
     (_INCOMPLETE, Policies(), [4, 11]),
+    *((_INCOMPLETE[:end], Policies(), []) for end in (3, 4, 6)),
     (_AFTERWARDS, Policies(), [4, 5]),
+    *((_AGAIN, Policies(queue_after_interrupted=fate, queue_after_error=fate), [10, 30]) for fate in _FATES),
     ([], Policies(), []),
 )
 """(log, policies, cuts) of each."""

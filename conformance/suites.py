@@ -10,7 +10,7 @@ first. No set's order shows: the same machine gives the same suite under every h
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Final, TypeAlias
 
@@ -67,11 +67,34 @@ def probes(machine: Mealy) -> tuple[Word, ...]:
     return tuple(_probe(machine, state) for state in range(len(machine.table)))
 
 
-def revisits(right: Bounded, machine: Mealy, row: Row) -> Iterator[Word]:
-    """The shortest words by which *row* is taken once more in each state of *right*; after it, identifiers, any letter.
+def ways(machine: Mealy) -> list[list[Word]]:
+    """State → the shortest word from there to every kind of reaction that can be reached."""
+    places: dict[tuple[str, ...], set[tuple[int, int]]] = {}
+    for place, kind in _kinds(machine).items():
+        places.setdefault(kind, set()).add(place)
+    return [
+        [way for where in places.values() if (way := _nearest(machine, state, where)) is not None]
+        for state in range(len(machine.table))
+    ]
+
+
+def straight(machine: Mealy) -> Iterator[Word]:
+    """After every transition, the shortest word to every kind of reaction: a probe sees each after some others.
+
+    What a fault left behind may be gone by the time that a probe comes to what would show it.
+    """
+    onward = ways(machine)
+    for state, access in enumerate(machine.cover):
+        for letter, (after, _) in enumerate(machine.table[state]):
+            for way in onward[after]:
+                yield (*access, letter, *way)
+
+
+def revisits(right: Bounded, machine: Mealy, row: Row, onward: Sequence[Sequence[Word]]) -> Iterator[Word]:
+    """The shortest words by which *row* is taken once more in each state of *right*; then identifiers, letters, ways.
 
     A fault that shows only after a first visit of a row doubles the states, which is beyond what k=1 promises.
-    *machine* is the minimal one of *right*.
+    *machine* is the minimal one of *right*, *onward* its ``ways``.
     """
     letters = {(letter,) for letter in range(len(right.letters))}
     seen, waiting = {(0, False)}, deque[tuple[int, int, bool, Word]]([(0, 0, False, ())])
@@ -81,7 +104,7 @@ def revisits(right: Bounded, machine: Mealy, row: Row) -> Iterator[Word]:
             after, reached = right.step(state, letter)[0], machine.step(minimal, letter)[0]
             taken = right.rows.get((state, letter)) == row
             if taken and visited:
-                for tail in without_prefixes({*machine.identifiers[reached], *letters}):
+                for tail in without_prefixes({*machine.identifiers[reached], *letters, *onward[reached]}):
                     yield (*word, letter, *tail)
             if (after, visited or taken) not in seen:
                 seen.add((after, visited or taken))
@@ -89,11 +112,7 @@ def revisits(right: Bounded, machine: Mealy, row: Row) -> Iterator[Word]:
 
 
 def _probe(machine: Mealy, state: int) -> Word:
-    kinds = {
-        (one, letter): _kind(machine, one, letter)
-        for one in range(len(machine.table))
-        for letter in range(len(machine.letters))
-    }
+    kinds = _kinds(machine)
     left, word = {*kinds.values()}, list[int]()
     while True:
         way = _nearest(machine, state, {place for place, kind in kinds.items() if kind in left})
@@ -103,6 +122,12 @@ def _probe(machine: Mealy, state: int) -> Word:
             left.discard(kinds[state, letter])
             state = machine.step(state, letter)[0]
         word += way
+
+
+def _kinds(machine: Mealy) -> dict[tuple[int, int], tuple[str, ...]]:
+    """(state, letter) → the kind of reaction that it is."""
+    letters = range(len(machine.letters))
+    return {(state, letter): _kind(machine, state, letter) for state in range(len(machine.table)) for letter in letters}
 
 
 def _kind(machine: Mealy, state: int, letter: int) -> tuple[str, ...]:

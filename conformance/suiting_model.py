@@ -7,7 +7,7 @@ and the abstraction's own counters can have. Else it is learned, for one state m
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from turncheck.adapters.errors import TargetError
 from turncheck.adapters.protocol import Profile
@@ -163,7 +163,7 @@ def _key(reader: Reader, runtime: InteractionRuntime) -> Hashable:
     def told(value: object) -> Hashable:
         match value:
             case tuple():
-                return tuple(map(told, value))
+                return tuple(map(told, cast("tuple[object, ...]", value)))
             case User(text=text) as message:
                 return event_of(message), text.rpartition(" ")[2]
             case ModelOutput(item=call):

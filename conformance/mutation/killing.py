@@ -15,7 +15,7 @@ from turncheck.model.machine import Row
 from turncheck.model.mealy import Steps, Word, difference
 from turncheck.model.mutants import Mutant, behaviour, mutants
 
-from ..suites import hsi, revisits, tour
+from ..suites import hsi, revisits, straight, tour, ways
 from .view import View, views_of
 
 Answered: TypeAlias = Sequence[tuple[Word, tuple[str, ...]]]
@@ -55,12 +55,19 @@ def methods(views: Sequence[View], *, seeds: Sequence[int], examples: int = EXAM
 
     found = {
         "tour": whole(lambda view: tour(view.machine)),
-        "k=0": whole(lambda view: map(view.probed, hsi(view.machine, 0))),
+        "k=0": whole(_first),
         "k=1": [(view, _second(view)) for view in views],
     }
     for seed in seeds:
         found[f"hypothesis, seed {seed}"] = whole(partial(generated, examples=examples, seed=seed))
     return found
+
+
+def _first(view: View) -> Iterator[Word]:
+    """k=0: the suite, each word probed, and every transition followed straight by every kind of reaction."""
+    yield from map(view.probed, hsi(view.machine, 0))
+    if len(view.machine.table) <= LARGEST:
+        yield from straight(view.machine)
 
 
 def _answered(view: View, words: Iterable[Word]) -> Answered:
@@ -78,8 +85,12 @@ def _second(view: View) -> Callable[[Row], Iterable[Answered]]:
     """
 
     @cache
+    def onward() -> list[list[Word]]:
+        return ways(view.machine)
+
+    @cache
     def again(row: Row) -> Answered:
-        return _answered(view, map(view.probed, revisits(view.right, view.machine, row)))
+        return _answered(view, map(view.probed, revisits(view.right, view.machine, row, onward())))
 
     @cache
     def extra() -> Answered:

@@ -41,7 +41,9 @@ def page() -> str:
     """The page."""
     figures = json.loads(FIGURES.read_bytes())
     reports: list[dict[str, Any]] = figures["machines"]
-    return _HEAD + figures["measured"] + "\n" + _rates(reports) + "\n" + _laws(reports) + "\n" + _survivors(reports)
+    return (
+        _HEAD + str(figures["measured"]) + "\n" + _rates(reports) + "\n" + _laws(reports) + "\n" + _survivors(reports)
+    )
 
 
 def _rates(reports: list[dict[str, Any]]) -> str:
@@ -75,7 +77,9 @@ def _cell(rate: dict[str, Any] | None, report: dict[str, Any]) -> str:
 
 
 def _all(report: dict[str, Any], *, hidden: bool) -> int:
-    return next(rate["mutants"] for rate in report["rates"] if rate["method"] == "k=0" and rate["hidden"] == hidden)
+    return next(
+        int(rate["mutants"]) for rate in report["rates"] if rate["method"] == "k=0" and rate["hidden"] == hidden
+    )
 
 
 def _laws(reports: list[dict[str, Any]]) -> str:
