@@ -11,12 +11,12 @@ from typing import Any, Final
 from turncheck.adapters.errors import ImplementationError
 from turncheck.adapters.projector import ProjectorTarget
 from turncheck.adapters.reference import ReferenceTarget
-from turncheck.adapters.references.interaction.runtime import InteractionRuntime
+from turncheck.adapters.references.interaction.runtime import PROFILE, InteractionRuntime
 from turncheck.model.cycles import Projection
 from turncheck.model.decode import judge
 from turncheck.model.events import Event
 from turncheck.model.interpreter import project
-from turncheck.model.machine import Machine
+from turncheck.model.machine import Machine, Row
 from turncheck.model.mutants import Mutant
 from turncheck.model.policies import DEFAULT, Policies
 from turncheck.model.request_cycle import tables
@@ -26,6 +26,7 @@ from turncheck.model.vocabulary import Output
 from ..judging import HASH_SEED
 from ..laws.registry import selected
 from ..results import Result
+from ..situations import rows_for
 from ..verifying import verify
 from ..verifying_runs import verify_runtime
 from .killing import EXAMPLES
@@ -88,16 +89,33 @@ class MachineProjector(ReferenceTarget):
         return MachineProjector(self._machine, self.name)
 
 
-def _projector(machine: Machine, examples: int, seed: int, *, first: bool) -> Result:
-    target = MachineProjector(machine)
+def _projector(mutant: Mutant, examples: int, seed: int, *, first: bool) -> Result:
+    target = MachineProjector(mutant.machine)
     return verify(target, selected(["projector"]), examples=examples, seed=seed, fail_fast=first, shrink=False)[0]
 
 
-def _runtime(machine: Machine, examples: int, seed: int, *, first: bool) -> Result:
+_DECLARED: Final[Sequence[Mapping[str, Any]]] = (
+    {"busy": "followUp", "retries": 2},
+    {"busy": "steer", "steerLands": "after-call"},
+    {"busy": "reject", "queueAfterError": "drop", "queueAfterInterrupted": "drop"},
+    {"busy": "followUp", "queueAfterError": "hold", "queueAfterInterrupted": "hold"},
+    {"busy": "steer", "queueAfterError": "drop", "retries": 2},
+)
+"""Policies that a runtime declares: under one of these at least, every row can be taken that any allow."""
+
+
+def declared(row: Row) -> Mapping[str, Any]:
+    """The first of the policies under which *row* can be taken: what an implementation with that row would declare."""
+    capabilities = frozenset(PROFILE.capabilities)
+    return next((chosen for chosen in _DECLARED if row in rows_for(capabilities, chosen)), _DECLARED[0])
+
+
+def _runtime(mutant: Mutant, examples: int, seed: int, *, first: bool) -> Result:
     laws = selected(["runtime"])
-    return verify_runtime(
-        InteractionRuntime(machine), laws, words=examples, seed=seed, hash_seed=HASH_SEED, fail_fast=first, shrink=False
-    )[0]
+    target = InteractionRuntime(mutant.machine, declared(mutant.row))
+    return verify_runtime(target, laws, words=examples, seed=seed, hash_seed=HASH_SEED, fail_fast=first, shrink=False)[
+        0
+    ]
 
 
 FACES: Final[Mapping[str, Callable[..., Result]]] = {"request_cycle": _projector, "interaction": _runtime}
@@ -116,12 +134,12 @@ def judged(mutant: Mutant, *, seeds: Sequence[int] = (0,), examples: int = EXAMP
     generated ones until the first law breaks.
     """
     face = FACES[mutant.machine.name]
-    classic = _told(mutant, face(mutant.machine, 0, 0, first=False), generated=False)
+    classic = _told(mutant, face(mutant, 0, 0, first=False), generated=False)
     for seed in seeds:
         if classic.killed:
             yield classic
         else:
-            yield _told(mutant, face(mutant.machine, examples, seed, first=True), generated=True)
+            yield _told(mutant, face(mutant, examples, seed, first=True), generated=True)
 
 
 def _told(mutant: Mutant, result: Result, *, generated: bool) -> Judged:

@@ -4,13 +4,16 @@ import json
 
 import pytest
 
+from turncheck.adapters.references.interaction.runtime import PROFILE
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.mutation.faces import MachineProjector, judged
+from turncheck.conformance.mutation.faces import MachineProjector, declared, judged
 from turncheck.conformance.mutation.killing import kills
 from turncheck.conformance.mutation.view import views_of
 from turncheck.conformance.mutation.words import accesses, generated
+from turncheck.conformance.situations import rows_for
 from turncheck.conformance.verifying import verify
 from turncheck.model.claims import CLAIMS
+from turncheck.model.interaction import SPEC as SPEC_OF_RUNTIMES
 from turncheck.model.mutants import mutants
 from turncheck.model.request_cycle import SPEC
 
@@ -69,6 +72,12 @@ def test_the_rows_as_they_are_break_no_law_as_a_projector():
 def test_a_row_that_promotes_nobody_breaks_a_law_on_projectors():
     (found,) = judged(called("request_cycle", "active", "run-stop", "without promote"), examples=20)
     assert "follow-up-fifo" in found.laws
+
+
+def test_every_row_that_can_be_caused_can_be_taken_under_some_declared_policies():
+    capabilities = frozenset(PROFILE.capabilities)
+    rows = [row for row in SPEC_OF_RUNTIMES.rows() if row.effects != ("not_awaited",)]
+    assert [row.label for row in rows if row not in rows_for(capabilities, declared(row))] == []
 
 
 def test_a_row_that_forgets_to_ask_breaks_a_law_on_runtimes():

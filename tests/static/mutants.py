@@ -36,13 +36,27 @@ nowhere. Generation sees the rows and which of them it has taken, never a mutant
 
 """
 
+_WHY: Final = """
+## Why some survive
+
+- **k=0 and hidden-state mutants**: what shows only after a first visit is beyond its promise; that is what k=1 is for.
+- **hypothesis**: a row that ignores an event, wrong from the second time on, wants the same useless event twice in one
+  state and a look afterwards; 300 words do not always bring it.
+- **verify on `request_cycle`**: some outputs do not show in a projection. `observe` and `wait` ask for nothing; what is
+  appended is the event, whatever the output is called; opening a cycle twice replaces one that is empty; anomalies are
+  told in the order of their positions, so that closing before remarking is the same; nothing comes after `log-end`.
+- **verify on `interaction`**: what only the machine's invariants forbid does not show outside (`rest`, what is cleared
+  and never looked at again); and no generated word reaches the second visit of a rare row under each of its policies,
+  since `verify` runs the rows under the policies that the reference declares, and the mutants are of all of them.
+"""
+
 
 def page() -> str:
     """The page."""
     figures = json.loads(FIGURES.read_bytes())
     reports: list[dict[str, Any]] = figures["machines"]
     return (
-        _HEAD + str(figures["measured"]) + "\n" + _rates(reports) + "\n" + _laws(reports) + "\n" + _survivors(reports)
+        _HEAD + str(figures["measured"]) + "\n" + _rates(reports) + "\n" + _laws(reports) + _WHY + _survivors(reports)
     )
 
 
