@@ -56,8 +56,8 @@ def _drawn(view: View, reached: list[Word], examples: int, seed: int) -> list[Wo
     def words(draw: st.DrawFn) -> Word:
         word = [*draw(st.sampled_from([(), *reached]))]
         state = view.machine.after(tuple(word))
-        for _ in range(draw(st.integers(1, LETTERS))):
-            aimless = draw(st.integers(1, AIMLESS)) == 1
+        for _ in range(draw(st.sampled_from(range(1, LETTERS + 1)))):
+            aimless = draw(st.sampled_from(range(AIMLESS))) == 0
             letter = draw(st.sampled_from(every if aimless or not apt[state] else apt[state]))
             word.append(letter)
             state = view.machine.step(state, letter)[0]

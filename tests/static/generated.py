@@ -18,6 +18,8 @@ from turncheck.model.exchange import to_svg
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the tests' own packages
 
 from museum.page import page, recorded
+from static.mutants import PAGE as MUTANTS
+from static.mutants import page as mutants_page
 
 ROOT = Path(__file__).parents[2]
 README, MATRIX = ROOT / "README.md", ROOT / "docs" / "matrix" / "matrix.json"
@@ -45,6 +47,7 @@ def run() -> None:
     wanted = {LOOP: generate(), **{FOLDER / name: text(schema) for name, schema in schemas().items()}}
     wanted[README] = with_table(README.read_text(encoding="utf-8"), MATRIX.read_bytes())
     wanted[ROOT / "docs" / "museum.md"] = page(recorded())
+    wanted[MUTANTS] = mutants_page()
     wanted[ROOT / "docs" / "pictures" / "failure.svg"] = failure(FAILURE.read_bytes())
     write = "--write" in sys.argv[1:]
     drifted = [path for path, content in wanted.items() if not path.exists() or path.read_text() != content]

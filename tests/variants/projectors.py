@@ -1,0 +1,147 @@
+"""Projectors that conform, each in another way; the docstring says what it does, and the clause that allows it."""
+
+# mypy: disable-error-code="misc"
+import time
+from itertools import product
+from types import SimpleNamespace
+from typing import ClassVar
+
+from projectors.plain import Plain
+
+
+class OtherKeyOrder(Plain):
+    """The keys of its objects stand in another order (PROTOCOL: JSON objects have none)."""
+
+    def result(self):
+        return turned(super().result())
+
+
+def turned(value):
+    """The same value with all keys the other way round."""
+    if isinstance(value, dict):
+        return {key: turned(part) for key, part in reversed(value.items())}
+    return [turned(part) for part in value] if isinstance(value, list) else value
+
+
+class MoreFields(Plain):
+    """Cycles, steps and the whole have fields of its own (PROTOCOL: unknown fields are tolerated)."""
+
+    def result(self):
+        found = super().result()
+        return {"sessionId": None, "version": 5, **found, "cycles": [more(cycle) for cycle in found["cycles"]]}
+
+
+def more(value):
+    """The same value, each object with fields that nobody knows."""
+    if isinstance(value, dict):
+        return {"id": "x", **{key: more(part) for key, part in value.items()}, "reason_": "error"}
+    return [more(part) for part in value] if isinstance(value, list) else value
+
+
+class Recomputes(Plain):
+    """It keeps the events and projects them all when it is asked (X-2)."""
+
+    def reset(self):
+        self.seen = []
+        super().reset()
+
+    def feed(self, events):
+        self.seen += events
+
+    def project(self, events, policies=None):
+        if events:
+            return super().project(events, policies)
+        whole = Plain(self.policies)
+        whole.feed(self.seen)
+        return whole.result()
+
+
+class EventByEvent(Plain):
+    """It asks itself for the projection after every event (X-2: fed one by one)."""
+
+    def take(self, value):
+        super().take(value)
+        self.result()
+
+
+class Tuples(Plain):
+    """Its lists are tuples, which JSON does not tell apart (PROTOCOL)."""
+
+    def result(self):
+        return {key: tuple(value) for key, value in super().result().items()}
+
+
+class ChangesItsOwnCopy(Plain):
+    """It adds to the events that it keeps, and not to those that it was given (RC-7.6)."""
+
+    def take(self, value):
+        super().take({**value, "seen": True} if isinstance(value, dict) else value)
+
+
+class Slow(Plain):
+    """It takes its time for each answer (PROTOCOL: within the timeout)."""
+
+    def result(self):
+        time.sleep(0.002)
+        return super().result()
+
+
+class Chatty(Plain):
+    """It prints while it works (PROTOCOL: stdout is the protocol's, and the worker's to keep)."""
+
+    def result(self):
+        print('{"seq": 1, "ok": false}')
+        return super().result()
+
+
+def function(events, policies=None):
+    """A function without memory (PROTOCOL: feed is a capability)."""
+    return Plain(policies).project(events, policies) if events else Plain().result()
+
+
+class WithoutFeed:
+    """An object that cannot be fed."""
+
+    def project(self, events, policies=None):
+        return function(events, policies)
+
+
+class OnlySteps(Plain):
+    """It yields one view and leaves the other out (PROTOCOL: without the capability, cycles leave the key out)."""
+
+    profile: ClassVar = {"capabilities": ["policies", "feed", "steps"]}
+
+    def shown(self, cycle):
+        return {key: value for key, value in super().shown(cycle).items() if key != "rounds"}
+
+
+class OnlyRounds(Plain):
+    """The other view alone."""
+
+    profile: ClassVar = {"capabilities": ["policies", "feed", "rounds"]}
+
+    def shown(self, cycle):
+        return {key: value for key, value in super().shown(cycle).items() if key != "steps"}
+
+
+class Under(Plain):
+    """It has policies of its own and takes no others (RC-D6)."""
+
+    def __init__(self, policies):
+        super().__init__(policies)
+        self.profile = {"capabilities": ["feed", "steps", "rounds"], "policies": self.policies}
+
+    def project(self, events):
+        return Plain(self.policies).project(events, self.policies) if events else self.result()
+
+
+FATES = ("promote", "hold", "drop")
+UNDER = SimpleNamespace(
+    **{
+        f"{active}_{interrupted}_{error}": Under(
+            {"whileActive": active, "queueAfterInterrupted": interrupted, "queueAfterError": error}
+        )
+        for active, interrupted, error in product(("followUp", "steer"), FATES, FATES)
+    }
+)
+"""One for every choice."""
