@@ -1,5 +1,7 @@
 """No law alarms at what the sources allow: a short form of ``make variants``."""
 
+from pathlib import Path
+
 import pytest
 
 from turncheck.model.requirements import CLAUSES
@@ -8,6 +10,13 @@ from variants.logs import LOGS, SIZES
 from variants.registry import CHOICES, MACHINES, PROJECTORS, RUNTIMES, combinations
 
 WORDS = 3
+
+
+@pytest.fixture(autouse=True)
+def _workers_find_the_variants(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[1]))
+
+
 EVERY = list(enumerate(combinations()))
 SOME = EVERY[::71]  # coprime to the number of any one policy's choices
 
