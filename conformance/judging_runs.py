@@ -8,25 +8,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final, TypeVar
 
-from msgspec import structs, to_builtins
+from msgspec import to_builtins
 
 from turncheck.adapters.errors import TargetError
 from turncheck.adapters.runtime import RuntimeTarget
 from turncheck.model.machine import Row
-from turncheck.model.stimuli import (
-    ModelFail,
-    ModelOutput,
-    ModelStop,
-    ResetOptions,
-    Stimulus,
-    Together,
-    ToolFail,
-    ToolReturn,
-    Word,
-)
+from turncheck.model.stimuli import ResetOptions, Stimulus, Word, unnamed
 
 from .driving import Driver, UnsettledError, observing, perform
-from .laws.law import Finding, Judgement, Law, Seen
+from .laws.law import Finding, Judgement, Law, Seen, first_finding
 from .laws.play import Play
 from .laws.registry import PLAY_LAWS, RERUN_LAWS
 from .laws.run_relations import Again, Modelled, Rerun, run_deterministic
@@ -141,7 +131,7 @@ class Judging:
             for item in items:
                 if isinstance(item, Seen):
                     (self.inferred if item.inferred else self.observed)[law.name] += 1
-            found = _first(items)
+            found = first_finding(items)
             if found is not None:
                 broken[law.name] = found
         return broken
@@ -159,8 +149,8 @@ class Judging:
             while start < len(self.failures[law.name].word.stimuli):
                 known = self.failures[law.name].word
                 shorter = (*known.stimuli[:start], *known.stimuli[start + stride :])
-                unnamed = tuple(map(_unnamed, shorter))
-                for word in (shorter, unnamed) if unnamed != shorter else (shorter,):
+                anonymous = tuple(map(unnamed, shorter))
+                for word in (shorter, anonymous) if anonymous != shorter else (shorter,):
                     if budget <= 0 or time.monotonic() > self.deadline:
                         return
                     driver = self.asking(partial(perform, self.runtime, word, known.options))
@@ -181,7 +171,7 @@ class Judging:
         word = tuple(move.stimulus for move in failure.play.moves)
         rerun = Rerun(failure.play, observing(self.runtime), observing(self.runtime), self._reference())
         for _ in range(2):
-            finding = _first(self.asking(partial(_collected, run_deterministic, rerun)))
+            finding = first_finding(self.asking(partial(_collected, run_deterministic, rerun)))
             if finding is not None:
                 self.flaky = self.flaky or Word(word, failure.word.options)
                 self.failures.setdefault("run-deterministic", replace(failure, finding=finding))
@@ -191,9 +181,9 @@ class Judging:
     def _finding(self, law: Law, play: Play) -> Finding | None:
         """How a play breaks one law, whatever kind it is; nothing is counted."""
         if law.name in PLAY_LAWS:
-            return _first([*PLAY_LAWS[law.name](play)])
+            return first_finding([*PLAY_LAWS[law.name](play)])
         rerun = Rerun(play, observing(self.runtime), observing(self.twin), self._reference(), self.model)
-        return _first(self.asking(partial(_collected, RERUN_LAWS[law.name], rerun)))
+        return first_finding(self.asking(partial(_collected, RERUN_LAWS[law.name], rerun)))
 
     def _reference(self) -> Again | None:
         return None if self.reference is None else observing(self.reference)
@@ -215,19 +205,6 @@ class Judging:
             raise OverError from error
 
 
-def _unnamed(stimulus: Stimulus) -> Stimulus:
-    """A stimulus that names neither the request nor the execution of a tool that it answers."""
-    match stimulus:
-        case ModelOutput() | ModelStop() | ModelFail():
-            return structs.replace(stimulus, request_id=None)
-        case ToolReturn() | ToolFail():
-            return structs.replace(stimulus, execution=None)
-        case Together(stimuli=several):
-            return structs.replace(stimulus, stimuli=tuple(map(_unnamed, several)))
-        case _:
-            return stimulus
-
-
 def _told(driver: Driver, last_words: Sequence[str]) -> str:
     """The word that did not settle, so that it can be played in `turncheck drive`, and what its process said last."""
     kinds = [str(to_builtins(move.stimulus)["kind"]) for move in driver.moves]
@@ -236,7 +213,3 @@ def _told(driver: Driver, last_words: Sequence[str]) -> str:
 
 def _collected(law: Callable[[Rerun], Judgement], rerun: Rerun) -> list[Finding | Seen]:
     return [*law(rerun)]
-
-
-def _first(items: Sequence[Finding | Seen]) -> Finding | None:
-    return next((item for item in items if isinstance(item, Finding)), None)

@@ -11,7 +11,7 @@ from turncheck.adapters.runtime import RuntimeTarget
 
 from .driving import observing, perform, recorded
 from .judging import HASH_SEED, Judge, traced
-from .laws.law import Finding, Judgement
+from .laws.law import Finding, first_finding
 from .laws.play import Play
 from .laws.registry import LAWS, PLAY_LAWS, RERUN_LAWS, TRACE_LAWS
 from .laws.run_relations import Rerun
@@ -45,9 +45,9 @@ def stored(found: AnyCounterexample) -> Finding | None:
     if isinstance(found, WordCounterexample):
         law = PLAY_LAWS.get(found.law)
         if law is not None:
-            return _first(law(_play(found)))
+            return first_finding(law(_play(found)))
     elif (judge := TRACE_LAWS.get(found.law)) is not None and found.projection is not None:
-        return _first(judge(traced(found.input, found.profile, found.projection)))
+        return first_finding(judge(traced(found.input, found.profile, found.projection)))
     raise TargetError("one stored observation cannot tell: --run starts the target that the file names", see="")
 
 
@@ -96,13 +96,9 @@ def asked_runtime(found: WordCounterexample, runtime: RuntimeTarget) -> Finding 
             items = [*RERUN_LAWS[law.name](Rerun(driver.play(), again, elsewhere, reference, model))]
     if not items:
         raise TargetError(f"there was no evidence: the law needs {law.evidence}", see="")
-    return _first(iter(items))
+    return first_finding(iter(items))
 
 
 def _play(found: WordCounterexample) -> Play:
     closing = [place >= len(found.word.stimuli) for place in range(len(found.applied))]
     return recorded(found.applied, found.steps, closing, found.word.options, found.profile)
-
-
-def _first(judgement: Judgement) -> Finding | None:
-    return next((item for item in judgement if isinstance(item, Finding)), None)

@@ -16,12 +16,11 @@ from turncheck.adapters.references.registry import reference_of
 from turncheck.adapters.runtime import RuntimeTarget
 from turncheck.model.interaction import POLICIES
 from turncheck.model.mealy import Mealy, minimal
-from turncheck.model.stimuli import ModelOutput, User
+from turncheck.model.stimuli import ModelOutput, User, unnamed
 
 from .abstraction import LETTERS, Abstracted, Bounds, Reader, letters_of
 from .driving import Recorder, observing
 from .laws.play import Move, Play
-from .laws.run_machine import unnamed
 from .laws.run_relations import Modelled
 from .learning import learn
 

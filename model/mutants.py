@@ -2,7 +2,7 @@
 
 First-order mutants are one edit of one row (wildcards expanded: a row is one event in one state). Hidden-state mutants
 have the same edits, but show them only after a first visit: the row is right when it is taken first, and wrong from
-then on, which is one register more. Which mutants are equivalent is no matter of the edit: ``bisimilar`` looks.
+then on, which is one register more. Which mutants are equivalent is no matter of the edit: ``mealy.difference`` looks.
 """
 
 from collections.abc import Iterator, Sequence

@@ -199,3 +199,16 @@ class Word(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
     stimuli: tuple[Stimulus, ...]
     options: ResetOptions = ResetOptions()
+
+
+def unnamed(stimulus: Stimulus) -> Stimulus:
+    """The stimulus without the implementation's name of whom it answers: whoever is awaited first."""
+    match stimulus:
+        case ModelOutput() | ModelStop() | ModelFail():
+            return msgspec.structs.replace(stimulus, request_id=None)
+        case ToolReturn() | ToolFail():
+            return msgspec.structs.replace(stimulus, execution=None)
+        case Together(stimuli=several):
+            return msgspec.structs.replace(stimulus, stimuli=tuple(map(unnamed, several)))
+        case _:
+            return stimulus

@@ -1,7 +1,6 @@
 """``turncheck learn``."""
 
 from collections.abc import Callable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from turncheck.adapters.targets import open_runtime
 
 from .output import Progress, emit
 from .showing_learned import show_comparison, show_conflict, show_learned
+from .suites import chosen_letters
 
 _DEFAULT: Final = "interaction"
 _REFERENCE: Final = "its reference"
@@ -95,7 +95,7 @@ def command(
 
     try:
         with open_runtime(target, timeout=timeout) as runtime:
-            letters = _chosen(letters_of(runtime.profile.capabilities), globs)
+            letters = chosen_letters(letters_of(runtime.profile.capabilities), globs)
             if other is None:
                 found = learned(runtime, letters)
                 _write(svg, lambda: machine_svg(found))
@@ -143,14 +143,6 @@ def _policies(given: tuple[str, ...]) -> dict[str, Any]:
             raise click.UsageError(f"--policy {text}: expected NAME=VALUE, as in tools=serial")
         found[name] = int(value) if value.isdecimal() else value
     return found
-
-
-def _chosen(letters: Sequence[str], globs: tuple[str, ...]) -> list[str]:
-    """The letters that fit; a GLOB that fits none is an error."""
-    for glob in globs:
-        if not any(fnmatchcase(letter, glob) for letter in letters):
-            raise click.UsageError(f"no letter of this target fits {glob!r}; it has: {', '.join(letters)}")
-    return [letter for letter in letters if not globs or any(fnmatchcase(letter, glob) for glob in globs)]
 
 
 def _write(path: Path | None, draw: Callable[[], str]) -> None:

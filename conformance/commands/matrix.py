@@ -1,8 +1,6 @@
 """``turncheck matrix``."""
 
 import datetime as dt
-import os
-import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,7 +15,7 @@ from ..laws.registry import selected
 from ..matrix import Matrix, Unstarted, reasons, to_markdown
 from ..results import INTERRUPTED, Result, write
 from .completing import complete_target
-from .output import Progress, emit, notice
+from .output import Progress, emit, hypothesis_elsewhere, notice
 
 
 @click.command()
@@ -53,7 +51,7 @@ def command(
     TARGETS are all known runtimes where none is named. Each red cell has a counterexample file, which `turncheck replay
     --run` reproduces. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a target could not be verified.
     """
-    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(tempfile.gettempdir(), "turncheck-hypothesis")))
+    hypothesis_elsewhere()
     results: list[Result] = []
     unstarted: list[Unstarted] = []
     for target in targets or tuple(known()):

@@ -1,14 +1,10 @@
 """``turncheck mutants``."""
 
-import os
-import tempfile
-from pathlib import Path
-
 import click
 
 from turncheck.model.claims import CLAIMS
 
-from .output import Progress, emit, style
+from .output import Progress, emit, hypothesis_elsewhere, style
 
 
 @click.command()
@@ -42,7 +38,7 @@ def command(
     suites; Hypothesis has the default budget of `verify`; and `verify` itself judges the rows that can be run as an
     implementation. Exits 1 where k=0 lets a first-order mutant live, or k=1 any, else 0.
     """
-    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(tempfile.gettempdir(), "turncheck-hypothesis")))
+    hypothesis_elsewhere()
     from ..mutation.report import Report  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
     from ..mutation.running import run  # noqa: PLC0415
 

@@ -2,7 +2,9 @@
 
 import os
 import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -63,6 +65,11 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         if self._shown:
             click.echo("\r\x1b[K", nl=False, err=True)
+
+
+def hypothesis_elsewhere() -> None:
+    """Hypothesis keeps a cache beside whatever folder it is used in; a user's is not ours to write to."""
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(tempfile.gettempdir(), "turncheck-hypothesis")))
 
 
 def notice(text: str) -> None:

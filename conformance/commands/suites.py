@@ -96,12 +96,12 @@ def run_suite(
     deadline = time.monotonic() + budget if budget else float("inf")
     with reference_for(runtime.profile) as reference:
         common, beyond = common_letters(runtime.profile, reference)
-        letters = _chosen(common, asked.globs)
+        letters = chosen_letters(common, asked.globs)
         try:
             model = model_of(reference, letters, Bounds(asked.bound), deadline=deadline, progress=progress)
             result, found = verify_suite(
                 runtime,
-                Plan(model, asked.method, asked.k, _chosen(beyond, asked.globs, strict=False)),
+                Plan(model, asked.method, asked.k, chosen_letters(beyond, asked.globs, strict=False)),
                 laws,
                 Options(deadline, HASH_SEED, seed, fail_fast),
                 progress=progress,
@@ -112,7 +112,7 @@ def run_suite(
     return result, {**found}
 
 
-def _chosen(letters: Sequence[str], globs: tuple[str, ...], *, strict: bool = True) -> list[str]:
+def chosen_letters(letters: Sequence[str], globs: tuple[str, ...], *, strict: bool = True) -> list[str]:
     """The letters that fit; where *strict*, a GLOB that fits none is an error."""
     for glob in globs if strict else ():
         if not any(fnmatchcase(letter, glob) for letter in letters):

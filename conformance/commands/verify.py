@@ -1,9 +1,7 @@
 """``turncheck verify``."""
 
 import contextlib
-import os
 import shlex
-import tempfile
 from collections.abc import Generator
 from pathlib import Path
 from typing import Final
@@ -22,7 +20,7 @@ from ..results import AnyCounterexample, LawResult, Result, write
 from ..situations import STEPS
 from .baselining import grading, said, show_baseline
 from .completing import complete_law, complete_target
-from .output import Progress, emit, notice, style
+from .output import Progress, emit, hypothesis_elsewhere, notice, style
 from .reporting import Report, aside, publish, report_option
 from .showing import MARKS, show_counterexample, show_coverage
 from .suites import Suite, run_suite, suite_options
@@ -93,8 +91,7 @@ def command(
     text = aside(reports, as_json=as_json)
     graded = grading(baseline_file, update=update_baseline, fail_fast=fail_fast)
     profile = None if profile_file is None else _profile(profile_file)
-    # Hypothesis keeps a cache beside whatever folder it is used in; a user's is not ours to write to.
-    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(tempfile.gettempdir(), "turncheck-hypothesis")))
+    hypothesis_elsewhere()
     from ..verification import subjects_of, verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
 
     with _target(target, timeout, profile) as opened, Progress(target) as progress:

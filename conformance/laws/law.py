@@ -1,6 +1,6 @@
 """What a law is, and what it finds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -32,6 +32,11 @@ Judgement: TypeAlias = Iterator[Finding | Seen]
 """What a law yields while it judges: it never prints, raises or grades."""
 
 SEEN = Seen()
+
+
+def first_finding(judgement: Iterable[Finding | Seen]) -> Finding | None:
+    """The first way in which a law is broken."""
+    return next((item for item in judgement if isinstance(item, Finding)), None)
 
 
 @dataclass(frozen=True)

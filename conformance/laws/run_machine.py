@@ -4,18 +4,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from typing import Any, Final
 
 from msgspec import to_builtins
-from msgspec.structs import replace
 
-from turncheck.model.stimuli import (
-    ModelFail,
-    ModelOutput,
-    ModelStop,
-    Stimulus,
-    Together,
-    ToolCall,
-    ToolFail,
-    ToolReturn,
-)
+from turncheck.model.stimuli import ModelOutput, Stimulus, Together, ToolCall, unnamed
 
 from .law import SEEN, Finding, Judgement
 from .play import Move
@@ -55,13 +45,6 @@ def equals_machine(rerun: Rerun) -> Judgement:
             at = ours.end - 1 if ours.end > ours.first else None
             yield Finding(at, "the step is not the one of the machine that is claimed", right, observed)
             return
-
-
-def unnamed(stimulus: Stimulus) -> Stimulus:
-    """The stimulus without the implementation's name of whom it is for: whoever is awaited first."""
-    if isinstance(stimulus, ModelOutput | ModelStop | ModelFail):
-        return replace(stimulus, request_id=None)
-    return replace(stimulus, execution=None) if isinstance(stimulus, ToolReturn | ToolFail) else stimulus
 
 
 def _calls(word: Sequence[Stimulus]) -> Iterator[str]:

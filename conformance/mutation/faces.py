@@ -27,9 +27,8 @@ from ..judging import HASH_SEED
 from ..laws.registry import selected
 from ..results import Result
 from ..situations import rows_for
-from ..verifying import verify
+from ..verifying import EXAMPLES, verify
 from ..verifying_runs import verify_runtime
-from .killing import EXAMPLES
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,6 @@ class Judged:
 
     mutant: str
     laws: tuple[str, ...]
-    generated: bool
     error: str | None = None
 
     @property
@@ -134,14 +132,14 @@ def judged(mutant: Mutant, *, seeds: Sequence[int] = (0,), examples: int = EXAMP
     generated ones until the first law breaks.
     """
     face = FACES[mutant.machine.name]
-    classic = _told(mutant, face(mutant, 0, 0, first=False), generated=False)
+    classic = _told(mutant, face(mutant, 0, 0, first=False))
     for seed in seeds:
         if classic.killed:
             yield classic
         else:
-            yield _told(mutant, face(mutant, examples, seed, first=True), generated=True)
+            yield _told(mutant, face(mutant, examples, seed, first=True))
 
 
-def _told(mutant: Mutant, result: Result, *, generated: bool) -> Judged:
+def _told(mutant: Mutant, result: Result) -> Judged:
     broken = tuple(law.law for law in result.laws if law.verdict == "fail")
-    return Judged(mutant.name, broken, generated, result.cut if result.summary["error"] else None)
+    return Judged(mutant.name, broken, result.cut if result.summary["error"] else None)

@@ -16,14 +16,14 @@ from turncheck.model.mealy import Steps, Word, difference
 from turncheck.model.mutants import Mutant, behaviour, mutants
 
 from ..suites import hsi, revisits, straight, tour, ways
+from ..verifying import EXAMPLES
 from .view import View, views_of
+from .words import generated
 
 Answered: TypeAlias = Sequence[tuple[Word, tuple[str, ...]]]
 """Words with the outputs that are right."""
 Suites: TypeAlias = Sequence[tuple[View, Callable[[Row], Iterable[Answered]]]]
 """For each view its words, in parts: for a row, those first that visit it once more."""
-EXAMPLES: Final = 300
-"""The default budget of `verify`."""
 LARGEST: Final = 100
 """States of a view above which k=1 is left out: of turn's largest it would be some two million words."""
 
@@ -48,7 +48,6 @@ class Kills:
 
 def methods(views: Sequence[View], *, seeds: Sequence[int], examples: int = EXAMPLES) -> dict[str, Suites]:
     """Name → suites: a transition tour, k=0, k=1 (both HSI, each word of k=0 probed), Hypothesis under each seed."""
-    from .words import generated  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
 
     def whole(words: Callable[[View], Iterable[Word]]) -> Suites:
         return [(view, _parts([_answered(view, words(view))])) for view in views]

@@ -47,7 +47,7 @@ class LawKills(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """One machine's mutants. ``laws`` is of the words and logs that `verify` begins with, which all laws judge."""
+    """One machine's mutants. ``laws`` is of what `verify` begins with, else of the first generated that kills."""
 
     machine: str
     mutants: int

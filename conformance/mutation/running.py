@@ -6,8 +6,9 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import chain
 
+from ..verifying import EXAMPLES
 from .faces import Judged, judged, reached
-from .killing import EXAMPLES, Kills, kills
+from .killing import Kills, kills
 from .report import Report, reported
 
 

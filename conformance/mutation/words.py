@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from turncheck.model.machine import Row
 from turncheck.model.mealy import Word
 
+from ..situations import STEPS
 from .view import View
 
-LETTERS: Final = 20
-"""Letters of a generated word besides its access word and its probe: as many as the stimuli of `verify`."""
 AIMLESS: Final = 4
 """One letter in so many is any letter; the others are such as the machine does something with."""
 
@@ -56,7 +55,7 @@ def _drawn(view: View, reached: list[Word], examples: int, seed: int) -> list[Wo
     def words(draw: st.DrawFn) -> Word:
         word = [*draw(st.sampled_from([(), *reached]))]
         state = view.machine.after(tuple(word))
-        for _ in range(draw(st.sampled_from(range(1, LETTERS + 1)))):
+        for _ in range(draw(st.sampled_from(range(1, STEPS + 1)))):
             aimless = draw(st.sampled_from(range(AIMLESS))) == 0
             letter = draw(st.sampled_from(every if aimless or not apt[state] else apt[state]))
             word.append(letter)

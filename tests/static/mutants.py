@@ -101,7 +101,7 @@ def _laws(reports: list[dict[str, Any]]) -> str:
         "",
         "## Law by mutant",
         "",
-        "How many mutants break a law on what `verify` begins with, and how many of them break no other.",
+        "How many mutants break a law (on what `verify` begins with, else on what first kills), and no other.",
         "",
     ]
     lines += ["| law | machine | mutants | it alone |", "| --- | --- | ---: | ---: |"]
