@@ -244,7 +244,8 @@ class Right(Target):
     def fail(self, failure):
         self.said, self.request = [], None
         self.answer_open("the model failed")
-        if failure == "retryable" and self.attempts < self.retries():
+        again = {"retryable", "stream"} if self.profile.machine == "conversation" else {"retryable"}  # BED-006a
+        if failure in again and self.attempts < self.retries():
             self.attempts += 1
             self.retry()
         else:
