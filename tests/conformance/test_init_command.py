@@ -10,7 +10,9 @@ import pytest
 from turncheck.conformance.commands.init import STARTERS
 
 LIMIT = 280.0  # seconds; never waited for
-LANGUAGES = pytest.mark.parametrize("lang", list(STARTERS))
+EVERY = pytest.mark.parametrize(
+    ("kind", "lang"), [(kind, lang) for kind, starters in STARTERS.items() for lang in starters]
+)
 
 
 def run(folder, *arguments):
@@ -33,18 +35,29 @@ def told(out):
     return [line.strip() for line in out.partition("Next:\n")[2].splitlines()]
 
 
-@LANGUAGES
-def test_what_is_written_is_said(invoke, tmp_path, lang):
-    ran = invoke(tmp_path, "init", "--lang", lang)
+@EVERY
+def test_what_is_written_is_said(invoke, tmp_path, kind, lang):
+    ran = invoke(tmp_path, "init", "--kind", kind, "--lang", lang)
     written = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
     assert ran.code == 0
-    assert written == set(STARTERS[lang].files)
+    assert written == set(STARTERS[kind][lang].files)
     assert {line.removeprefix("wrote ") for line in ran.out.splitlines() if line.startswith("wrote ")} == written
 
 
-@LANGUAGES
-def test_the_next_two_commands_are_said(invoke, tmp_path, lang):
-    assert told(invoke(tmp_path, "init", "--lang", lang).out) == [*STARTERS[lang].commands]
+@EVERY
+def test_the_next_two_commands_are_said(invoke, tmp_path, kind, lang):
+    assert told(invoke(tmp_path, "init", "--kind", kind, "--lang", lang).out) == [*STARTERS[kind][lang].commands]
+
+
+def test_a_runtime_is_meant_where_no_kind_is_named(invoke, tmp_path):
+    assert invoke(tmp_path, "init", "--lang", "python").code == 0
+    assert (tmp_path / "adapter.py").is_file()
+
+
+def test_a_projector_in_a_language_that_has_none_is_refused(invoke, tmp_path):
+    ran = invoke(tmp_path, "init", "--kind", "projector", "--lang", "http")
+    assert (ran.code, "for a projector there are python, node" in ran.err) == (2, True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_another_folder_is_made_and_gone_to(invoke, tmp_path):
@@ -78,9 +91,9 @@ def test_a_language_has_to_be_named(invoke, tmp_path, arguments):
     assert (ran.code, "--lang" in ran.err) == (2, True)
 
 
-@LANGUAGES
-def test_the_workflow_fits_its_schema(invoke, tmp_path, lang):
-    invoke(tmp_path, "init", "--lang", lang)
+@EVERY
+def test_the_workflow_fits_its_schema(invoke, tmp_path, kind, lang):
+    invoke(tmp_path, "init", "--kind", kind, "--lang", lang)
     workflow = tmp_path / ".github" / "workflows" / "turncheck.yml"
     ran = run(
         tmp_path, sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", workflow
@@ -92,21 +105,27 @@ def test_the_workflow_fits_its_schema(invoke, tmp_path, lang):
 
 
 @pytest.mark.parametrize(
-    ("lang", "target"), [("python", "python:adapter:AgentAdapter"), ("node", "cmd:node adapter.mjs")]
+    ("kind", "lang", "target"),
+    [
+        ("runtime", "python", "python:adapter:AgentAdapter"),
+        ("runtime", "node", "cmd:node adapter.mjs"),
+        ("projector", "python", "python:turns:project"),
+        ("projector", "node", "cmd:node projector.mjs"),
+    ],
 )
-def test_the_adapter_walks_through_its_life(invoke, tmp_path, lang, target):
-    invoke(tmp_path, "init", "--lang", lang)
+def test_it_walks_through_its_life(invoke, tmp_path, kind, lang, target):
+    invoke(tmp_path, "init", "--kind", kind, "--lang", lang)
     ran = run(tmp_path, "turncheck", "smoke", target)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-@pytest.mark.parametrize(
-    ("lang", "test"),
-    [("python", ("pytest", "-p", "no:cacheprovider")), ("node", ("node", "--test")), ("http", ("pytest",))],
-)
-def test_the_test_passes(invoke, tmp_path, lang, test):
-    invoke(tmp_path, "init", "--lang", lang)
-    ran = run(tmp_path, *test)
+TESTS = {"python": ("pytest", "-p", "no:cacheprovider"), "node": ("node", "--test"), "http": ("pytest",)}
+
+
+@EVERY
+def test_the_test_passes(invoke, tmp_path, kind, lang):
+    invoke(tmp_path, "init", "--kind", kind, "--lang", lang)
+    ran = run(tmp_path, *TESTS[lang])
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
@@ -120,3 +139,18 @@ def test_a_fault_in_the_agent_turns_the_test_red(invoke, tmp_path):
     ran = run(tmp_path, "pytest", "-k", "calls-answered", "--turncheck-examples", "0")
     assert ran.returncode == 1
     assert "the run ended with this call unanswered" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("lang", "name", "oldest", "test"),
+    [("python", "turns.py", "queue.pop(0)", "pytest"), ("node", "turns.mjs", "queue.shift()", "node --test")],
+)
+def test_a_fault_in_the_projector_turns_the_test_red(invoke, tmp_path, lang, name, oldest, test):
+    invoke(tmp_path, "init", "--kind", "projector", "--lang", lang)
+    turns = tmp_path / name
+    text = turns.read_text("utf-8")
+    assert text.count(oldest) == 1
+    turns.write_text(text.replace(oldest, "queue.pop()"), "utf-8")
+    ran = run(tmp_path, *test.split())
+    assert ran.returncode == 1
+    assert "the next root is not the follow-up that waited longest" in ran.stdout

@@ -1,0 +1,12 @@
+// `node --test`: the projector keeps every law on projectors. turncheck is a Python package, and has to be on the path.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import test from 'node:test';
+
+test('the projector keeps every law', () => {
+  const target = 'cmd:node projector.mjs';
+  const { status, stdout, stderr, error } = spawnSync('turncheck', ['verify', target], { encoding: 'utf8' });
+  assert.ifError(error);
+  assert.equal(status, 0, stdout + stderr);
+});
