@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from turncheck.model.stimuli import ModelOutput, Stimulus, Together, ToolCall, unnamed
+from turncheck.model.stimuli import Awaited, ModelAwaited, ModelOutput, Stimulus, Together, ToolCall, unnamed
 
 from .law import SEEN, Finding, Judgement
 from .play import Move
@@ -22,6 +22,8 @@ _SAID: Final[Mapping[str, Sequence[str]]] = {
 """What of a log event the machine decides.
 
 Names of requests and responses, details and the words of made-up results are an implementation's own."""
+_SEEN: Final = ("user", "tool")
+"""Whose entries a request shows where the machine says so; an assistant's turns may be told apart otherwise."""
 _AWAITED: Final = ("kind", "callId", "cancelled", "in")
 
 
@@ -40,7 +42,8 @@ def equals_machine(rerun: Rerun) -> Judgement:
     for ours, theirs in zip(rerun.play.moves, expected.moves, strict=False):
         if needs(ours.stimulus) not in {None, *expected.capabilities}:
             return  # more than the machine has: it says nothing of what follows
-        observed, right = _plain(ours, {*given}), _plain(theirs, {*given})
+        seen = all(one.input is not None for one in ours.step.awaiting if isinstance(one, ModelAwaited))
+        observed, right = _plain(ours, {*given}, seen=seen), _plain(theirs, {*given}, seen=seen)
         if observed != right:
             at = ours.end - 1 if ours.end > ours.first else None
             yield Finding(at, "the step is not the one of the machine that is claimed", right, observed)
@@ -55,17 +58,25 @@ def _calls(word: Sequence[Stimulus]) -> Iterator[str]:
             yield from _calls(stimulus.stimuli)
 
 
-def _plain(move: Move, given: Set[str]) -> dict[str, Any]:
-    """A step without names that an implementation gives: *given* are the calls' ids that are the environment's."""
+def _plain(move: Move, given: Set[str], *, seen: bool) -> dict[str, Any]:
+    """A step without names that an implementation gives: *given* are the calls' ids that are the environment's.
+
+    *seen* adds what requests show the model, which not every runtime can tell.
+    """
 
     def named(part: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
         kept = {name: part[name] for name in names if part.get(name) is not None}
         return kept | ({"callId": "its own"} if kept.get("callId") not in {None, *given} else {})
 
+    def awaited(one: Awaited) -> dict[str, Any]:
+        shown = (one.input or ()) if seen and isinstance(one, ModelAwaited) else ()
+        entries = [named(to_builtins(entry), ("role", "ids", "callId")) for entry in shown if entry.role in _SEEN]
+        return named(to_builtins(one), _AWAITED) | ({"shown": entries} if entries else {})
+
     events: list[dict[str, Any]] = [event for event in move.step.events if isinstance(event, dict)]
     said = [named(event, ("type", *_SAID[event["type"]])) for event in events if event.get("type") in _SAID]
     return {
         "events": said,
-        "awaiting": [named(to_builtins(one), _AWAITED) for one in move.step.awaiting],
+        "awaiting": [awaited(one) for one in move.step.awaiting],
         "refused": None if move.step.refused is None else move.step.refused.why,
     }
