@@ -78,6 +78,9 @@ _INCOMPLETE: Final[list[dict[str, Any]]] = [
 ]  # fmt: skip
 """RC-D5: what a typed reader may let pass, and its machine has to reject."""
 
+_LEFT_OUT: Final = [_user("u"), _text(), _LACKS["tool"], _text(), _call("a"), _result("a"), _text(), _stop()]
+"""What is no part of a run stands among what is: one who counts wrongly leaves out another."""
+
 _AFTERWARDS: Final = [
     _user("u"),
     _text(),
@@ -110,6 +113,7 @@ CLASSICS: Final[tuple[_Classic, ...]] = (
     *((_ANOMALIES[:end], Policies(), []) for end in (1, 2, 3, 4, 10, 12, 13)),
     (_INCOMPLETE, Policies(), [4, 11]),
     *((_INCOMPLETE[:end], Policies(), []) for end in (3, 4, 6)),
+    (_LEFT_OUT, Policies(), [1, 5]),
     (_AFTERWARDS, Policies(), [4, 5]),
     *((_AGAIN, Policies(queue_after_interrupted=fate, queue_after_error=fate), [10, 30]) for fate in _FATES),
     ([], Policies(), []),
