@@ -1,7 +1,8 @@
 """Generation of words: a Hypothesis rule-based machine whose rules are the rows of ``interaction``.
 
 Each rule is a row; its precondition is that the runtime is in the row's situation, as far as can be observed. A word
-may begin with the access word of a row, so that deep situations are reached on purpose, and not by luck.
+may begin with the access word of a row, or take a row twice, so that deep situations are reached on purpose, and not by
+luck.
 """
 
 from collections.abc import Callable, Sequence

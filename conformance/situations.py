@@ -70,33 +70,56 @@ def rows_for(capabilities: frozenset[str], policies: Mapping[str, Any]) -> list[
 
 _Abstract: TypeAlias = tuple[str, int, int, int, int]
 """A control state and the registers' sizes: queue, steers, calls, attempts."""
+_START: Final[_Abstract] = (SPEC.initial, 0, 0, 0, 0)
 
 
 def access_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> dict[Row, tuple[str, ...]]:
     """Each row that can be taken → the shortest events that end with it (breadth first; queues up to 2)."""
     found: dict[Row, tuple[str, ...]] = {}
-    start: _Abstract = (SPEC.initial, 0, 0, 0, 0)
+    for row, word, _ in _onward(given, capabilities, _START, ()):
+        found.setdefault(row, word)
+    return found
+
+
+def revisit_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> dict[Row, tuple[str, ...]]:
+    """Each row that can be taken twice → its access word, and on to the row once more.
+
+    What is right once can be wrong from then on.
+    """
+    found: dict[Row, tuple[str, ...]] = {}
+    seen = set[Row]()
+    for row, word, after in _onward(given, capabilities, _START, ()):
+        if row not in seen:
+            seen.add(row)
+            again = next((more for other, more, _ in _onward(given, capabilities, after, word) if other == row), None)
+            if again is not None:
+                found[row] = again
+    return found
+
+
+def _onward(
+    given: Mapping[str, Any], capabilities: frozenset[str], start: _Abstract, before: tuple[str, ...]
+) -> Iterator[tuple[Row, tuple[str, ...], _Abstract]]:
+    """Each row that can be taken from *start* on, nearest first; the events up to it after *before*; and the state."""
+    events = [event for event in SPEC.events if event not in _NEEDS or _NEEDS[event] in capabilities]
     seen: set[_Abstract] = {start}
-    waiting: deque[tuple[_Abstract, tuple[str, ...]]] = deque([(start, ())])
+    waiting: deque[tuple[_Abstract, tuple[str, ...]]] = deque([(start, before)])
     while waiting:
         (state, queue, steers, calls, attempts), word = waiting.popleft()
-        for event in SPEC.events:
-            if event in _NEEDS and _NEEDS[event] not in capabilities:
-                continue
+        for event in events:
             follower = Stepper(SPEC, given)
             follower.state = state
             _fill(follower.context, queue, steers, calls, attempts)
             row = follower.take(event, at=0)
             if idle(row):
                 continue
-            found.setdefault(row, (*word, event))
             held = follower.context.registers
             depths = [min(len(held[name]), 2) for name in ("queue", "steers", "calls")]
             after = (row.dest, depths[0], depths[1], depths[2], held["attempts"])
+            yield row, (*word, event), after
             if after not in seen:
                 seen.add(after)
                 waiting.append((after, (*word, event)))
-    return found
 
 
 class Situation:
@@ -111,6 +134,7 @@ class Situation:
         self._steers = 0
         self._said = False
         self.taken: list[Row] = []
+        self._rows: dict[str, Row | None] = {}  # generation asks for each many times a step
 
     @property
     def state(self) -> str | None:
@@ -123,6 +147,7 @@ class Situation:
 
     def refresh(self) -> None:
         """Fill the registers with what is observed now."""
+        self._rows.clear()
         waiting = len(self._driver.follower.context.registers["queue"])
         calls = len(self._calls)
         if self.state == "executing":  # serial tools wait unseen: the log knows them, where it keeps their ids
@@ -131,6 +156,11 @@ class Situation:
 
     def row(self, event: str) -> Row | None:
         """The row that *event* would take."""
+        if event not in self._rows:
+            self._rows[event] = self._row(event)
+        return self._rows[event]
+
+    def _row(self, event: str) -> Row | None:
         state = self.state
         if state is None or (event == "retryable-failure" and self._said):
             return None  # what has begun to speak can only break off: the row of a fatal failure

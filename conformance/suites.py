@@ -19,6 +19,8 @@ from turncheck.model.machine import Row
 from turncheck.model.mealy import Mealy, Word, without_prefixes
 
 Suite: TypeAlias = tuple[Word, ...]
+Kind: TypeAlias = tuple[str, ...]
+"""What a reaction is to: an event, and what is asked for."""
 
 
 def w(machine: Mealy, k: int) -> Suite:
@@ -64,30 +66,30 @@ def probes(machine: Mealy) -> tuple[Word, ...]:
     A suite for k extra states promises nothing about an implementation with more; what a fault left behind in it (a
     queue that was not emptied) is such. Each word of a suite is therefore followed by the probe of where it ends.
     """
-    return tuple(_probe(machine, state) for state in range(len(machine.table)))
+    onward, kinds = _onward(machine), _kinds(machine)
+    return tuple(_probe(machine, state, onward, kinds) for state in range(len(machine.table)))
 
 
 def ways(machine: Mealy) -> list[list[Word]]:
     """State → the shortest word from there to every kind of reaction that can be reached."""
-    places: dict[tuple[str, ...], set[tuple[int, int]]] = {}
-    for place, kind in _kinds(machine).items():
-        places.setdefault(kind, set()).add(place)
-    return [
-        [way for where in places.values() if (way := _nearest(machine, state, where)) is not None]
-        for state in range(len(machine.table))
-    ]
+    return [[*found.values()] for found in _onward(machine)]
 
 
-def straight(machine: Mealy) -> Iterator[Word]:
-    """After every transition, the shortest word to every kind of reaction: a probe sees each after some others.
+def straight(
+    right: Bounded, machine: Mealy, row: Row, onward: Sequence[Sequence[Word]], accesses: Mapping[int, Word]
+) -> Iterator[Word]:
+    """From every state of *right* by *row*'s event in its state, then straight to every kind of reaction.
 
-    What a fault left behind may be gone by the time that a probe comes to what would show it.
+    *right* is not minimal: what a right row makes of no account (a counter, reset) a wrong one may leave.
+    A probe sees each reaction after some others, when it may be gone. *machine* is the minimal one of *right*, *onward*
+    its ``ways``, *accesses* the shortest words to the states of *right*.
     """
-    onward = ways(machine)
-    for state, access in enumerate(machine.cover):
-        for letter, (after, _) in enumerate(machine.table[state]):
-            for way in onward[after]:
-                yield (*access, letter, *way)
+    event = [place for place, letter in enumerate(right.alphabet) if letter.symbol == row.event]
+    for state, access in accesses.items():
+        if right.nodes[state].state == row.source:
+            for letter in event:
+                for way in onward[machine.after((*access, letter))]:
+                    yield (*access, letter, *way)
 
 
 def revisits(right: Bounded, machine: Mealy, row: Row, onward: Sequence[Sequence[Word]]) -> Iterator[Word]:
@@ -111,11 +113,12 @@ def revisits(right: Bounded, machine: Mealy, row: Row, onward: Sequence[Sequence
                 waiting.append((after, reached, visited or taken, (*word, letter)))
 
 
-def _probe(machine: Mealy, state: int) -> Word:
-    kinds = _kinds(machine)
+def _probe(
+    machine: Mealy, state: int, onward: Sequence[Mapping[Kind, Word]], kinds: Mapping[tuple[int, int], Kind]
+) -> Word:
     left, word = {*kinds.values()}, list[int]()
     while True:
-        way = _nearest(machine, state, {place for place, kind in kinds.items() if kind in left})
+        way = next((way for kind, way in onward[state].items() if kind in left), None)
         if way is None:
             return tuple(word)
         for letter in way:
@@ -124,13 +127,30 @@ def _probe(machine: Mealy, state: int) -> Word:
         word += way
 
 
-def _kinds(machine: Mealy) -> dict[tuple[int, int], tuple[str, ...]]:
+def _onward(machine: Mealy) -> list[dict[Kind, Word]]:
+    """State → each kind of reaction that can be reached from it, with the shortest word, nearest first."""
+    kinds = _kinds(machine)
+    found: list[dict[Kind, Word]] = []
+    for start in range(len(machine.table)):
+        reached, seen, waiting = dict[Kind, Word](), {start}, deque[tuple[int, Word]]([(start, ())])
+        while waiting:
+            state, word = waiting.popleft()
+            for letter, (after, _) in enumerate(machine.table[state]):
+                reached.setdefault(kinds[state, letter], (*word, letter))
+                if after not in seen:
+                    seen.add(after)
+                    waiting.append((after, (*word, letter)))
+        found.append(reached)
+    return found
+
+
+def _kinds(machine: Mealy) -> dict[tuple[int, int], Kind]:
     """(state, letter) → the kind of reaction that it is."""
     letters = range(len(machine.letters))
     return {(state, letter): _kind(machine, state, letter) for state in range(len(machine.table)) for letter in letters}
 
 
-def _kind(machine: Mealy, state: int, letter: int) -> tuple[str, ...]:
+def _kind(machine: Mealy, state: int, letter: int) -> Kind:
     said = machine.step(state, letter)[1]
     return (machine.letters[letter].partition("(")[0], *(output.partition("(")[0] for output in said.split("; ")))
 

@@ -25,7 +25,7 @@ from .laws.law import Law
 from .laws.run_relations import Modelled
 from .needs import missing
 from .results import INTERRUPTED, Evidence, LawResult, Result, Verdict, WordCounterexample, plain, summary
-from .situations import Situation, access_words, directed, rows_for
+from .situations import Situation, access_words, directed, revisit_words, rows_for
 
 PLAIN: Final = 3
 """Generated words start plainly so many times as often as with any one special option."""
@@ -59,7 +59,9 @@ def verify_runtime(
     def apply(run: Judging) -> None:
         _directed(run, rows, accesses, capabilities)
         if words:
+            again = revisit_words(tables(profile.policies), capabilities)
             reached = [accesses[row] for row in rows if len(accesses[row]) > 1]
+            reached += [again[row] for row in rows if row in again]
             plain_start, special = starts(capabilities)
             options = [*[plain_start] * PLAIN, *special]
             explore(run, rows, reached, options, words=words, seed=seed)

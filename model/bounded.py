@@ -9,7 +9,7 @@ order of what a queue gives out would not show; states are told apart by the ord
 they hold. What is only numbered (``echoed`` registers) shows as its distance to the newest number.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias, cast
@@ -41,6 +41,18 @@ class Node:
     at: int
 
 
+class Found(dict[tuple[int, int], tuple[int, str]]):
+    """(state, letter) → the next state and the output, found when they are first asked for."""
+
+    def __init__(self, find: Callable[[int, int], tuple[int, str]]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, key: tuple[int, int]) -> tuple[int, str]:
+        found = self[key] = self._find(*key)
+        return found
+
+
 class Bounded:
     """*machine* under *tables*: ``step`` is a total function of a state and a letter.
 
@@ -68,9 +80,11 @@ class Bounded:
         self._short = [_short(letter) for letter in alphabet]
         self.nodes: list[Node] = []
         self._numbers: dict[Hashable, int] = {}
-        self._steps: dict[tuple[int, int], tuple[int, str]] = {}
+        self.steps = Found(self._found)
         self.rows: dict[tuple[int, int], Row] = {}
         """(state, letter) → the row that was taken, where one was."""
+        self.fitted: set[Row] = set()
+        """The rows that fitted anywhere, beyond the bound or not."""
         stepper = self._stepper
         self._number(stepper.state, copied(stepper.context.registers), {}, 0)
 
@@ -85,10 +99,7 @@ class Bounded:
 
     def step(self, state: int, letter: int) -> tuple[int, str]:
         """The next state, and the output."""
-        found = self._steps.get((state, letter))
-        if found is None:
-            found = self._steps[state, letter] = self._found(state, letter)
-        return found
+        return self.steps[state, letter]
 
     def _found(self, state: int, letter: int) -> tuple[int, str]:
         return self._taken(state, letter)
@@ -120,6 +131,7 @@ class Bounded:
             row = stepper.row(letter.symbol, letter.event, node.at)
         except StopIteration:
             return number, NO_ROW
+        self.fitted.add(row)
         changes = row.dest != node.state or not all(isinstance(self.machine.effects[one], Emit) for one in row.effects)
         if changes:
             context.registers = copied(node.registers)
@@ -177,8 +189,8 @@ class _Edited(Bounded):
         self._right, self._place = right, (row.source, row.event)
         self.machine = machine
         self._stepper = Stepper(machine, right._stepper.context.tables)  # noqa: SLF001 - it is one of these itself
-        self._steps = {}
-        self.rows = {}
+        self.steps = Found(self._found)
+        self.rows, self.fitted = {}, set()
 
     def _found(self, state: int, letter: int) -> tuple[int, str]:
         if (self.nodes[state].state, self.alphabet[letter].symbol) != self._place:

@@ -96,7 +96,10 @@ class Machine:
     @cached_property
     def by_event(self) -> Mapping[tuple[str, str], Sequence[Row]]:
         """(event, state) → its rows."""
-        return {(event, state): self.rows_of(event, state) for event in self.events for state in self.states}
+        found: dict[tuple[str, str], list[Row]] = {(event, state): [] for event in self.events for state in self.states}
+        for row in self.rows():
+            found.setdefault((row.event, row.source), []).append(row)
+        return found
 
     def permits(self, row: Row, context: Context) -> bool:
         """Whether the row's guards hold in *context*."""

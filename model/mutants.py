@@ -7,17 +7,20 @@ then on, which is one register more. Which mutants are equivalent is no matter o
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import count
 from typing import Final
 
-from .bounded import Bounded
+from .bounded import Bounded, Found
 from .machine import Machine, NativeRow, Row
-from .mealy import Steps
 from .operands import Const, Register
 from .vocabulary import Emit, Less, Set
 
 _VISITED: Final = "visited"
 """The register, guard and effect of a hidden state."""
+
+_BEFORE: Final = ("extra-row", "guard-negated")
+"""Operators that put a row in the way of others, which stand behind it."""
 
 OPERATORS: Final = (
     "target",
@@ -33,19 +36,40 @@ OPERATORS: Final = (
 
 @dataclass(frozen=True)
 class Mutant:
-    """*number* counts a machine's mutants; *machine* is the wrong one, *edit* says what was changed in *row*.
+    """*number* counts the mutants of the machine *right*; *edit* says what was changed in *row*, its *place*-th.
 
-    ``edited`` has the edit alone: what a hidden-state mutant is from the second visit on.
+    *wrong* are the rows in its place.
     """
 
     number: int
     name: str
     operator: str
     hidden: bool
+    right: Machine
+    place: int
     row: Row
     edit: str
-    machine: Machine
-    edited: Machine
+    wrong: Sequence[Row]
+
+    @cached_property
+    def edited(self) -> Machine:
+        """The machine with the edit alone: what a hidden-state mutant is from the second visit on."""
+        return _edited(self.right, [*self.right.rows()], self.place, self.wrong)
+
+    def edited_of(self, right: Bounded) -> Bounded:
+        """*right*, which is what the machine does, with the edit."""
+        return right.edited(self.edited, self.row)
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The wrong machine."""
+        return _hidden(self.right, [*self.right.rows()], self.place, self.wrong) if self.hidden else self.edited
+
+    def shows(self, right: Bounded) -> bool:
+        """Whether the edit can show in *right*, all of whose states were visited: what it changes fits somewhere."""
+        if self.hidden or self.operator not in _BEFORE:
+            return self.row in right.fitted
+        return any((row.event, row.source) == (self.row.event, self.row.source) for row in right.fitted)
 
 
 def mutants(machine: Machine) -> Iterator[Mutant]:
@@ -55,10 +79,8 @@ def mutants(machine: Machine) -> Iterator[Mutant]:
     for hidden in (False, True):
         for place, row in enumerate(rows):
             for number, (operator, edit, wrong) in enumerate(_edits(machine, row)):
-                edited = _edited(machine, rows, place, wrong)
-                made = _hidden(machine, rows, place, wrong) if hidden else edited
                 name = f"{machine.name}:{place}:{operator}:{number}" + (":hidden" if hidden else "")
-                yield Mutant(next(numbers), name, operator, hidden, row, edit, made, edited)
+                yield Mutant(next(numbers), name, operator, hidden, machine, place, row, edit, wrong)
 
 
 class Late:
@@ -69,14 +91,11 @@ class Late:
 
     def __init__(self, right: Bounded, wrong: Bounded, row: Row) -> None:
         self._right, self._wrong, self._row = right, wrong, row
-        self._steps: dict[tuple[int, int], tuple[int, str]] = {}
+        self.steps = Found(self._found)
 
     def step(self, state: int, letter: int, /) -> tuple[int, str]:
         """The next state, and the output."""
-        found = self._steps.get((state, letter))
-        if found is None:
-            found = self._steps[state, letter] = self._found(state, letter)
-        return found
+        return self.steps[state, letter]
 
     def _found(self, state: int, letter: int) -> tuple[int, str]:
         place, late = divmod(state, 2)
@@ -85,9 +104,9 @@ class Late:
         return 2 * after + late, output
 
 
-def behaviour(mutant: Mutant, right: Bounded) -> Steps:
+def behaviour(mutant: Mutant, right: Bounded) -> Bounded | Late:
     """What *mutant* does where *right* is what its machine does."""
-    wrong = right.edited(mutant.edited, mutant.row)
+    wrong = mutant.edited_of(right)
     return Late(right, wrong, mutant.row) if mutant.hidden else wrong
 
 

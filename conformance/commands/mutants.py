@@ -15,6 +15,12 @@ from .output import Progress, emit, hypothesis_elsewhere, style
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated words and logs.")
 @click.option("--every", type=click.IntRange(1), default=1, show_default=True, help="Look at one mutant in so many.")
+@click.option(
+    "--verified", type=click.IntRange(1), default=3, show_default=True, help="Have `verify` judge one in so many."
+)
+@click.option(
+    "--verify-seeds", type=click.IntRange(1), default=1, show_default=True, help="Under so many of the seeds."
+)
 @click.option("--jobs", "-j", type=click.IntRange(1), help="Processes; as many as processors.")
 @click.option("--survivors", is_flag=True, help="Name every survivor, not the first ten of a machine.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a machine.")
@@ -27,6 +33,8 @@ def command(
     seed: int,
     examples: int,
     every: int,
+    verified: int,
+    verify_seeds: int,
     jobs: int | None,
     survivors: bool,
     as_json: bool,
@@ -67,6 +75,8 @@ def command(
                 seeds=range(seed, seed + seeds),
                 examples=examples,
                 every=every,
+                verified=verified,
+                verify_seeds=verify_seeds,
                 jobs=jobs,
                 progress=progress.say,
             )

@@ -11,32 +11,36 @@ from typing import Any, Final
 from turncheck.adapters.errors import ImplementationError
 from turncheck.adapters.projector import ProjectorTarget
 from turncheck.adapters.reference import ReferenceTarget
-from turncheck.adapters.references.interaction.runtime import PROFILE, InteractionRuntime
+from turncheck.adapters.references.interaction.runtime import InteractionRuntime
 from turncheck.model.cycles import Projection
 from turncheck.model.decode import judge
 from turncheck.model.events import Event
+from turncheck.model.interaction import POLICIES
 from turncheck.model.interpreter import project
-from turncheck.model.machine import Machine, Row
+from turncheck.model.machine import Machine
 from turncheck.model.mutants import Mutant
 from turncheck.model.policies import DEFAULT, Policies
-from turncheck.model.request_cycle import tables
+from turncheck.model.request_cycle import tables as tables_of
 from turncheck.model.stepping import Stepper
 from turncheck.model.vocabulary import Output
 
 from ..judging import HASH_SEED
 from ..laws.registry import selected
 from ..results import Result
-from ..situations import rows_for
 from ..verifying import EXAMPLES, verify
 from ..verifying_runs import verify_runtime
 
 
 @dataclass(frozen=True)
 class Judged:
-    """The laws that a mutant breaks; ``error`` where it broke down before any law could be judged."""
+    """The laws that a mutant breaks; ``error`` where it broke down before any law could be judged.
+
+    ``whole`` where each law was asked: generated words and logs end with the first law that breaks.
+    """
 
     mutant: str
     laws: tuple[str, ...]
+    whole: bool
     error: str | None = None
 
     @property
@@ -66,7 +70,7 @@ class MachineProjector(ReferenceTarget):
         """Project a log. Raises ImplementationError where the rows cannot."""
         try:
             chosen = policies or DEFAULT
-            return project(map(judge, events), chosen, _Stepped(self._machine, tables(chosen)))
+            return project(map(judge, events), chosen, _Stepped(self._machine, tables_of(chosen)))
         except Exception as error:
             raise ImplementationError(f"the machine fails: {error!r}") from error
 
@@ -87,59 +91,50 @@ class MachineProjector(ReferenceTarget):
         return MachineProjector(self._machine, self.name)
 
 
-def _projector(mutant: Mutant, examples: int, seed: int, *, first: bool) -> Result:
+def _projector(mutant: Mutant, _: Mapping[str, Any], examples: int, seed: int, *, first: bool) -> Result:
     target = MachineProjector(mutant.machine)
     return verify(target, selected(["projector"]), examples=examples, seed=seed, fail_fast=first, shrink=False)[0]
 
 
-_DECLARED: Final[Sequence[Mapping[str, Any]]] = (
-    {"busy": "followUp", "retries": 2},
-    {"busy": "steer", "steerLands": "after-call"},
-    {"busy": "reject", "queueAfterError": "drop", "queueAfterInterrupted": "drop"},
-    {"busy": "followUp", "queueAfterError": "hold", "queueAfterInterrupted": "hold"},
-    {"busy": "steer", "queueAfterError": "drop", "retries": 2},
-)
-"""Policies that a runtime declares: under one of these at least, every row can be taken that any allow."""
-
-
-def declared(row: Row) -> Mapping[str, Any]:
-    """The first of the policies under which *row* can be taken: what an implementation with that row would declare."""
-    capabilities = frozenset(PROFILE.capabilities)
-    return next((chosen for chosen in _DECLARED if row in rows_for(capabilities, chosen)), _DECLARED[0])
-
-
-def _runtime(mutant: Mutant, examples: int, seed: int, *, first: bool) -> Result:
-    laws = selected(["runtime"])
-    target = InteractionRuntime(mutant.machine, declared(mutant.row))
-    return verify_runtime(target, laws, words=examples, seed=seed, hash_seed=HASH_SEED, fail_fast=first, shrink=False)[
-        0
-    ]
+def _runtime(mutant: Mutant, chosen: Mapping[str, Any], examples: int, seed: int, *, first: bool) -> Result:
+    target = InteractionRuntime(mutant.machine, {POLICIES[table][0]: value for table, value in chosen.items()})
+    return verify_runtime(
+        target,
+        selected(["runtime"]),
+        words=examples,
+        seed=seed,
+        hash_seed=HASH_SEED,
+        fail_fast=first,
+        shrink=False,
+    )[0]
 
 
 FACES: Final[Mapping[str, Callable[..., Result]]] = {"request_cycle": _projector, "interaction": _runtime}
-"""Machine → what verifies an edited one."""
+"""Machine → what verifies an edited one; a runtime declares the policies that its tables are."""
 
 
 def reached(mutant: Mutant) -> bool:
     """Whether `verify` can cause the mutant's row: what nobody awaits is refused before the machine hears of it."""
-    return mutant.machine.name in FACES and mutant.row.effects != ("not_awaited",)
+    return mutant.right.name in FACES and mutant.row.effects != ("not_awaited",)
 
 
-def judged(mutant: Mutant, *, seeds: Sequence[int] = (0,), examples: int = EXAMPLES) -> Iterator[Judged]:
-    """What `verify` says of a mutant, under each seed.
+def judged(
+    mutant: Mutant, tables: Mapping[str, Any], *, seeds: Sequence[int] = (0,), examples: int = EXAMPLES
+) -> Iterator[Judged]:
+    """What `verify` says under each seed of a mutant that differs from its machine under *tables*.
 
     The words and logs that every run begins with are judged by all laws; what they do not kill is run with *examples*
     generated ones until the first law breaks.
     """
-    face = FACES[mutant.machine.name]
-    classic = _told(mutant, face(mutant, 0, 0, first=False))
+    face = FACES[mutant.right.name]
+    classic = _told(mutant, face(mutant, tables, 0, 0, first=False), whole=True)
     for seed in seeds:
         if classic.killed:
             yield classic
         else:
-            yield _told(mutant, face(mutant, examples, seed, first=True))
+            yield _told(mutant, face(mutant, tables, examples, seed, first=True), whole=False)
 
 
-def _told(mutant: Mutant, result: Result) -> Judged:
+def _told(mutant: Mutant, result: Result, *, whole: bool) -> Judged:
     broken = tuple(law.law for law in result.laws if law.verdict == "fail")
-    return Judged(mutant.name, broken, result.cut if result.summary["error"] else None)
+    return Judged(mutant.name, broken, whole, result.cut if result.summary["error"] else None)

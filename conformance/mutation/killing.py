@@ -1,43 +1,48 @@
 """Which method kills which mutant of a machine: one is killed by a word that it answers otherwise than the machine.
 
-Methods look at the machine in its own alphabet, under each of its tables. A mutant that answers every word as the
-machine does, within the bounds, is equivalent: that is decided first, by bisimulation, and counts nowhere.
+Methods look at the machine in its own alphabet, under its tables. A mutant that answers every word as the machine does,
+within the bounds, is equivalent: that is decided first, by bisimulation, and counts nowhere. Then each method is asked
+in the views in which there is a difference: in the others there is nothing to find.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from itertools import islice
 from typing import Final, TypeAlias
 
+from turncheck.model.bounded import Bounded
 from turncheck.model.claims import CLAIMS
-from turncheck.model.machine import Row
-from turncheck.model.mealy import Steps, Word, difference
-from turncheck.model.mutants import Mutant, behaviour, mutants
+from turncheck.model.mutants import Late, Mutant, behaviour, mutants
 
-from ..suites import hsi, revisits, straight, tour, ways
+from ..suites import hsi, tour
 from ..verifying import EXAMPLES
+from .applied import Around, Words
 from .view import View, views_of
 from .words import generated
 
-Answered: TypeAlias = Sequence[tuple[Word, tuple[str, ...]]]
-"""Words with the outputs that are right."""
-Suites: TypeAlias = Sequence[tuple[View, Callable[[Row], Iterable[Answered]]]]
-"""For each view its words, in parts: for a row, those first that visit it once more."""
-LARGEST: Final = 100
-"""States of a view above which k=1 is left out: of turn's largest it would be some two million words."""
+Method: TypeAlias = Sequence[Words | Around]
+"""What a method applies in a view, in parts, the cheapest first."""
+LARGEST: Final = 200
+"""States of a view above which k=1's HSI is left out: of turn's largest it would be some two million words."""
+TOUR, K0, K1 = "tour", "k=0", "k=1"
 
 
 @dataclass
 class Kills:
-    """What was found of one mutant: the methods that kill it; ``difference`` is the shortest word that could."""
+    """What was found of one mutant: the methods that kill it; ``difference`` is the shortest word that could.
+
+    ``tables`` are those under which this word is one.
+    """
 
     number: int
     name: str
+    operator: str
     hidden: bool
     row: str
     edit: str
-    difference: tuple[str, ...] | None
+    difference: tuple[str, ...] | None = None
+    tables: Mapping[str, object] = field(default_factory=dict[str, object])
     by: dict[str, bool] = field(default_factory=dict[str, bool])
 
     @property
@@ -46,106 +51,63 @@ class Kills:
         return self.difference is None
 
 
-def methods(views: Sequence[View], *, seeds: Sequence[int], examples: int = EXAMPLES) -> dict[str, Suites]:
-    """Name → suites: a transition tour, k=0, k=1 (both HSI, each word of k=0 probed), Hypothesis under each seed."""
-
-    def whole(words: Callable[[View], Iterable[Word]]) -> Suites:
-        return [(view, _parts([_answered(view, words(view))])) for view in views]
-
-    found = {
-        "tour": whole(lambda view: tour(view.machine)),
-        "k=0": whole(_first),
-        "k=1": [(view, _second(view)) for view in views],
+def methods(view: View, *, seeds: Sequence[int], examples: int = EXAMPLES) -> dict[str, Method]:
+    """Name → method: a transition tour, k=0, k=1 (both HSI), Hypothesis under each seed. Nothing is made before use."""
+    probed = Words(view, lambda: map(view.probed, hsi(view.machine, 0)))
+    found: dict[str, Method] = {
+        TOUR: [Words(view, partial(tour, view.machine))],
+        K0: [Words(view, partial(hsi, view.machine, 0)), probed, Around(view, View.straight)],
+        K1: [Around(view, View.again)],
     }
-    for seed in seeds:
-        found[f"hypothesis, seed {seed}"] = whole(partial(generated, examples=examples, seed=seed))
-    return found
-
-
-def _first(view: View) -> Iterator[Word]:
-    """k=0: the suite, each word probed, and every transition followed straight by every kind of reaction."""
-    yield from map(view.probed, hsi(view.machine, 0))
     if len(view.machine.table) <= LARGEST:
-        yield from straight(view.machine)
-
-
-def _answered(view: View, words: Iterable[Word]) -> Answered:
-    return [(word, view.machine.run(word)) for word in words]
-
-
-def _parts(parts: Sequence[Answered]) -> Callable[[Row], Iterable[Answered]]:
-    return lambda _: parts
-
-
-def _second(view: View) -> Callable[[Row], Iterable[Answered]]:
-    """What k=1 has beyond k=0, as far as it is about a row: the words that take it once more, and the suite's own.
-
-    The words about other rows are left out: a mutant of this row that they alone would kill counts as a survivor.
-    """
-
-    @cache
-    def onward() -> list[list[Word]]:
-        return ways(view.machine)
-
-    @cache
-    def again(row: Row) -> Answered:
-        return _answered(view, map(view.probed, revisits(view.right, view.machine, row, onward())))
-
-    @cache
-    def extra() -> Answered:
-        return _answered(view, hsi(view.machine, 1)) if len(view.machine.table) <= LARGEST else ()
-
-    def parts(row: Row) -> Iterator[Answered]:
-        yield again(row)
-        yield extra()
-
-    return parts
-
-
-def killed(mutant: Mutant, suites: Suites, wrongs: Sequence[Steps]) -> bool:
-    """Whether a word of *suites* kills *mutant*; *wrongs* is what it does in each view."""
-    return any(
-        _answers_otherwise(wrong, words)
-        for wrong, (_, parts) in zip(wrongs, suites, strict=True)
-        for words in parts(mutant.row)
-    )
+        found[K1] = [*found[K1], Words(view, partial(hsi, view.machine, 1))]
+    for seed in seeds:
+        found[f"hypothesis, seed {seed}"] = [Words(view, partial(generated, view, examples=examples, seed=seed))]
+    return found
 
 
 def kills(
-    name: str, *, seeds: Sequence[int] = (0,), examples: int = EXAMPLES, part: tuple[int, int] = (0, 1)
+    name: str,
+    *,
+    seeds: Sequence[int] = (0,),
+    examples: int = EXAMPLES,
+    every: int = 1,
+    part: tuple[int, int] = (0, 1),
 ) -> Iterator[tuple[Mutant, Kills]]:
-    """Every mutant of the machine called *name*, and what kills it; *part* (i, n) is each n-th, from the i-th."""
+    """Every *every*-th mutant of the machine called *name*, and what kills it.
+
+    *part* (i, n) is the i-th of n parts: a row's mutants are in one of them, as they share what was made for the row.
+    """
     views = views_of(CLAIMS[name])
-    suites = methods(views, seeds=seeds, examples=examples)
-    for mutant in islice(mutants(CLAIMS[name].machine), part[0], None, part[1]):
-        yield mutant, _kills(mutant, views, suites)
+    suites = [methods(view, seeds=seeds, examples=examples) for view in views]
+    for mutant in islice(mutants(CLAIMS[name].machine), 0, None, every):
+        if mutant.place % part[1] == part[0]:
+            yield mutant, _kills(mutant, views, suites)
 
 
-def _kills(mutant: Mutant, views: Sequence[View], suites: Mapping[str, Suites]) -> Kills:
+def _kills(mutant: Mutant, views: Sequence[View], suites: Sequence[Mapping[str, Method]]) -> Kills:
     row = f"{mutant.row.source}: {mutant.row.label}"
-    wrongs = [behaviour(mutant, view.right) for view in views]
-    found = Kills(mutant.number, mutant.name, mutant.hidden, row, mutant.edit, _difference(views, wrongs))
-    if not found.equivalent:
-        for method, words in suites.items():
-            before = method == "k=1" and found.by["k=0"]  # what k=0 kills, k=1 does
-            found.by[method] = before or killed(mutant, words, wrongs)
+    found = Kills(mutant.number, mutant.name, mutant.operator, mutant.hidden, row, mutant.edit)
+    left = [*suites[0]]
+    for view, methods, wrong, word in _differing(mutant, views, suites):
+        if found.equivalent:
+            found.difference, found.tables = word, view.tables
+            found.by = dict.fromkeys(left, False)
+        for name in left:
+            before = name == K1 and found.by[K0]  # what k=0 kills, k=1 does
+            found.by[name] = before or any(part.kill(mutant, wrong) for part in methods[name])
+        left = [name for name in left if not found.by[name]]
+        if not left:
+            break
     return found
 
 
-def _difference(views: Sequence[View], wrongs: Sequence[Steps]) -> tuple[str, ...] | None:
-    for view, wrong in zip(views, wrongs, strict=True):
-        letters = view.right.letters
-        word = difference(view.right, wrong, len(letters))
+def _differing(
+    mutant: Mutant, views: Sequence[View], suites: Sequence[Mapping[str, Method]]
+) -> Iterator[tuple[View, Mapping[str, Method], Bounded | Late, tuple[str, ...]]]:
+    """The views in which the mutant differs from the machine, with what it does there and the shortest word."""
+    for view, methods in zip(views, suites, strict=True):
+        word = view.telling.word(mutant)
         if word is not None:
-            return tuple(letters[letter] for letter in word)
-    return None
-
-
-def _answers_otherwise(wrong: Steps, words: Iterable[tuple[Word, tuple[str, ...]]]) -> bool:
-    for word, right in words:
-        state = 0
-        for letter, expected in zip(word, right, strict=True):
-            state, said = wrong.step(state, letter)
-            if said != expected:
-                return True
-    return False
+            letters = view.right.letters
+            yield view, methods, behaviour(mutant, view.right), tuple(letters[letter] for letter in word)

@@ -11,6 +11,7 @@ from .killing import Kills
 
 HYPOTHESIS = "hypothesis"
 VERIFY = "verify"
+NETS = frozenset({"equals-reference", "equals-machine"})
 
 
 class Rate(msgspec.Struct, frozen=True):
@@ -39,15 +40,22 @@ class Survivor(msgspec.Struct, frozen=True):
 
 
 class LawKills(msgspec.Struct, frozen=True):
-    """How many mutants break a law, and how many of them break no other."""
+    """How many mutants break a law, by operator, and how many of those that all laws judged break no other.
+
+    ``equals-reference`` and ``equals-machine`` look at everything: they are no other law.
+    """
 
     law: str
     kills: int
     alone: int
+    operators: dict[str, int]
 
 
 class Report(msgspec.Struct, frozen=True):
-    """One machine's mutants. ``laws`` is of what `verify` begins with, else of the first generated that kills."""
+    """One machine's mutants. ``laws`` is of what `verify` begins with, else of the first generated that kills.
+
+    ``broken`` is the kill matrix itself: mutant → the laws that it breaks.
+    """
 
     machine: str
     mutants: int
@@ -56,6 +64,7 @@ class Report(msgspec.Struct, frozen=True):
     rates: tuple[Rate, ...]
     survivors: tuple[Survivor, ...]
     laws: tuple[LawKills, ...] = ()
+    broken: dict[str, tuple[str, ...]] = {}
 
 
 def reported(
@@ -80,7 +89,8 @@ def reported(
         seeds=tuple(seeds),
         rates=tuple(_rate(method, hidden, told, kills) for method in methods for hidden in (False, True)),
         survivors=tuple(_survivors(told, kills)),
-        laws=_laws(judged),
+        laws=_laws(told, judged),
+        broken={name: tuple(sorted({law for one in some for law in one.laws})) for name, some in judged.items()},
     )
 
 
@@ -98,11 +108,13 @@ def _survivors(told: Sequence[Kills], kills: Mapping[str, Mapping[str, list[bool
                 yield Survivor(method, one.name, one.row, one.edit, one.difference or ())
 
 
-def _laws(judged: Mapping[str, Sequence[Judged]]) -> tuple[LawKills, ...]:
-    kills, alone = Counter[str](), Counter[str]()
-    for verdicts in judged.values():
+def _laws(told: Sequence[Kills], judged: Mapping[str, Sequence[Judged]]) -> tuple[LawKills, ...]:
+    kills, alone, operators = Counter[str](), Counter[str](), dict[str, Counter[str]]()
+    for one in told:
+        verdicts = judged.get(one.name, ())
         broken = {law for verdict in verdicts for law in verdict.laws}
         kills.update(broken)
-        if len(broken) == 1:
-            alone.update(broken)
-    return tuple(LawKills(law, count, alone[law]) for law, count in kills.most_common())
+        for law in broken:
+            operators.setdefault(law, Counter())[one.operator] += 1
+            alone[law] += all(verdict.whole for verdict in verdicts) and not broken - NETS - {law}
+    return tuple(LawKills(law, count, alone[law], dict(operators[law])) for law, count in kills.most_common())

@@ -18,12 +18,26 @@ def run(
     seeds: Sequence[int],
     examples: int = EXAMPLES,
     every: int = 1,
+    verified: int = 1,
+    verify_seeds: int = 1,
     jobs: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Report:
-    """Look at every *every*-th mutant of the machine called *machine*, in *jobs* processes (as many as processors)."""
+    """Look at every *every*-th mutant of the machine called *machine*, in *jobs* processes (as many as processors).
+
+    Where mutants can be run, every *verified*-th is judged by `verify` too, which takes the most of the time, under the
+    first *verify_seeds* of the seeds.
+    """
     count = jobs or os.cpu_count() or 1
-    part = partial(_part, machine, seeds=tuple(seeds), examples=examples, step=(every, count))
+    part = partial(
+        _part,
+        machine,
+        seeds=tuple(seeds),
+        verify_seeds=tuple(seeds)[:verify_seeds],
+        examples=examples,
+        steps=(every, verified),
+        count=count,
+    )
     found: list[tuple[list[Kills], dict[str, list[Judged]]]] = []
     with ProcessPoolExecutor(count) as pool:
         for done, one in enumerate(pool.map(part, range(count)), 1):
@@ -35,13 +49,20 @@ def run(
 
 
 def _part(
-    machine: str, number: int, *, seeds: Sequence[int], examples: int, step: tuple[int, int]
+    machine: str,
+    number: int,
+    *,
+    seeds: Sequence[int],
+    verify_seeds: Sequence[int],
+    examples: int,
+    steps: tuple[int, int],
+    count: int,
 ) -> tuple[list[Kills], dict[str, list[Judged]]]:
-    every, count = step
+    every, verified = steps
     found: list[Kills] = []
     verdicts: dict[str, list[Judged]] = {}
-    for mutant, one in kills(machine, seeds=seeds, examples=examples, part=(number * every, count * every)):
+    for mutant, one in kills(machine, seeds=seeds, examples=examples, every=every, part=(number, count)):
         found.append(one)
-        if reached(mutant) and not one.equivalent:
-            verdicts[one.name] = [*judged(mutant, seeds=seeds, examples=examples)]
+        if not (mutant.number // every) % verified and reached(mutant) and not one.equivalent:
+            verdicts[one.name] = [*judged(mutant, one.tables, seeds=verify_seeds, examples=examples)]
     return found, verdicts

@@ -1,22 +1,46 @@
 """A machine under one choice of tables and bounds: its rows, and the minimal Mealy machine that they are."""
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
+from typing import Any, TypeAlias
 
 from turncheck.model.bounded import BEYOND, QUIET, Bounded, bounded, views
 from turncheck.model.claims import Claims
+from turncheck.model.machine import Row
 from turncheck.model.mealy import Mealy, Word, flattened
+from turncheck.model.telling import Telling
 
-from ..suites import probes
+from ..suites import probes, revisits, straight, ways
+
+Place: TypeAlias = tuple[str, str]
+"""A control state, and an event that comes there."""
 
 
 @dataclass(frozen=True)
 class View:
-    """*right* is the declared machine, *machine* the minimal one with the same outputs."""
+    """*right* is the declared machine under *tables*, of *size* states; *machine* is the minimal one."""
 
+    tables: Mapping[str, Any]
     right: Bounded
     machine: Mealy
+    size: int
+
+    @cached_property
+    def telling(self) -> Telling:
+        """What tells mutants of the machine here."""
+        return Telling(self.right)
+
+    @cached_property
+    def table(self) -> Sequence[Sequence[tuple[int, str, Place]]]:
+        """State of ``right`` → letter → the next state, the output, and the place."""
+        right, symbols = self.right, [letter.symbol for letter in self.right.alphabet]
+        return [
+            [(*right.step(state, letter), (node.state, symbol)) for letter, symbol in enumerate(symbols)]
+            for state, node in enumerate(right.nodes[: self.size])
+        ]
 
     @cached_property
     def _probes(self) -> tuple[Word, ...]:
@@ -25,6 +49,18 @@ class View:
     def probed(self, word: Word) -> Word:
         """*word* and the probe of the state that it leads to."""
         return word + self._probes[self.machine.after(word)]
+
+    def straight(self, row: Row) -> Iterator[Word]:
+        """Straight from *row* to every kind of reaction."""
+        return straight(self.right, self.machine, row, self._onward, self.telling.accesses)
+
+    def again(self, row: Row) -> Iterator[Word]:
+        """By *row* once more in every state, each probed."""
+        return map(self.probed, revisits(self.right, self.machine, row, self._onward))
+
+    @cached_property
+    def _onward(self) -> list[list[Word]]:
+        return ways(self.machine)
 
     @cached_property
     def idle(self) -> frozenset[str]:
@@ -39,6 +75,21 @@ class View:
 
 
 def views_of(claims: Claims) -> list[View]:
-    """The views of a machine, in the order of its tables."""
-    found = [bounded(claims, tables, bounds) for tables, bounds in views(claims)]
-    return [View(right, flattened(right)) for right in found]
+    """The views of a machine, under so many of its tables that any two values of them meet in one."""
+    kept = paired([tables for tables, _ in views(claims)])
+    chosen = [(tables, bounded(claims, tables, bounds)) for tables, bounds in views(claims) if tables in kept]
+    minimal = [flattened(right) for _, right in chosen]
+    return [
+        View(tables, right, machine, len(right.nodes)) for (tables, right), machine in zip(chosen, minimal, strict=True)
+    ]
+
+
+def paired(choices: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Some of *choices* in which every two values meet that meet in any: the greedy way to a covering array."""
+    pairs = [{*combinations([*enumerate(map(repr, choice.values()))], min(len(choice), 2))} for choice in choices]
+    left, kept = set[tuple[tuple[int, str], ...]]().union(*pairs), list[Mapping[str, Any]]()
+    while left or not kept:
+        best = max(range(len(choices)), key=lambda place: len(pairs[place] & left))
+        kept.append(choices[best])
+        left -= pairs[best]
+    return kept

@@ -5,7 +5,8 @@ come first, a generated word may begin with one of them, and each word is follow
 """
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import reduce
 from typing import Any, Final
 
 import hypothesis
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from turncheck.model.machine import Row
 from turncheck.model.mealy import Word
 
+from ..drawing import SEEDED
 from ..situations import STEPS
 from .view import View
 
@@ -39,14 +41,36 @@ def accesses(view: View) -> dict[Row, Word]:
     return found
 
 
+def twice(view: View, accesses: Mapping[Row, Word]) -> Iterator[Word]:
+    """Each row's access, and on to the row once more, where it can be: what is right once can be wrong from then on."""
+    right, letters = view.right, range(len(view.right.alphabet))
+    for row, access in accesses.items():
+        first = reduce(lambda state, letter: right.step(state, letter)[0], access, 0)
+        seen, waiting = {first}, deque([(first, access)])
+        while waiting:
+            state, word = waiting.popleft()
+            if any(right.rows.get((state, letter)) == row for letter in letters):
+                again = next(letter for letter in letters if right.rows.get((state, letter)) == row)
+                yield (*word, again)
+                break
+            for letter in letters:
+                after = right.step(state, letter)[0]
+                if after not in seen:
+                    seen.add(after)
+                    waiting.append((after, (*word, letter)))
+
+
 def generated(view: View, *, examples: int, seed: int) -> Iterator[Word]:
     """The words to every row, and *examples* generated ones, each with its probe."""
-    reached = [*accesses(view).values()]
-    for word in [*reached, *_drawn(view, reached, examples, seed)]:
+    found = accesses(view)
+    reached = [*found.values()]
+    for word in [*reached, *_drawn(view, [*reached, *twice(view, found)], examples, seed)]:
         yield view.probed(word)
 
 
 def _drawn(view: View, reached: list[Word], examples: int, seed: int) -> list[Word]:
+    if not examples:
+        return []
     drawn: list[Word] = []
     apt = [_apt(view, state) for state in range(len(view.machine.table))]
     every = range(len(view.machine.letters))
@@ -68,6 +92,7 @@ def _drawn(view: View, reached: list[Word], examples: int, seed: int) -> list[Wo
         database=None,
         deadline=None,
         derandomize=False,
+        backend=SEEDED,
         phases=(Phase.generate,),
         suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
     )
@@ -75,8 +100,7 @@ def _drawn(view: View, reached: list[Word], examples: int, seed: int) -> list[Wo
     def collect(word: Any) -> None:
         drawn.append(word)
 
-    if examples:
-        collect()
+    collect()
     return drawn
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from turncheck.conformance.situations import access_words, directed, idle, rows_for
+from turncheck.conformance.situations import access_words, directed, idle, revisit_words, rows_for
 from turncheck.model.interaction import SPEC, tables
 
 ALL = frozenset(
@@ -32,6 +32,13 @@ def test_an_access_word_ends_with_its_row_and_is_the_shortest(policies):
     words = access_words(tables(policies), ALL)
     assert all(row.event == word[-1] for row, word in words.items())
     assert max(map(len, words.values())) <= 6
+
+
+@pytest.mark.parametrize("policies", POLICIES, ids=str)
+def test_a_word_to_a_row_once_more_goes_on_from_its_access_word(policies):
+    words, again = access_words(tables(policies), ALL), revisit_words(tables(policies), ALL)
+    begun = [again[row][: len(words[row])] == words[row] and again[row][-1] == row.event for row in again]
+    assert (set(again), all(begun)) == (set(words), True)
 
 
 @pytest.mark.parametrize("policies", POLICIES, ids=str)

@@ -36,8 +36,13 @@ def told(invoke, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def cut(invoke, tmp_path_factory):
-    letters = ("--letters", "user*", "--letters", "steer*", "--letters", "text", "--letters", "model-stop")
-    return invoke(tmp_path_factory.mktemp("cut"), "verify", RIGHT, *SUITE, *letters, "-k", "2", "--budget", "1.5")
+    # Some ten seconds of words on the machine that this was written on, and a third of a second to know the model.
+    letters = [
+        part
+        for name in ("user*", "steer*", "follow-up*", "text", "model-stop", "abort")
+        for part in ("--letters", name)
+    ]
+    return invoke(tmp_path_factory.mktemp("cut"), "verify", RIGHT, *SUITE, *letters, "-k", "2", "--budget", "2")
 
 
 def test_a_target_that_is_as_the_model_exits_with_0(right):

@@ -6,11 +6,14 @@ import pytest
 
 from turncheck.model.bounded import bounded, views
 from turncheck.model.claims import CLAIMS
-from turncheck.model.mealy import difference
+from turncheck.model.mealy import difference, flattened
 from turncheck.model.mutants import OPERATORS, behaviour, mutants
+from turncheck.model.telling import Telling
 
 FLOW = CLAIMS["event_flow"]
 MUTANTS = [*mutants(FLOW.machine)]
+RIGHT = bounded(FLOW, *views(FLOW)[0])
+flattened(RIGHT)  # visits every state
 
 
 def told(mutant):
@@ -70,3 +73,17 @@ def test_a_hidden_mutant_as_rows_does_what_it_does_as_a_table(mutant):
 
 def test_swapping_two_effects_that_do_not_meet_is_equivalent():
     assert told(named("executing: tool-result [waiting", "take before result")) is None
+
+
+@pytest.mark.parametrize("mutant", MUTANTS[::23], ids=lambda one: one.name)
+def test_what_is_looked_for_around_a_row_is_what_bisimulation_finds(mutant):
+    found = Telling(RIGHT).word(mutant)
+    every = difference(RIGHT, behaviour(mutant, RIGHT), len(RIGHT.letters))
+    assert (found is None, len(found or ())) == (every is None, len(every or ()))
+
+
+@pytest.mark.parametrize("mutant", MUTANTS[::23], ids=lambda one: one.name)
+def test_the_word_that_is_found_tells_the_mutant(mutant):
+    word = Telling(RIGHT).word(mutant)
+    wrong = bounded(FLOW, *views(FLOW)[0], machine=mutant.machine)
+    assert word is None or wrong.run(word) != RIGHT.run(word)
