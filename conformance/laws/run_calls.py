@@ -113,15 +113,23 @@ def tool_failure_survived(play: Play) -> Judgement:
 
 
 def malformed_never_executes(play: Play) -> Judgement:
-    """A call whose arguments are no JSON is never executed (TM-4.1)."""
-    for response in play.whole_responses():
-        broken = [call.call_id for call in _calls(response) if _malformed(call.arguments)]
-        for name in broken:
-            yield SEEN
-            for move in play.moves:
-                if any(one.call_id == name for one in move.tools()):
-                    yield Finding(max(move.end - 1, 0), f"{name} is executed, and its arguments are no JSON")
-                    break
+    """A call whose arguments are no JSON is never executed (TM-4.1).
+
+    An id can recur: then there are at most as many executions under it as calls with arguments that are JSON.
+    """
+    calls = [call for response in play.whole_responses() for call in _calls(response)]
+    for name in dict.fromkeys(call.call_id for call in calls if _malformed(call.arguments)):
+        yield SEEN
+        others = [call for response in play.responses for call in _calls(response) if call.call_id == name]
+        right = sum(not _malformed(call.arguments) for call in others)
+        executed: dict[str, Move] = {}
+        for move in play.moves:
+            for one in move.tools():
+                if one.call_id == name:
+                    executed.setdefault(one.execution, move)
+        if len(executed) > right:
+            move = [*executed.values()][right]
+            yield Finding(max(move.end - 1, 0), f"{name} is executed, and its arguments are no JSON")
 
 
 def ids_never_mixed(play: Play) -> Judgement:

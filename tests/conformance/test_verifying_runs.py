@@ -9,10 +9,13 @@ import pytest
 from runtimes import wrong
 from runtimes.right import Right
 
+from turncheck.conformance.driving import observing
 from turncheck.conformance.judging_runs import UNSETTLED
+from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, PLAY_LAWS, selected
 from turncheck.conformance.results import read, write
 from turncheck.conformance.verifying_runs import verify_runtime
+from turncheck.model.stimuli import ModelOutput, ModelStop, ResetOptions, ToolCall, User
 
 ALL = selected(["runtime"])
 
@@ -32,6 +35,14 @@ def verdicts(result):
 
 def reasons(result, verdict):
     return {law.law: law.why for law in result.laws if law.verdict == verdict}
+
+
+class KeepsIds(wrong.ExecutesMalformedArguments):  # type: ignore[misc] # found by pytest's pythonpath
+    """An id that recurs stays; the first call of it is executed, whatever its arguments."""
+
+    def call(self, call):
+        self.policies["repeated"] = "kept"
+        super().call(call)
 
 
 class InfersItsEnds(Right):  # type: ignore[misc] # found by pytest's pythonpath
@@ -115,6 +126,15 @@ def test_a_law_without_evidence_is_inconclusive(monkeypatch):
     monkeypatch.setitem(PLAY_LAWS, "run-ends-once", lambda _: iter(()))
     result, _ = verified(Right(), [LAWS["run-ends-once"]])
     assert reasons(result, "inconclusive") == {"run-ends-once": "no evidence: it needs a run that ended"}
+
+
+@pytest.mark.parametrize(("arguments", "finds"), [(({}, '{"path": '), 0), (('{"path": ', "{"), 1)], ids=["one", "none"])
+def test_what_is_executed_under_an_id_that_recurs_may_be_its_call_that_is_json(arguments, finds):
+    calls = [ModelOutput(item=ToolCall(call_id="c", tool="read", arguments=given)) for given in arguments]
+    word = [User(id="u", text="go"), *calls, ModelStop(reason="tool-use")]
+    play = observing(KeepsIds())(word, ResetOptions())
+    findings = [one for one in PLAY_LAWS["malformed-never-executes"](play) if isinstance(one, Finding)]
+    assert ([one.call_id for move in play.moves for one in move.tools()], len(findings)) == (["c"], finds)
 
 
 def test_evidence_that_is_all_inferred_is_inconclusive():
