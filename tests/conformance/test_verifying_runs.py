@@ -15,7 +15,7 @@ from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, PLAY_LAWS, selected
 from turncheck.conformance.results import read, write
 from turncheck.conformance.verifying_runs import verify_runtime
-from turncheck.model.stimuli import ModelOutput, ModelStop, ResetOptions, ToolCall, User
+from turncheck.model.stimuli import ModelOutput, ModelStop, ResetOptions, Stimulus, ToolCall, User
 
 ALL = selected(["runtime"])
 
@@ -131,7 +131,7 @@ def test_a_law_without_evidence_is_inconclusive(monkeypatch):
 @pytest.mark.parametrize(("arguments", "finds"), [(({}, '{"path": '), 0), (('{"path": ', "{"), 1)], ids=["one", "none"])
 def test_what_is_executed_under_an_id_that_recurs_may_be_its_call_that_is_json(arguments, finds):
     calls = [ModelOutput(item=ToolCall(call_id="c", tool="read", arguments=given)) for given in arguments]
-    word = [User(id="u", text="go"), *calls, ModelStop(reason="tool-use")]
+    word: list[Stimulus] = [User(id="u", text="go"), *calls, ModelStop(reason="tool-use")]
     play = observing(KeepsIds())(word, ResetOptions())
     findings = [one for one in PLAY_LAWS["malformed-never-executes"](play) if isinstance(one, Finding)]
     assert ([one.call_id for move in play.moves for one in move.tools()], len(findings)) == (["c"], finds)
