@@ -47,7 +47,8 @@ class TargetError(Exception):
 
     def __str__(self) -> str:
         log = "".join(f"\n    {excerpt(line)}" for line in self.stderr)
-        parts = {"sent": self.sent, "expected": self.expected, "came": self.came, "stderr": log, "see": self.see}
+        see = self.see and f"{self.see}, in turncheck's source"  # an installed package has no docs beside it
+        parts = {"sent": self.sent, "expected": self.expected, "came": self.came, "stderr": log, "see": see}
         return "\n".join([self.problem, *(f"  {name}: {text}" for name, text in parts.items() if text)])
 
 

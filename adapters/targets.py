@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from types import TracebackType
 from typing import Final, Protocol, Self
 
@@ -94,7 +95,8 @@ def open_target(
     kind = KINDS.get(name)
     if kind is None:
         forms = "".join(f"\n  {kind.form:28} {kind.description}" for kind in KINDS.values())
-        hint = f"\nperhaps you mean python:{text}" if _ATTRIBUTE.fullmatch(text) else ""
+        meant = _meant(text)
+        hint = f"\nperhaps you mean {meant}" if meant else ""
         names = f"\n  {'a known runtime':28} {', '.join(known())}"
         raise BadTargetError(f"no target {text!r}; a target is one of{forms}{names}{hint}")
     return kind.open(text, rest, options)
@@ -123,6 +125,16 @@ def open_runtime(
 
 
 _ATTRIBUTE: Final = re.compile(r"[\w.]+:[\w.]+")
+_RUN_BY: Final = {".py": "python", ".js": "node", ".cjs": "node", ".mjs": "node"}
+
+
+def _meant(text: str) -> str:
+    """The target that *text* is most likely to mean, which lacks its kind; empty where nothing suggests one."""
+    if _ATTRIBUTE.fullmatch(text):
+        return f"python:{text}"
+    program = _RUN_BY.get(PurePath(text).suffix)
+    command = text if " " in text else f"{program} {text}"
+    return shlex.quote(f"cmd:{command}") if program else ""
 
 
 def _reference(text: str, rest: str, options: Options) -> Target:

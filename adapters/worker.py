@@ -5,6 +5,7 @@ runtime. The working directory is importable, before all else but what this modu
 to stderr, and its stdin is empty: the protocol has the real ones to itself.
 """
 
+import importlib
 import os
 import sys
 import traceback
@@ -17,6 +18,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 from msgspec import Raw
 
+from . import loading
 from .answers import serve_lines, unsupported
 from .kit import turncheck_kit
 from .loading import Loaded, load
@@ -64,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         loaded = load(text)
     except Exception as error:  # noqa: BLE001 - importing runs whatever the user wrote
-        print(_told(error, skip=None), f"turncheck: cannot load {text}: {error}", sep="\n", file=sys.stderr)
+        print(_users_traceback(error) + f"turncheck: cannot load {text}: {error}", file=sys.stderr)
         return 2
     if isinstance(loaded, Loaded):
         serve(loaded, requests, answers)
@@ -135,6 +137,14 @@ def _failed(seq: int, error: Exception) -> Answer:
 
 def _told(error: Exception, skip: TracebackType | None) -> str:
     return "".join(traceback.format_exception(error.with_traceback(skip or error.__traceback__)))[-_DETAIL:]
+
+
+def _users_traceback(error: Exception) -> str:
+    """The traceback of *error* where it shows code of the user's; else its message says it all."""
+    ours = (__file__, loading.__file__, importlib.__file__, "<frozen importlib")
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = isinstance(error, SyntaxError) or not all(frame.filename.startswith(ours) for frame in frames)
+    return f"{_told(error, skip=None)}\n" if theirs else ""
 
 
 def _take_pipes() -> tuple[BinaryIO, int]:

@@ -17,7 +17,7 @@ COMMANDS: Final = {
     "diagrams": "Draw the machines, or check that the drawings are in step.",
     "drive": "Drive a runtime by hand: play the user, the model, the tools and the clock.",
     "explain": "Teach a law: why it matters, and the smallest example that breaks it.",
-    "init": "Write a working adapter, a test and a CI workflow to begin with.",
+    "init": "Write a working adapter, or a projector (--kind projector), a test and a CI workflow.",
     "laws": "List the laws, or show one.",
     "learn": "Learn a runtime's own machine, draw it, and lay it over another one's.",
     "matrix": "Verify several runtimes, and write one table.",

@@ -1,16 +1,18 @@
 """What a run exercised, against all there is: the states and rows of a machine, clauses, and values of policies."""
 
+import functools
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from turncheck.adapters.protocol import RUNTIME_POLICIES, Role
+from turncheck.adapters.protocol import RUNTIME_POLICIES, Profile, Role
 from turncheck.model.decode import judge
 from turncheck.model.events import symbol_of
+from turncheck.model.exploring import explore
 from turncheck.model.machine import Row
-from turncheck.model.policies import VALUES
+from turncheck.model.policies import DEFAULT, VALUES, Policies
 from turncheck.model.request_cycle import SPEC, tables
 from turncheck.model.stepping import Stepper
 
@@ -24,9 +26,13 @@ _OF_RUNTIMES: Final = {**RUNTIME_POLICIES, **{name: VALUES[name] for name in VAL
 
 
 class Coverage:
-    """Follows the rows that the core machine takes on each case that a projector is given."""
+    """Follows the rows that the core machine takes on each case that a projector is given.
 
-    def __init__(self) -> None:
+    *own* are the policies of a projector that takes no others: the rows that they rule out are not counted.
+    """
+
+    def __init__(self, own: Policies | None = None) -> None:
+        self._every = list(SPEC.rows()) if own is None else _allowed(own)
         self._rows: Counter[Row] = Counter()
         self._policies: set[Any] = set()
 
@@ -44,11 +50,18 @@ class Coverage:
             f"{name}={value}" for policies in self._policies for name, value in msgspec.to_builtins(policies).items()
         }
         shares = [
-            *_taken("projector", list(SPEC.rows()), self._rows),
+            *_taken("projector", self._every, self._rows),
             _clauses("projector", laws),
             _share("projector", "policy values", _every(VALUES), values),
         ]
         return {**_short(shares), "policies": f"{len(self._policies)}/{COMBINATIONS}"}
+
+
+@functools.cache
+def _allowed(policies: Policies) -> list[Row]:
+    """The rows that the machine can take under *policies*: a queue of one and one call reach them all."""
+    reached = explore(SPEC, tables(policies), bound=1).rows
+    return [row for row in SPEC.rows() if row in reached]
 
 
 def run_figures(rows: Sequence[Row], run: Judging, laws: Iterable[LawResult]) -> Covered:
@@ -56,7 +69,7 @@ def run_figures(rows: Sequence[Row], run: Judging, laws: Iterable[LawResult]) ->
     shares = [
         *_taken("runtime", rows, run.taken),
         _clauses("runtime", laws),
-        _share("runtime", "policy values", _every(_OF_RUNTIMES), run.policies),
+        _share("runtime", "policy values", _every(_OF_RUNTIMES), run.policies | _by_default(run.runtime.profile)),
     ]
     return {
         **_short(shares),
@@ -64,6 +77,13 @@ def run_figures(rows: Sequence[Row], run: Judging, laws: Iterable[LawResult]) ->
         "stimuli": run.stimuli,
         "unsettled": run.unsettled,
     }
+
+
+def _by_default(profile: Profile) -> set[str]:
+    """What becomes of a queue where the profile does not say: it is judged by the default."""
+    fates = {name: fate for name, fate in msgspec.to_builtins(DEFAULT).items() if name.startswith("queue")}
+    queues = profile.can("follow-up")
+    return {f"{name}={fate}" for name, fate in fates.items() if queues and name not in profile.policies}
 
 
 def suite_figures(run: Judging, suite: SuiteRun, laws: Iterable[LawResult]) -> Covered:

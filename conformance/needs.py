@@ -6,8 +6,8 @@ from .laws.law import Law
 
 
 def missing(law: Law, profile: Profile) -> list[str]:
-    """What *law* needs and the profile does not declare."""
-    return [need for need in law.needs if not _has(need, profile)]
+    """What *law* needs and the profile does not declare; of ``steps or rounds`` one is enough."""
+    return [need for need in law.needs if not any(_has(one, profile) for one in need.split(" or "))]
 
 
 def _has(need: str, profile: Profile) -> bool:

@@ -109,7 +109,7 @@ def brief(event: Any) -> str:
         return "unreadable line" if event is None else _short(event)
     fields = cast(dict[str, Any], event)
     shown = "  ".join(f"{key}={_short(value)}" for key, value in fields.items() if key != "type")
-    return f"{fields.get('type')!s:13} {shown}"
+    return f"{fields.get('type')!s:13} {shown}".rstrip()
 
 
 def _short(value: Any) -> str:

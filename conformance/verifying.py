@@ -15,12 +15,14 @@ from hypothesis.errors import Flaky
 from turncheck.adapters.errors import TargetError
 from turncheck.adapters.projector import ProjectorTarget
 from turncheck.model.cycles import Projection
+from turncheck.model.policies import Policies
 
 from .classics import CLASSICS
 from .coverage import Coverage
 from .generation import Case, cases
 from .judging import HASH_SEED, Judge
 from .laws.law import Finding, Law
+from .needs import missing
 from .results import INTERRUPTED, Counterexample, Evidence, Input, LawResult, Result, Verdict, plain, summary
 
 EXAMPLES: Final = 300
@@ -54,7 +56,11 @@ class _Failure:
 
 @dataclass
 class _Run:
-    """Everything a run learns."""
+    """Everything a run learns.
+
+    ``known`` are the laws that were broken when generation last began, ``shrunk`` the events that shrinking had cost by
+    then, ``shrinking_from`` those given to the target when a log first broke another law.
+    """
 
     judge: Judge
     deadline: float
@@ -65,7 +71,9 @@ class _Run:
     coverage: Coverage = field(default_factory=Coverage)
     examples: int = 0
     logs: int = 0
+    known: frozenset[str] = frozenset()
     shrinking_from: int | None = None
+    shrunk: int = 0
     broken: TargetError | None = None
     cut: str | None = None
 
@@ -88,20 +96,33 @@ class _Run:
                 self.failures[law] = _Failure(size, case, finding, projection)
 
     def generated(self, case: Case) -> None:
-        """Judge a generated case once; raises the first law it breaks, and keeps within time and shrink bound."""
+        """Judge a generated case once; raises the first law it breaks, but for those that are known to be broken.
+
+        Keeps within time and shrink bound.
+        """
         known = Input(case.log, case.policies, case.cuts)
         key = msgspec.json.encode(known)
         if key not in self.verdicts:
-            if self._late() or self._shrunk():
+            if self._late() or (self.shrinking_from is not None and self._shrunk() > SHRINK_EVENTS):
                 raise _OverError
             self.verdicts[key] = self.case(known)
             self.examples += 1
             self.progress(f"{self.examples} logs, {len(self.failures)} laws broken")
-        laws = self.verdicts[key]
-        if laws:
+        law = next((law for law in self.verdicts[key] if law not in self.known), None)
+        if law is not None:
             if self.shrinking_from is None:
                 self.shrinking_from = self.judge.events
-            raise _exception(laws[0])
+            raise _exception(law)
+
+    def resumes(self) -> bool:
+        """Whether a broken law has ended generation, which then begins anew, for the laws that are not broken yet.
+
+        The same seed gives the same logs, and none of them is judged twice.
+        """
+        if self.shrinking_from is None or self.cut is not None:
+            return False
+        self.shrunk, self.shrinking_from, self.known = self._shrunk(), None, frozenset(self.failures)
+        return True
 
     def reduce(self, law: Law) -> None:
         """Leave events out of the smallest case that breaks *law*, as long as it still does.
@@ -126,8 +147,9 @@ class _Run:
             before, size = size, len(self.failures[law.name].input.events)
             stride = stride - max(stride // 2, 1) if size == before else min(stride * 2, size)
 
-    def _shrunk(self) -> bool:
-        return self.shrinking_from is not None and self.judge.events - self.shrinking_from > SHRINK_EVENTS
+    def _shrunk(self) -> int:
+        """The events that shrinking has cost."""
+        return self.shrunk + (0 if self.shrinking_from is None else self.judge.events - self.shrinking_from)
 
     def _late(self) -> bool:
         if time.monotonic() > self.deadline:
@@ -170,20 +192,25 @@ def verify(
     says.
     The target stays open. Raises TargetError when its twin process does not start.
     """
-    applicable = [law for law in laws if all(map(target.profile.can, law.needs))]
+    applicable = [law for law in laws if not missing(law, target.profile)]
     started = time.monotonic()
     classics = _classics(target)
     with target.again(HASH_SEED) as twin:
         judge = Judge(target, twin, applicable)
-        run = _Run(judge, started + budget if budget else float("inf"), fail_fast, progress)
+        deadline = started + budget if budget else float("inf")
+        run = _Run(judge, deadline, fail_fast, progress, coverage=Coverage(_own(target)))
         try:
             for case in classics:
                 run.case(case)
-            if examples and not (fail_fast and run.failures):
-                _generate(run, examples, seed, [Phase.generate, Phase.shrink] if shrink else [Phase.generate])
-            for law in applicable if shrink else ():
-                if law.name in run.failures:
-                    run.reduce(law)
+            generates = examples and not (fail_fast and run.failures)
+            while True:
+                if generates:
+                    _generate(run, examples, seed, [Phase.generate, Phase.shrink] if shrink else [Phase.generate])
+                for law in applicable if shrink else ():
+                    if law.name in run.failures.keys() - run.known:
+                        run.reduce(law)
+                if fail_fast or not shrink or not run.resumes():
+                    break
         except _BrokenTargetError:
             run.cut = f"the target broke: {run.broken}"
         except KeyboardInterrupt:
@@ -207,7 +234,7 @@ def verify(
 
 def _classics(target: ProjectorTarget) -> list[Input]:
     """The classic cases, each once: under the target's own policies where it takes no others."""
-    own = None if target.profile.can("policies") else target.profile.projection_policies()
+    own = _own(target)
     found: list[Input] = []
     for log, policies, cuts in CLASSICS:
         case = Input(log, own or policies, cuts)
@@ -216,9 +243,12 @@ def _classics(target: ProjectorTarget) -> list[Input]:
     return found
 
 
-def _generate(run: _Run, examples: int, seed: int, phases: Sequence[Phase]) -> None:
-    declared = None if run.judge.target.profile.can("policies") else run.judge.declared
+def _own(target: ProjectorTarget) -> Policies | None:
+    """The target's own policies, where it takes no others."""
+    return None if target.profile.can("policies") else target.profile.projection_policies()
 
+
+def _generate(run: _Run, examples: int, seed: int, phases: Sequence[Phase]) -> None:
     @hypothesis.seed(seed)
     @settings(
         max_examples=examples,
@@ -230,7 +260,7 @@ def _generate(run: _Run, examples: int, seed: int, phases: Sequence[Phase]) -> N
         phases=phases,
         suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
     )
-    @given(cases(policies=declared))
+    @given(cases(policies=_own(run.judge.target)))
     def explore(case: Case) -> None:
         run.generated(case)
 
@@ -246,9 +276,8 @@ def _verdict(law: Law, run: _Run, target: ProjectorTarget) -> LawResult:
     def graded(verdict: Verdict, why: str | None = None) -> LawResult:
         return LawResult(law.name, law.kind, law.clauses, verdict, evidence, why)
 
-    missing = [need for need in law.needs if not target.profile.can(need)]
-    if missing:
-        return graded("skipped", f"not declared: {', '.join(missing)}")
+    if absent := missing(law, target.profile):
+        return graded("skipped", f"not declared: {', '.join(absent)}")
     if law.name in run.failures:
         return graded("fail", run.failures[law.name].finding.message)
     if run.broken is not None:

@@ -36,10 +36,20 @@ class Grading:
             text = updated(file.read_text("utf-8") if file.exists() else "", result, today)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(text.encode("utf-8", "replace"))
-            return read(file)
+            written = read(file)
         except (OSError, UnicodeDecodeError, BaselineError) as error:
             notice(f"the baseline {file} is left as it is: {error}")  # which must not hide the result
             return self.baseline
+        notice(f"the baseline {file} is written: {_changes(self.baseline, written)}")
+        return written
+
+
+def _changes(before: Baseline, after: Baseline) -> str:
+    """How many entries came, went and were renewed; that none did, where that is so."""
+    old, new = ({**one.known, **one.flaky} for one in (before, after))
+    renewed = sum(new[glob] != entry for glob, entry in old.items() if glob in new)
+    counted = {"added": len(new.keys() - old.keys()), "taken out": len(old.keys() - new.keys()), "renewed": renewed}
+    return ", ".join(f"{count} {what}" for what, count in counted.items() if count) or "nothing has changed"
 
 
 def grading(file: Path | None, *, update: bool, fail_fast: bool) -> Grading:

@@ -73,7 +73,9 @@ def _show(replay: Replay) -> None:
 def _read(file: Path) -> AnyCounterexample:
     try:
         found = read(file)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except OSError as error:
+        raise click.ClickException(f"{file} cannot be read: {error.strerror or error}") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise click.ClickException(f"{file} is no counterexample file: {error}") from error
     subject = "projector" if isinstance(found, Counterexample) else "runtime"
     if found.law not in LAWS or LAWS[found.law].subject != subject:

@@ -78,10 +78,11 @@ def command(
 ) -> None:
     """Hold an implementation to every law.
 
-    TARGET is reference, python:package.module:attribute, or cmd:command line (`turncheck targets`). Failures are
-    shrunk, shown, and written as counterexample files that `turncheck replay` reads. Exits 0 when nothing is wrong, 1
-    when a law is broken, 2 when the target broke or no law could be judged. A law that the baseline lists may fail; one
-    that it lists and that passes is stale, which exits 1.
+    TARGET is python:package.module:attribute, cmd:command line, http://127.0.0.1:PORT/path, reference[:MACHINE], or a
+    known runtime such as pi@0.87.1 (`turncheck targets`). Failures are shrunk, shown, and written as counterexample
+    files that `turncheck replay` reads. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when the target broke
+    or no law could be judged. A law that the baseline lists may fail; one that it lists and that passes is stale, which
+    exits 1.
     """
     if dry_run and suite is not None:
         raise click.UsageError("--dry-run starts nothing, and a suite is made for what a target declares")
@@ -148,7 +149,9 @@ def _profile(path: Path) -> Profile:
     try:
         profile = msgspec.json.decode(path.read_bytes(), type=Profile)
         profile.projection_policies()
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise click.ClickException(f"the profile {path} cannot be read: {error.strerror or error}") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise click.ClickException(f"the profile {path} cannot be used: {error}") from error
     return profile
 

@@ -45,8 +45,8 @@ class Law:
 
     ``subject`` is what the law judges: a recorded log (`check`), a projector or a runtime (`verify`), or a UI's
     collation of an event flow (the functions of ``COLLATION_LAWS``). ``needs`` are the capabilities without which it is
-    skipped; ``machine`` and ``policy`` are needs of that form: ``machine turn``. With
-    ``suite``, `verify --suite` alone judges it.
+    skipped; ``machine`` and ``policy`` are needs of that form: ``machine turn``; of ``steps or rounds`` one is enough.
+    With ``suite``, `verify --suite` alone judges it.
     """
 
     name: str

@@ -131,9 +131,16 @@ class Play:
 
     def cycle_before(self, move: Move) -> int:
         """The index of the cycle that was open when *move* came, -1 for none."""
+        return self._open(move.first)
+
+    def cycle_after(self, move: Move) -> int:
+        """The index of the cycle that is open when *move* has settled, -1 for none."""
+        return self._open(move.end)
+
+    def _open(self, at: int) -> int:
         for index, cycle in enumerate(self.cycles):
             begins = self.cycles[index - 1].stop if cycle.kind == "followUp" and index else cycle.root
-            if begins is not None and begins < move.first and (cycle.stop is None or cycle.stop >= move.first):
+            if begins is not None and begins < at and (cycle.stop is None or cycle.stop >= at):
                 return index
         return -1
 

@@ -60,7 +60,7 @@ _TRACE: Final = (
     _on_trace(cycles.rounds, "a cycle of two rounds", "rounds"),
     _on_trace(cycles.views_agree, "a cycle with both views", "steps", "rounds"),
     _on_trace(cycles.order, "two positions in one list"),
-    _on_trace(cycles.conservation, "an event"),
+    _on_trace(cycles.conservation, "an event", "steps or rounds"),
     _on_trace(cycles.anomalies_exact, "a log with an anomaly"),
 )
 _EXPERIMENT: Final = (

@@ -38,13 +38,23 @@ def run_never_stuck(play: Play) -> Judgement:
         if move.step.awaiting:
             yield SEEN
         else:
-            yield Finding(
-                max(move.end - 1, 0), "stuck: quiet in an open run, and nothing is awaited", "a model or a tool", []
-            )
+            why = f"stuck: quiet in an open run, and nothing is awaited{_unserved(play, move)}"
+            yield Finding(max(move.end - 1, 0), why, "a model or a tool", [])
             return
     if play.moves and play.moves[-1].closing and play.moves[-1].active:
         answers = sum(move.closing for move in play.moves)
         yield Finding(max(len(play.log) - 1, 0), f"the run does not end: the environment answered {answers} times")
+
+
+def _unserved(play: Play, move: Move) -> str:
+    """Which message the open run is of, where nothing in the log shows it: one that waited, and was never served."""
+    index = play.cycle_after(move)
+    if index < 0 or play.cycles[index].kind != "followUp":
+        return ""
+    if any(one.cycle == index and one.at < move.end for one in play.requests):
+        return ""
+    name = next((name for name, at in play.messages.items() if at == play.cycles[index].root), "a message")
+    return f": the run is that of {name}, which waited and is not served"
 
 
 def next_message_served(play: Play) -> Judgement:

@@ -86,7 +86,9 @@ def queue_as_declared(play: Play) -> Judgement:
         served = [one for one in play.requests if stop < one.at < min(users, default=len(play.log))]
         yield SEEN
         if fate == "promote" and not served:
-            yield Finding(stop, "the queue is not promoted, as declared", "a request", "nothing")
+            policy = f"queueAfter{(cycle.reason or '').capitalize()}"
+            why = "declared" if policy in play.policies else f"by default ({policy} is not declared)"
+            yield Finding(stop, f"the queue is not promoted, as {why}", "a request", "nothing")
         elif fate != "promote" and served:
             yield Finding(served[0].at, f"the queue is promoted, where {fate} is declared", fate, "promote")
         elif fate == "drop" and (late := _late(play, waiting, stop)) is not None:

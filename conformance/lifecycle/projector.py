@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from msgspec import to_builtins
+
 from turncheck.adapters.projector import ProjectorTarget
 from turncheck.adapters.protocol import encode
 from turncheck.model.cycles import Projection
@@ -45,7 +47,9 @@ def _unreadable(target: ProjectorTarget) -> None:
 def _twice(target: ProjectorTarget) -> None:
     first, second = target.project(LOG), target.project(LOG)
     if first != second:
-        raise _misbehaving("projects the same log in another way the second time", LOG, first, second, SEE)
+        raise _misbehaving(
+            "projects the same log in another way the second time", LOG, _shown(target, first), _shown(target, second)
+        )
 
 
 def _policies(target: ProjectorTarget) -> None:
@@ -71,11 +75,22 @@ def _hold(target: ProjectorTarget, log: Sequence[Any], came: Projection, policie
     views = frozenset(view for view in ("steps", "rounds") if target.profile.can(view))
     right = without(project(tuple(map(judge, log)), policies), views)
     if came != right:
-        raise _misbehaving("the projection is not the model's", log, right, came, see)
+        problem = "the projection is not the model's"
+        raise _misbehaving(problem, log, _shown(target, right), _shown(target, came), see)
 
 
-def _misbehaving(problem: str, log: Sequence[Any], expected: Projection, came: Projection, see: str) -> Misbehaving:
-    return Misbehaving(problem, sent=encode(log), expected=encode(expected).decode(), came=encode(came), see=see)
+def _shown(target: ProjectorTarget, projection: Projection) -> bytes:
+    """*projection* as *target* writes it: a view that it does not declare has no key, unless something is in it."""
+    value = to_builtins(projection)
+    for cycle in value["cycles"]:
+        for view in ("steps", "rounds"):
+            if not (cycle[view] or target.profile.can(view)):
+                del cycle[view]
+    return encode(value)
+
+
+def _misbehaving(problem: str, log: Sequence[Any], expected: bytes, came: bytes, see: str = SEE) -> Misbehaving:
+    return Misbehaving(problem, sent=encode(log), expected=expected.decode(), came=came, see=see)
 
 
 PROJECTOR: Final = (

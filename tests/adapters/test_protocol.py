@@ -214,5 +214,5 @@ def test_an_error_teaches():
         "  stderr: ",
         "    warning",
         "    bye",
-        "  see: docs/protocol.md#feed",
+        "  see: docs/protocol.md#feed, in turncheck's source",
     ]

@@ -140,6 +140,19 @@ def test_a_forgotten_kind_is_guessed():
         open_projector("myapp.turns:project", timeout=LONG)
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("projector.mjs", "'cmd:node projector.mjs'"),
+        ("./adapter.py", "'cmd:python ./adapter.py'"),
+        ("deno projector.mjs", "'cmd:deno projector.mjs'"),
+    ],
+)
+def test_a_program_is_guessed(text, meant):
+    with pytest.raises(BadTargetError, match=rf"perhaps you mean {meant}$"):
+        open_projector(text, timeout=LONG)
+
+
 @pytest.mark.parametrize("text", ["reference:motor", "python:", "python:module", "cmd:", "cmd:  ", "cmd:'"])
 def test_what_follows_the_kind_is_judged(text):
     with pytest.raises(BadTargetError, match="no target"):

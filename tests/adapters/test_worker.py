@@ -179,6 +179,22 @@ def test_an_attribute_that_is_no_projector_is_told(serve):
         serve("number")
 
 
+@pytest.mark.parametrize("text", ["projectors:nothing", "projectors:number", "no_such_module:project"])
+def test_what_is_misspelt_is_told_on_one_line(monkeypatch, text):
+    monkeypatch.chdir(DOUBLES)
+    with pytest.raises(StartError) as caught:
+        open_projector(f"python:{text}", timeout=20.0)
+    assert [line for line in caught.value.stderr if not line.startswith(f"turncheck: cannot load {text}: ")] == []
+
+
+def test_a_syntax_error_is_shown_with_its_line(tmp_path, monkeypatch):
+    (tmp_path / "mine.py").write_text("def project(:\n")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(StartError) as caught:
+        open_projector("python:mine:project", timeout=20.0)
+    assert "    def project(:" in caught.value.stderr
+
+
 def test_an_import_error_is_told(monkeypatch):
     monkeypatch.chdir(DOUBLES)
     with pytest.raises(StartError, match="No module named 'a_package_that_nobody_has'"):

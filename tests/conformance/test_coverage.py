@@ -5,7 +5,8 @@ import pytest
 from inprocess import InProcess
 from runtimes.right import Right
 
-from turncheck.conformance.coverage import Coverage, merged
+from turncheck.adapters.protocol import Profile
+from turncheck.conformance.coverage import Coverage, _by_default, merged
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.results import Evidence, Input, LawResult
 from turncheck.conformance.verifying import verify
@@ -98,6 +99,27 @@ def test_the_policies_that_a_projector_was_told_are_exercised():
 
 def test_a_target_with_policies_of_its_own_misses_the_other_values():
     assert str(shares(of_projector("plain:own_policies"))["policy values"]) == "3/8"
+
+
+def test_rows_that_the_policies_of_a_projector_rule_out_are_no_gap():
+    rows = shares(of_projector("plain:own_policies", examples=40))["rows"]
+    assert (str(rows), str(shares(Coverage(DEFAULT).figures())["rows"])) == ("25/25", "0/23")
+
+
+def test_the_rows_of_a_projector_that_takes_any_policies_are_all_rows():
+    assert shares(of_projector())["rows"].total == 25
+
+
+def test_what_becomes_of_a_queue_that_is_not_declared_is_exercised_by_default():
+    declared = {"busy": "followUp"}
+    assert _by_default(Profile(("runtime",), ("follow-up",), policies=declared)) == {
+        "queueAfterInterrupted=promote",
+        "queueAfterError=promote",
+    }
+
+
+def test_what_becomes_of_a_queue_is_not_exercised_where_there_is_none():
+    assert _by_default(Profile(("runtime",), ("abort",))) == set()
 
 
 def test_the_policies_that_a_runtime_declares_are_exercised():

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turncheck.adapters.projections import read_projection
+from turncheck.adapters.protocol import Profile
 from turncheck.adapters.reference import PROFILE
 from turncheck.conformance.generation import cases
 from turncheck.conformance.judging import without
@@ -13,6 +14,7 @@ from turncheck.conformance.laws.law import Finding, Seen
 from turncheck.conformance.laws.registry import EXPERIMENT_LAWS, LAWS, TRACE_LAWS, selected
 from turncheck.conformance.laws.relations import Experiment
 from turncheck.conformance.laws.trace import Trace
+from turncheck.conformance.needs import missing
 from turncheck.model.cycles import Projection
 from turncheck.model.decode import judge
 from turncheck.model.policies import Policies
@@ -50,7 +52,7 @@ def judged(case, observed, views=VIEWS[0]):
     events = tuple(map(judge, case.log))
     trace = Trace(events, case.policies, observed, without(projected(case.log, case.policies), views), views)
     for name, law in TRACE_LAWS.items():
-        if views.issuperset(LAWS[name].needs):
+        if not missing(LAWS[name], Profile(("projector",), tuple(views))):
             yield from ((name, item) for item in law(trace))
     for name, relation in EXPERIMENT_LAWS.items():
         yield from ((name, item) for item in relation(experiment(case, observed, views)))

@@ -208,7 +208,8 @@ def test_what_is_no_counterexample_file_exits_2(invoke, tmp_path, data):
 
 
 def test_a_missing_file_exits_2(invoke, tmp_path):
-    assert invoke(tmp_path, "replay", "nowhere.json").code == 2
+    ran = invoke(tmp_path, "replay", "nowhere.json")
+    assert (ran.code, ran.err) == (2, "Error: nowhere.json cannot be read: No such file or directory\n")
 
 
 @pytest.mark.parametrize("change", [{"schema": 2}, {"projection": {"cycles": 5}}, {"input": {}}, {"profile": {}}])

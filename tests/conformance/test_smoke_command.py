@@ -7,9 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from inprocess import InProcess
 
-from turncheck.adapters.protocol import RUNTIME_CAPABILITIES
+from turncheck.adapters.protocol import RUNTIME_CAPABILITIES, Profile
 from turncheck.conformance.lifecycle.capabilities import CAPABILITIES
+from turncheck.conformance.lifecycle.projector import PROJECTOR
+from turncheck.conformance.lifecycle.stage import live
 
 ROOT = Path(__file__).parents[2]
 DOUBLES = Path(__file__).parent / "doubles"
@@ -99,7 +102,7 @@ def test_a_failure_says_what_was_sent_what_was_expected_what_came_and_where_to_r
         '      expected: "awaiting": [{"kind": "model", "requestId", "input"}]\n'
         '      came: {"events":[{"type":"user-message",'
     ) in out
-    assert "\n      see: docs/protocol.md#apply\n" in out
+    assert "\n      see: docs/protocol.md#apply, in turncheck's source\n" in out
 
 
 def test_after_a_step_that_all_others_lean_on_the_rest_is_not_told(invoke, tmp_path):
@@ -126,6 +129,14 @@ def test_a_projector_that_is_wrong_is_shown_the_model_s_projection(smoke):
     code, outcomes = smoke("python:projectors.wrong:IgnoresPolicies")
     assert (code, failing(outcomes)) == (1, [("honours policies", "fail")])
     assert "the projection is not the model's\n  sent: [{" in outcomes["honours policies"]["message"]
+
+
+@pytest.mark.parametrize(("view", "other"), [("steps", "rounds"), ("rounds", "steps")])
+def test_a_projector_is_shown_no_view_that_it_does_not_declare(view, other):
+    profile = Profile(("projector",), ("policies", view))
+    outcomes = live(PROJECTOR, InProcess("projectors.wrong:IgnoresPolicies", profile), profile)
+    told = next(outcome.message for outcome in outcomes if outcome.verdict == "fail")
+    assert (f'"{view}":' in told, f'"{other}":' in told) == (True, False)
 
 
 @pytest.mark.parametrize("target", ["nothing", "python:nothing", "cmd:"])

@@ -83,6 +83,19 @@ def test_an_update_takes_out_what_passes(verified, tmp_path):
     assert (tmp_path / "known.toml").read_text() == "# ours\n[known]\n\n[flaky]\n"
 
 
+@pytest.mark.parametrize(
+    ("target", "text", "said"),
+    [
+        (WRONG, None, "1 added"),
+        (RIGHT, KNOWN, "1 taken out"),
+        (WRONG, KNOWN.replace("}", ", expires = 2020-01-01}"), "1 renewed"),
+        (WRONG, KNOWN, "nothing has changed"),
+    ],
+)
+def test_an_update_says_what_it_wrote(verified, target, text, said):
+    assert f"the baseline known.toml is written: {said}\n" in verified(target, text, "--update-baseline").err
+
+
 def test_an_update_of_a_run_that_was_cut_changes_nothing(verified, tmp_path):
     ran = verified(WRONG, KNOWN, "--update-baseline", "--examples", "300", "--budget", "0.001")
     assert (tmp_path / "known.toml").read_text() == KNOWN

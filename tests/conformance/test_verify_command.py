@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from turncheck.adapters.known import known
 from turncheck.adapters.reference import ReferenceTarget
+from turncheck.adapters.targets import KINDS
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.published import FOLDER
+from turncheck.conformance.telling import brief
 
 ALL = [law.name for law in selected(["projector"])]
 ROOT = Path(__file__).parents[2]
@@ -163,6 +166,21 @@ def test_a_profile_file_counts_instead_of_what_the_target_declares(invoke, tmp_p
         tmp_path, "verify", "reference", "--profile", "profile.json", "--laws", "rounds", "--examples", "0", "--json"
     )
     assert json.loads(ran.out)["laws"][0]["why"] == "not declared: rounds"
+
+
+def test_a_profile_file_that_is_not_there_exits_2(invoke, tmp_path):
+    ran = invoke(tmp_path, "verify", "reference", "--profile", "profile.json")
+    assert (ran.code, ran.err) == (2, "Error: the profile profile.json cannot be read: No such file or directory\n")
+
+
+@pytest.mark.parametrize("kinds", [*([kind] for kind in KINDS), known()])
+def test_the_help_names_every_kind_of_target(invoke, tmp_path, kinds):
+    said = invoke(tmp_path, "verify", "--help").out
+    assert any(kind in said for kind in kinds)
+
+
+def test_an_event_without_fields_is_shown_without_trailing_blanks():
+    assert brief({"type": "abort"}) == "abort"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from inprocess import InProcess
 from turncheck.adapters.protocol import Profile
 from turncheck.adapters.targets import open_projector
 from turncheck.conformance import verifying
-from turncheck.conformance.laws.law import Law, Seen
+from turncheck.conformance.judging import Judge
+from turncheck.conformance.laws.law import Finding, Law, Seen
 from turncheck.conformance.laws.registry import LAWS, TRACE_LAWS, selected
 from turncheck.conformance.results import Evidence, read, write
 from turncheck.conformance.verifying import verify
@@ -135,6 +136,17 @@ def test_a_law_whose_capability_is_not_declared_is_skipped_with_the_reason():
     }
 
 
+def test_a_law_that_needs_either_view_is_skipped_where_neither_is_declared():
+    result, _ = run("plain:no_views", [LAWS["conservation"]], examples=0)
+    assert verdict(result, "conservation").why == "not declared: steps or rounds"
+
+
+@pytest.mark.parametrize("name", ["steps_only", "rounds_only"])
+def test_a_law_that_needs_either_view_is_judged_by_one(name):
+    result, _ = run(f"plain:{name}", [LAWS["conservation"]], examples=0)
+    assert verdict(result, "conservation").verdict == "pass"
+
+
 def test_a_skipped_law_has_no_evidence():
     result, _ = run("plain:steps_only", examples=0)
     assert verdict(result, "chunking").evidence == Evidence()
@@ -185,6 +197,54 @@ def test_a_hanging_target_costs_its_timeout_once():
         began = time.monotonic()
         verify(target, ALL)
         assert time.monotonic() - began < starting + 2 * SHORT + 1
+
+
+# ---- what is generated ----
+
+
+@pytest.fixture
+def logs(monkeypatch):
+    """The logs that are judged of a projector by a law that *breaks* or not, but for classics and what reduces."""
+    monkeypatch.setattr(verifying, "CLASSICS", ())
+    monkeypatch.setattr(verifying._Run, "reduce", lambda *_: None)
+
+    def logs(breaks, **options):
+        seen = []
+
+        def law(trace):
+            seen.append((trace.events, trace.policies))
+            yield Finding(None, "broken") if breaks(len(seen)) else Seen()
+
+        monkeypatch.setitem(TRACE_LAWS, "one-root", law)
+        run("plain:Plain", [LAWS["one-root"]], examples=40, **options)
+        return seen
+
+    return logs
+
+
+@pytest.mark.parametrize("first", [1, 5, 20])
+def test_a_broken_law_hides_no_log_from_the_others(logs, first):
+    whole, broken = logs(lambda _: False), logs(lambda number: number >= first)
+    assert [log for log in whole if log not in broken] == []
+
+
+def test_a_run_that_need_not_shrink_ends_soon_after_a_broken_law(logs):
+    assert len(logs(lambda _: True, shrink=False)) < len(logs(lambda _: False))
+
+
+def test_no_case_is_judged_twice_when_generation_goes_on(monkeypatch):
+    cases = []
+
+    class Watched(Judge):
+        def case(self, case):
+            cases.append(msgspec.json.encode(case))
+            return super().case(case)
+
+    monkeypatch.setattr(verifying, "CLASSICS", ())
+    monkeypatch.setattr(verifying, "Judge", Watched)
+    monkeypatch.setattr(verifying._Run, "reduce", lambda *_: None)
+    run("wrong:LastInFirstOut", examples=40)
+    assert len(cases) == len(set(cases)) > 40
 
 
 # ---- how a run ends ----

@@ -1,5 +1,6 @@
 """What the verification of a runtime yields: verdicts, evidence, reasons, and the same bytes for the same seed."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,9 @@ import msgspec
 import pytest
 from runtimes import wrong
 from runtimes.right import Right
+from runtimes.target import CAPABILITIES, POLICIES
 
+from turncheck.adapters.protocol import Profile
 from turncheck.conformance.driving import observing
 from turncheck.conformance.judging_runs import UNSETTLED
 from turncheck.conformance.laws.law import Finding
@@ -50,6 +53,18 @@ class InfersItsEnds(Right):  # type: ignore[misc] # found by pytest's pythonpath
 
     def log(self, kind, /, **fields):
         super().log(kind, **fields | ({"source": "adapter"} if kind == "run-stop" else {}))
+
+
+class LosesTheQueueUndeclared(Right):  # type: ignore[misc] # found by pytest's pythonpath
+    """It does not say what becomes of what waits, and throws it away."""
+
+    def __init__(self, **given):
+        super().__init__(**given)
+        said = {name: value for name, value in POLICIES.items() if not name.startswith("queue")}
+        self.profile = Profile(("runtime",), CAPABILITIES, policies=said)
+
+    def fate(self, reason):
+        return "promote" if reason == "completed" else "drop"
 
 
 # ---- the same seed, the same bytes ----
@@ -142,6 +157,32 @@ def test_evidence_that_is_all_inferred_is_inconclusive():
     assert reasons(result, "inconclusive") == dict.fromkeys(
         ("run-ends-once", "abort-interrupts", "model-failure-survived"), "all evidence was inferred by the adapter"
     )
+
+
+@pytest.mark.parametrize(
+    ("runtime", "why"),
+    [
+        (wrong.LosesTheQueueAtAnAbort, "the queue is not promoted, as declared"),
+        (
+            LosesTheQueueUndeclared,
+            "the queue is not promoted, as by default (queueAfterInterrupted is not declared)",
+        ),
+    ],
+    ids=["declared", "by default"],
+)
+def test_a_queue_that_is_lost_is_told_with_what_it_is_judged_by(runtime, why):
+    assert reasons(verified(runtime(), [LAWS["queue-as-declared"]])[0], "fail") == {"queue-as-declared": why}
+
+
+def test_a_run_that_is_stuck_names_the_message_that_waited():
+    result, _ = verified(wrong.ForgetsToPromote(), [LAWS["run-never-stuck"]])
+    why = reasons(result, "fail")["run-never-stuck"]
+    assert re.search(r"nothing is awaited: the run is that of u\d, which waited and is not served$", why)
+
+
+def test_a_run_that_is_stuck_amid_its_work_names_no_message():
+    result, _ = verified(wrong.ForgetsToAskAfterTools(), [LAWS["run-never-stuck"]])
+    assert reasons(result, "fail")["run-never-stuck"] == "stuck: quiet in an open run, and nothing is awaited"
 
 
 def test_a_runtime_that_is_right_exits_0():
