@@ -1,4 +1,4 @@
-"""docs/mutants.md from docs/mutants.json, which `make mutants` writes: what finds which edited row."""
+"""docs/mutants.md from docs/mutants.json, which `make rates` writes: what finds which edited row."""
 
 import argparse
 import datetime as dt
@@ -9,8 +9,10 @@ from typing import Any, Final
 
 import msgspec
 
+from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.mutation.running import run
 from turncheck.model.claims import CLAIMS
+from turncheck.model.mutants import OPERATORS
 
 ROOT: Final = Path(__file__).parents[2]
 FIGURES: Final = ROOT / "docs/mutants.json"
@@ -26,13 +28,19 @@ Mutants that no word tells from the machine, within its bounds, are equivalent: 
 nowhere. Generation sees the rows and which of them it has taken, never a mutant.
 
 - **tour**: every transition once, the baseline.
-- **k=0**, **k=1**: the n-complete HSI suites ([suites](suites.md)), each word followed by a probe of what was left
-  behind; k=1 also takes each row once more in every state.
-- **hypothesis**: 300 generated words under each table, in the machine's own alphabet.
-- **verify**: the rows run as an implementation, `request_cycle` as a projector and `interaction` as a runtime, judged
-  by the laws at the default budget. Rows of `interaction` about what nobody awaits cannot be caused from outside.
+- **k=0**, **k=1**: the n-complete HSI suites ([suites](suites.md)), with two additions. To k=0: each word is followed
+  by a probe that sees every kind of reaction, and the mutant's row goes straight to each of them from every state, with
+  whatever its registers hold. To k=1: the row is taken once more in every state. Both promise something for machines of
+  at most *n+k* states, and an edited row can have more. Of views over 200 states k=1 has these words alone.
+- **hypothesis**: 300 generated words under each table, in the machine's own alphabet, after the words to every row.
+- **verify**: the rows run as an implementation, `request_cycle` as a projector and `interaction` as a runtime under the
+  policies that show the edit, judged by the laws at the default budget. Rows of `interaction` about what nobody awaits
+  cannot be caused from outside.
 
-`make mutants` writes the figures of one seed, `make mutants SEEDS=10` those of ten: median, and the least in brackets.
+A machine is looked at under so many of its policies' values that any two of them meet.
+
+`turncheck mutants` prints this for one seed, every third mutant judged by `verify`: some nine minutes on two cores.
+`make rates` writes this page: ten seeds (median, and the least in brackets), all judged by `verify` under the first.
 
 """
 
@@ -45,10 +53,39 @@ _WHY: Final = """
 - **verify on `request_cycle`**: some outputs do not show in a projection. `observe` and `wait` ask for nothing; what is
   appended is the event, whatever the output is called; opening a cycle twice replaces one that is empty; anomalies are
   told in the order of their positions, so that closing before remarking is the same; nothing comes after `log-end`.
-- **verify on `interaction`**: what only the machine's invariants forbid does not show outside (`rest`, what is cleared
-  and never looked at again); and no generated word reaches the second visit of a rare row under each of its policies,
-  since `verify` runs the rows under the policies that the reference declares, and the mutants are of all of them.
+- **verify on `interaction`**: a tool that is started twice under one name runs once; `advance` where no timer is set is
+  refused whatever the row; what is cleared and never looked at again (`rest`) shows only to the machine's invariants;
+  and 300 words do not always take a rare row twice with what makes the second time matter.
 """
+
+_BESIDE: Final = "a relation of two runs of one implementation: edited rows are as deterministic as the right ones"
+_NEVER: Final = (
+    "rows cannot break it: the shell around them (ids, processes, observers, options) does what it speaks of"
+)
+_LARGER: Final = "whatever row breaks it breaks a law that says more about the same step; it names the fault"
+_REASONS: Final = {
+    "deterministic": _BESIDE,
+    "hash-seed": _BESIDE,
+    "run-deterministic": _BESIDE,
+    "run-hash-seed": _BESIDE,
+    "input-untouched": _NEVER,
+    "opaque-ids": _BESIDE,
+    "opaque-texts": _BESIDE,
+    "run-opaque": _BESIDE,
+    "boundary-equivalence": _BESIDE,
+    "run-boundary-equivalence": _BESIDE,
+    "slow-consumer-same": _NEVER,
+    "observer-isolated": _NEVER,
+    "capabilities-honest": _NEVER,
+    "malformed-never-executes": _NEVER,
+    "ids-never-mixed": _NEVER,
+    "rounds-bounded": "the machine declares no bound",
+    "equals-reference": "it looks at everything, and is no other law to anyone",
+    "equals-machine": "it looks at everything, and is no other law to anyone",
+}
+"""Why a law is broken alone by no mutant; one that is not named here has the reason of ``_LARGER``.
+
+Each has a double in tests/conformance, or an exhibit in tests/museum, that breaks it."""
 
 
 def page() -> str:
@@ -101,13 +138,29 @@ def _laws(reports: list[dict[str, Any]]) -> str:
         "",
         "## Law by mutant",
         "",
-        "How many mutants break a law (on what `verify` begins with, else on what first kills), and no other.",
-        "",
+        "How many mutants break a law, by operator; of those that all laws judged, how many break it alone, but for those",
+        "laws that look at everything (`equals-reference`, `equals-machine`). What survives the words and logs that",
+        "every run begins with is judged until its first law breaks.",
     ]
-    lines += ["| law | machine | mutants | it alone |", "| --- | --- | ---: | ---: |"]
     for report in reports:
-        lines += [f"| {law['law']} | {report['machine']} | {law['kills']} | {law['alone']} |" for law in report["laws"]]
-    return "\n".join(lines) + "\n"
+        if report["laws"]:
+            lines += ["", f"### {report['machine']}", "", f"| law | mutants | {' | '.join(OPERATORS)} | alone |"]
+            lines += ["| --- | ---: |" + " ---: |" * (len(OPERATORS) + 1)]
+            for law in report["laws"]:
+                counts = [str(law["operators"].get(operator, "")) for operator in OPERATORS]
+                lines.append(f"| {law['law']} | {law['kills']} | {' | '.join(counts)} | {law['alone'] or ''} |")
+    return "\n".join([*lines, *_reasons(reports)]) + "\n"
+
+
+def _reasons(reports: list[dict[str, Any]]) -> list[str]:
+    """Why the others are broken alone by no mutant."""
+    alone = {law["law"] for report in reports for law in report["laws"] if law["alone"]}
+    laws = [law.name for law in selected(["projector", "runtime"]) if law.name not in {*alone, "equals-model"}]
+    told: dict[str, list[str]] = {}
+    for law in laws:
+        told.setdefault(_REASONS.get(law, _LARGER), []).append(law)
+    lines = [f"- {', '.join(f'`{law}`' for law in some)}: {reason}." for reason, some in told.items()]
+    return ["", f"Alone broken by some mutant are {len(alone)} laws. The others:", "", *lines]
 
 
 def _survivors(reports: list[dict[str, Any]]) -> str:
