@@ -58,11 +58,14 @@ _WHY: Final = """
   and 300 words do not always take a rare row twice with what makes the second time matter.
 """
 
+_SHOWN: Final = 80
+"""Survivors of one method that the page names."""
 _BESIDE: Final = "a relation of two runs of one implementation: edited rows are as deterministic as the right ones"
 _NEVER: Final = (
     "rows cannot break it: the shell around them (ids, processes, observers, options) does what it speaks of"
 )
 _LARGER: Final = "whatever row breaks it breaks a law that says more about the same step; it names the fault"
+_ELSEWHERE: Final = "no row decides it, so that no edited one breaks it"
 _REASONS: Final = {
     "deterministic": _BESIDE,
     "hash-seed": _BESIDE,
@@ -78,12 +81,11 @@ _REASONS: Final = {
     "observer-isolated": _NEVER,
     "capabilities-honest": _NEVER,
     "malformed-never-executes": _NEVER,
-    "ids-never-mixed": _NEVER,
     "rounds-bounded": "the machine declares no bound",
     "equals-reference": "it looks at everything, and is no other law to anyone",
     "equals-machine": "it looks at everything, and is no other law to anyone",
 }
-"""Why a law is broken alone by no mutant; one that is not named here has the reason of ``_LARGER``.
+"""Why a law is broken alone by no mutant; one that is not named here has the reason of ``_LARGER``, or ``_ELSEWHERE``.
 
 Each has a double in tests/conformance, or an exhibit in tests/museum, that breaks it."""
 
@@ -138,9 +140,9 @@ def _laws(reports: list[dict[str, Any]]) -> str:
         "",
         "## Law by mutant",
         "",
-        "How many mutants break a law, by operator; of those that all laws judged, how many break it alone, but for those",
-        "laws that look at everything (`equals-reference`, `equals-machine`). What survives the words and logs that",
-        "every run begins with is judged until its first law breaks.",
+        "How many mutants break a law, by operator; of those that all laws judged, how many break it alone, but",
+        "for laws that look at everything (`equals-reference`, `equals-machine`). What survives the words and logs",
+        "that every run begins with is judged until its first law breaks.",
     ]
     for report in reports:
         if report["laws"]:
@@ -156,11 +158,15 @@ def _reasons(reports: list[dict[str, Any]]) -> list[str]:
     """Why the others are broken alone by no mutant."""
     alone = {law["law"] for report in reports for law in report["laws"] if law["alone"]}
     laws = [law.name for law in selected(["projector", "runtime"]) if law.name not in {*alone, "equals-model"}]
+    broken = {law["law"] for report in reports for law in report["laws"]}
     told: dict[str, list[str]] = {}
     for law in laws:
-        told.setdefault(_REASONS.get(law, _LARGER), []).append(law)
+        told.setdefault(_REASONS.get(law, _LARGER if law in broken else _ELSEWHERE), []).append(law)
     lines = [f"- {', '.join(f'`{law}`' for law in some)}: {reason}." for reason, some in told.items()]
-    return ["", f"Alone broken by some mutant are {len(alone)} laws. The others:", "", *lines]
+    head = (
+        f"Alone broken by some mutant are {len(alone)} laws. The others have each a wrong implementation of their own:"
+    )
+    return ["", head, "", *lines]
 
 
 def _survivors(reports: list[dict[str, Any]]) -> str:
@@ -171,7 +177,10 @@ def _survivors(reports: list[dict[str, Any]]) -> str:
             counted.setdefault((report["machine"], one["method"]), []).append(one)
         for (machine, method), some in counted.items():
             lines += [f"<details><summary>{machine}, {method}: {len(some)}</summary>", ""]
-            lines += [f"- `{one['row']}`: {one['edit']}; told apart by {', '.join(one['word'])}" for one in some]
+            lines += [
+                f"- `{one['row']}`: {one['edit']}; told apart by {', '.join(one['word'])}" for one in some[:_SHOWN]
+            ]
+            lines += [f"- and {len(some) - _SHOWN} more of these kinds, in mutants.json"] if len(some) > _SHOWN else []
             lines += ["", "</details>", ""]
     return "\n".join(lines).rstrip() + "\n"
 
