@@ -53,12 +53,12 @@ _WHY: Final = """
 - **verify on `request_cycle`**: some outputs do not show in a projection. `observe` and `wait` ask for nothing; what is
   appended is the event, whatever the output is called; opening a cycle twice replaces one that is empty; anomalies are
   told in the order of their positions, so that closing before remarking is the same; nothing comes after `log-end`.
-- **verify on `interaction`**: some outputs do not show outside. A tool that is started twice under one name runs once,
-  and a refusal is one; what is ignored is ignored or refused whatever the row; `accept` and `open` are one answer; what a
-  made-up result says (`cut` or a failure) and how a text is passed on (`say`, `call`) is the shell's; a response that is
-  tried again has no calls left to skip. A counter of retries that is not begun anew (`first_try`) shows after three
-  failures in one run, and rows about an abort, once more with steers and calls that wait: 300 words do not always come
-  there.
+- **verify on `interaction`**: some outputs do not show outside. A tool that is started twice under one name runs
+  once, and a refusal is one; what is ignored is ignored or refused whatever the row; `accept` and `open` are one
+  answer; what a made-up result says (`cut` or a failure) and how a text is passed on (`say`, `call`) is the shell's;
+  a response that is tried again has no calls left to skip. A counter of retries that is not begun anew (`first_try`)
+  shows after three failures in one run, and rows about an abort, once more with steers and calls that wait: 300 words
+  do not always come there.
 """
 
 _SHOWN: Final = 80
