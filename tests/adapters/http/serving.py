@@ -33,4 +33,4 @@ def serve(application: ASGIApp) -> Iterator[str]:
         thread.start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         server.should_exit = server.force_exit = True
-        thread.join()
+        thread.join(timeout=10)  # a connection that was left open can keep it; it is a daemon
