@@ -7,7 +7,7 @@ in the views in which there is a difference: in the others there is nothing to f
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from typing import Final, TypeAlias
 
@@ -53,10 +53,10 @@ class Kills:
 
 def methods(view: View, *, seeds: Sequence[int], examples: int = EXAMPLES) -> dict[str, Method]:
     """Name → method: a transition tour, k=0, k=1 (both HSI), Hypothesis under each seed. Nothing is made before use."""
-    probed = Words(view, lambda: map(view.probed, hsi(view.machine, 0)))
+    first = cache(partial(hsi, view.machine, 0))
     found: dict[str, Method] = {
         TOUR: [Words(view, partial(tour, view.machine))],
-        K0: [Words(view, partial(hsi, view.machine, 0)), probed, Around(view, View.straight)],
+        K0: [Words(view, first), Words(view, lambda: map(view.probed, first())), Around(view, View.straight)],
         K1: [Around(view, View.again)],
     }
     if len(view.machine.table) <= LARGEST:

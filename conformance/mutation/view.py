@@ -21,12 +21,11 @@ Place: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True)
 class View:
-    """*right* is the declared machine under *tables*, of *size* states; *machine* is the minimal one."""
+    """*right* is the declared machine under *tables*, all of its states visited; *machine* is the minimal one."""
 
     tables: Mapping[str, Any]
     right: Bounded
     machine: Mealy
-    size: int
 
     @cached_property
     def telling(self) -> Telling:
@@ -39,7 +38,7 @@ class View:
         right, symbols = self.right, [letter.symbol for letter in self.right.alphabet]
         return [
             [(*right.step(state, letter), (node.state, symbol)) for letter, symbol in enumerate(symbols)]
-            for state, node in enumerate(right.nodes[: self.size])
+            for state, node in enumerate(right.nodes[: len(self.telling.accesses)])  # mutants' own states come behind
         ]
 
     @cached_property
@@ -78,10 +77,7 @@ def views_of(claims: Claims) -> list[View]:
     """The views of a machine, under so many of its tables that any two values of them meet in one."""
     kept = paired([tables for tables, _ in views(claims)])
     chosen = [(tables, bounded(claims, tables, bounds)) for tables, bounds in views(claims) if tables in kept]
-    minimal = [flattened(right) for _, right in chosen]
-    return [
-        View(tables, right, machine, len(right.nodes)) for (tables, right), machine in zip(chosen, minimal, strict=True)
-    ]
+    return [View(tables, right, flattened(right)) for tables, right in chosen]
 
 
 def paired(choices: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

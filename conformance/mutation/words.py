@@ -1,7 +1,8 @@
 """Words over a machine's own alphabet, drawn by Hypothesis from its rows: what it does is looked up, never assumed.
 
 Generation sees the rows, and which of them a word has taken; it never sees a mutant. As in `verify`, words to every row
-come first, a generated word may begin with one of them, and each word is followed by the probe of where it ends.
+come first, a generated word may begin with one of them or take a row twice, and each word is followed by the probe of
+where it ends.
 """
 
 from collections import deque
@@ -27,17 +28,10 @@ AIMLESS: Final = 4
 def accesses(view: View) -> dict[Row, Word]:
     """Each row that can be taken → the shortest word that ends with it."""
     right, found = view.right, dict[Row, Word]()
-    seen, waiting = {0}, deque[tuple[int, Word]]([(0, ())])
-    while waiting:
-        state, word = waiting.popleft()
+    for state, access in view.telling.accesses.items():
         for letter in range(len(right.alphabet)):
-            after = right.step(state, letter)[0]
-            row = right.rows.get((state, letter))
-            if row is not None:
-                found.setdefault(row, (*word, letter))
-            if after not in seen:
-                seen.add(after)
-                waiting.append((after, (*word, letter)))
+            if (row := right.rows.get((state, letter))) is not None:
+                found.setdefault(row, (*access, letter))
     return found
 
 
@@ -49,8 +43,8 @@ def twice(view: View, accesses: Mapping[Row, Word]) -> Iterator[Word]:
         seen, waiting = {first}, deque([(first, access)])
         while waiting:
             state, word = waiting.popleft()
-            if any(right.rows.get((state, letter)) == row for letter in letters):
-                again = next(letter for letter in letters if right.rows.get((state, letter)) == row)
+            again = next((letter for letter in letters if right.rows.get((state, letter)) == row), None)
+            if again is not None:
                 yield (*word, again)
                 break
             for letter in letters:
