@@ -45,8 +45,6 @@ def run() -> None:
     with ProcessPoolExecutor() as pool:
         for name, (what, against) in zip(EXHIBITS, pool.map(shown, EXHIBITS), strict=True):
             everything[name] = what
-            if write:
-                FOUND.write_bytes(msgspec.json.format(msgspec.json.encode(everything), indent=2) + b"\n")
             said = wrong(name, what, against, known)
             objected += bool(said)
             print(
@@ -56,6 +54,8 @@ def run() -> None:
                 sep="\n    ",
                 flush=True,
             )
+    if write:
+        FOUND.write_bytes(msgspec.json.format(msgspec.json.encode(everything), indent=2) + b"\n")
     print(f"{len(everything) - objected} of {len(everything)} caught as their labels say, and passed when mended")
     if objected:
         sys.exit(1)
