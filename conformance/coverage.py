@@ -32,7 +32,7 @@ class Coverage:
     """
 
     def __init__(self, own: Policies | None = None) -> None:
-        self._every = list(SPEC.rows()) if own is None else _allowed(own)
+        self._every = SPEC.rows if own is None else _allowed(own)
         self._rows: Counter[Row] = Counter()
         self._policies: set[Any] = set()
 
@@ -61,7 +61,7 @@ class Coverage:
 def _allowed(policies: Policies) -> list[Row]:
     """The rows that the machine can take under *policies*: a queue of one and one call reach them all."""
     reached = explore(SPEC, tables(policies), bound=1).rows
-    return [row for row in SPEC.rows() if row in reached]
+    return [row for row in SPEC.rows if row in reached]
 
 
 def run_figures(rows: Sequence[Row], run: Judging, laws: Iterable[LawResult]) -> Covered:

@@ -63,7 +63,7 @@ def rows_for(capabilities: frozenset[str], policies: Mapping[str, Any]) -> list[
     undeclared = "busy" not in policies  # what becomes of a message then is nobody's promise
     return [
         row
-        for row in SPEC.rows()
+        for row in SPEC.rows
         if row in possible and not (undeclared and row.event == "user" and row.source != "idle")
     ]
 

@@ -60,23 +60,37 @@ SUITES: Final[Mapping[str, Callable[[Mealy, int], Suite]]] = {"w": w, "wp": wp, 
 """Name → the suite of a minimal machine for k extra states."""
 
 
-def probes(machine: Mealy) -> tuple[Word, ...]:
+def probes(machine: Mealy, onward: Sequence[Mapping[Kind, Word]]) -> tuple[Word, ...]:
     """State → a word from there on that sees every kind of reaction once: an event, and what is asked for.
+
+    *onward* are the machine's ``ways``.
 
     A suite for k extra states promises nothing about an implementation with more; what a fault left behind in it (a
     queue that was not emptied) is such. Each word of a suite is therefore followed by the probe of where it ends.
     """
-    onward, kinds = _onward(machine), _kinds(machine)
+    kinds = _kinds(machine)
     return tuple(_probe(machine, state, onward, kinds) for state in range(len(machine.table)))
 
 
-def ways(machine: Mealy) -> list[list[Word]]:
-    """State → the shortest word from there to every kind of reaction that can be reached."""
-    return [[*found.values()] for found in _onward(machine)]
+def ways(machine: Mealy) -> list[dict[Kind, Word]]:
+    """State → each kind of reaction that can be reached from it, with the shortest word, nearest first."""
+    kinds = _kinds(machine)
+    found: list[dict[Kind, Word]] = []
+    for start in range(len(machine.table)):
+        reached, seen, waiting = dict[Kind, Word](), {start}, deque[tuple[int, Word]]([(start, ())])
+        while waiting:
+            state, word = waiting.popleft()
+            for letter, (after, _) in enumerate(machine.table[state]):
+                reached.setdefault(kinds[state, letter], (*word, letter))
+                if after not in seen:
+                    seen.add(after)
+                    waiting.append((after, (*word, letter)))
+        found.append(reached)
+    return found
 
 
 def straight(
-    right: Bounded, machine: Mealy, row: Row, onward: Sequence[Sequence[Word]], accesses: Mapping[int, Word]
+    right: Bounded, machine: Mealy, row: Row, onward: Sequence[Mapping[Kind, Word]], accesses: Mapping[int, Word]
 ) -> Iterator[Word]:
     """From every state of *right* by *row*'s event in its state, then straight to every kind of reaction.
 
@@ -88,11 +102,11 @@ def straight(
     for state, access in accesses.items():
         if right.nodes[state].state == row.source:
             for letter in event:
-                for way in onward[machine.after((*access, letter))]:
+                for way in onward[machine.after((*access, letter))].values():
                     yield (*access, letter, *way)
 
 
-def revisits(right: Bounded, machine: Mealy, row: Row, onward: Sequence[Sequence[Word]]) -> Iterator[Word]:
+def revisits(right: Bounded, machine: Mealy, row: Row, onward: Sequence[Mapping[Kind, Word]]) -> Iterator[Word]:
     """The shortest words by which *row* is taken once more in each state of *right*; then identifiers, letters, ways.
 
     A fault that shows only after a first visit of a row doubles the states, which is beyond what k=1 promises.
@@ -104,9 +118,9 @@ def revisits(right: Bounded, machine: Mealy, row: Row, onward: Sequence[Sequence
         state, minimal, visited, word = waiting.popleft()
         for letter in range(len(right.letters)):
             after, reached = right.step(state, letter)[0], machine.step(minimal, letter)[0]
-            taken = right.rows.get((state, letter)) == row
+            taken = right.rows.get((state, letter)) is row
             if taken and visited:
-                for tail in without_prefixes({*machine.identifiers[reached], *letters, *onward[reached]}):
+                for tail in without_prefixes({*machine.identifiers[reached], *letters, *onward[reached].values()}):
                     yield (*word, letter, *tail)
             if (after, visited or taken) not in seen:
                 seen.add((after, visited or taken))
@@ -125,23 +139,6 @@ def _probe(
             left.discard(kinds[state, letter])
             state = machine.step(state, letter)[0]
         word += way
-
-
-def _onward(machine: Mealy) -> list[dict[Kind, Word]]:
-    """State → each kind of reaction that can be reached from it, with the shortest word, nearest first."""
-    kinds = _kinds(machine)
-    found: list[dict[Kind, Word]] = []
-    for start in range(len(machine.table)):
-        reached, seen, waiting = dict[Kind, Word](), {start}, deque[tuple[int, Word]]([(start, ())])
-        while waiting:
-            state, word = waiting.popleft()
-            for letter, (after, _) in enumerate(machine.table[state]):
-                reached.setdefault(kinds[state, letter], (*word, letter))
-                if after not in seen:
-                    seen.add(after)
-                    waiting.append((after, (*word, letter)))
-        found.append(reached)
-    return found
 
 
 def _kinds(machine: Mealy) -> dict[tuple[int, int], Kind]:

@@ -97,12 +97,22 @@ class Bounded:
         """The alphabet in words."""
         return tuple(self._names)
 
+    def entered(self, state: int) -> int:
+        """The state in which the machine that this one differs from is in *state*: states are numbered together."""
+        return state
+
     def step(self, state: int, letter: int) -> tuple[int, str]:
         """The next state, and the output."""
         return self.steps[state, letter]
 
     def _found(self, state: int, letter: int) -> tuple[int, str]:
         return self._taken(state, letter)
+
+    def after(self, word: Sequence[int], state: int = 0) -> int:
+        """The state that a word leads to."""
+        for letter in word:
+            state = self.steps[state, letter][0]
+        return state
 
     def run(self, word: Sequence[int], state: int = 0) -> tuple[str, ...]:
         """The outputs of a word."""

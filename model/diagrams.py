@@ -45,7 +45,7 @@ class Line:
 def edges(machine: Machine) -> dict[tuple[str, str], list[Row]]:
     """Collect the rows that lead to a state, by (source, destination), in the table's order."""
     found: dict[tuple[str, str], list[Row]] = {}
-    for row in machine.rows():
+    for row in machine.rows:
         if not row.internal:
             found.setdefault((row.source, row.dest), []).append(row)
     return found
@@ -53,7 +53,7 @@ def edges(machine: Machine) -> dict[tuple[str, str], list[Row]]:
 
 def activities(machine: Machine, state: str) -> list[Line]:
     """Say the internal rows of *state*: behaviour first, anomalies after it, else in the table's order."""
-    lines = [line(machine, row) for row in machine.rows() if row.internal and row.source == state]
+    lines = [line(machine, row) for row in machine.rows if row.internal and row.source == state]
     return sorted(lines, key=lambda item: item.quiet)
 
 

@@ -240,7 +240,7 @@ def alphabet(
 
 def _fields(machine: Machine, symbol: str, tables: Mapping[str, Any]) -> tuple[dict[str, list[Any]], set[str]]:
     """The fields that the rows of an event judge, each with the values told apart; and those that are only carried."""
-    rows = [row for row in machine.rows() if row.event == symbol]
+    rows = [row for row in machine.rows if row.event == symbol]
     guards = [machine.guards[name] for name in dict.fromkeys(name for row in rows for name in row.guards)]
     effects = [machine.effects[name] for name in dict.fromkeys(name for row in rows for name in row.effects)]
     judged: dict[str, dict[Any, None]] = {}

@@ -61,7 +61,7 @@ def _undeclared(machine: Machine) -> Iterator[str]:
 
 
 def _unused(machine: Machine) -> Iterator[str]:
-    rows = list(machine.rows())
+    rows = machine.rows
     guards = {name for row in rows for name in row.guards}
     effects = {name for row in rows for name in row.effects}
     yield from (f"guard {name!r} is declared and no row uses it" for name in machine.guards if name not in guards)
@@ -118,7 +118,7 @@ def _chosen(row: Row, case: Mapping[str, bool]) -> bool:
 
 def _unreachable(machine: Machine) -> Iterator[str]:
     reached = {machine.initial}
-    rows = list(machine.rows())
+    rows = machine.rows
     while new := {row.dest for row in rows if row.source in reached} - reached:
         reached |= new
     yield from (f"state {state!r} can never be reached" for state in machine.states if state not in reached)

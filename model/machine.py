@@ -68,8 +68,12 @@ class Machine:
     always: Mapping[str, Invariant]
     sometimes: Mapping[str, Invariant]
 
-    def rows(self) -> Iterator[Row]:
-        """Yield the table's rows with wildcards expanded, in the table's order."""
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The table's rows with wildcards expanded, in the table's order: each is one object, told apart by ``is``."""
+        return tuple(self._expanded())
+
+    def _expanded(self) -> Iterator[Row]:
         for event, source, dest, conditions, unless, before in self.table:
             assert isinstance(event, str)
             for state in self.sources(source):
@@ -91,13 +95,13 @@ class Machine:
 
     def rows_of(self, event: str, source: str) -> list[Row]:
         """The rows of one event in one state."""
-        return [row for row in self.rows() if (row.event, row.source) == (event, source)]
+        return [row for row in self.rows if (row.event, row.source) == (event, source)]
 
     @cached_property
     def by_event(self) -> Mapping[tuple[str, str], Sequence[Row]]:
         """(event, state) → its rows."""
         found: dict[tuple[str, str], list[Row]] = {(event, state): [] for event in self.events for state in self.states}
-        for row in self.rows():
+        for row in self.rows:
             found.setdefault((row.event, row.source), []).append(row)
         return found
 

@@ -54,7 +54,7 @@ class Mutant:
     @cached_property
     def edited(self) -> Machine:
         """The machine with the edit alone: what a hidden-state mutant is from the second visit on."""
-        return _edited(self.right, [*self.right.rows()], self.place, self.wrong)
+        return _edited(self.right, self.right.rows, self.place, self.wrong)
 
     def edited_of(self, right: Bounded) -> Bounded:
         """*right*, which is what the machine does, with the edit."""
@@ -63,7 +63,7 @@ class Mutant:
     @cached_property
     def machine(self) -> Machine:
         """The wrong machine."""
-        return _hidden(self.right, [*self.right.rows()], self.place, self.wrong) if self.hidden else self.edited
+        return _hidden(self.right, self.right.rows, self.place, self.wrong) if self.hidden else self.edited
 
     def shows(self, right: Bounded) -> bool:
         """Whether the edit can show in *right*, all of whose states were visited: what it changes fits somewhere."""
@@ -74,7 +74,7 @@ class Mutant:
 
 def mutants(machine: Machine) -> Iterator[Mutant]:
     """Every mutant of *machine*, first-order ones first, in the rows' order."""
-    rows = [*machine.rows()]
+    rows = machine.rows
     numbers = count()
     for hidden in (False, True):
         for place, row in enumerate(rows):
@@ -93,6 +93,10 @@ class Late:
         self._right, self._wrong, self._row = right, wrong, row
         self.steps = Found(self._found)
 
+    def entered(self, state: int) -> int:
+        """The state in which *right* is in *state*, and the row was not taken yet."""
+        return 2 * state
+
     def step(self, state: int, letter: int, /) -> tuple[int, str]:
         """The next state, and the output."""
         return self.steps[state, letter]
@@ -100,7 +104,7 @@ class Late:
     def _found(self, state: int, letter: int) -> tuple[int, str]:
         place, late = divmod(state, 2)
         after, output = (self._wrong if late else self._right).step(place, letter)
-        late = late or self._right.rows.get((place, letter)) == self._row
+        late = late or self._right.rows.get((place, letter)) is self._row
         return 2 * after + late, output
 
 

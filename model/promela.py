@@ -130,7 +130,7 @@ def _commands(claims: Claims, letter: Letter) -> Iterator[str]:
     The answer to what is awaited is free, all else is paid.
     """
     fields = {name: _value(value) for name, value in vars(letter.event).items()}
-    for row in claims.machine.rows():
+    for row in claims.machine.rows:
         if row.event == letter.symbol and not _changes_nothing(claims, row):
             ways = [_command(claims, row, ["budget > 0"], ["budget--"])]
             if leads_on(claims, row):

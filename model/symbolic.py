@@ -240,4 +240,4 @@ def start(claims: Claims) -> Iterator[Refutation]:
 def rows_of(claims: Claims) -> Iterator[Taken]:
     """Every row of the machine, strings rendered alike in all."""
     strings: dict[str, int] = {}
-    return (Taken(claims, row, strings) for row in claims.machine.rows())
+    return (Taken(claims, row, strings) for row in claims.machine.rows)

@@ -61,7 +61,7 @@ class Telling:
         if row not in self._again:
             right, starts = self._right, dict[int, Word]()
             for (state, letter), taken in right.rows.items():
-                if taken == row and state in self.accesses:
+                if taken is row and state in self.accesses:
                     after, word = right.step(state, letter)[0], (*self.accesses[state], letter)
                     if after not in starts or len(word) < len(starts[after]):
                         starts[after] = word

@@ -16,7 +16,7 @@ from .output import Progress, emit, hypothesis_elsewhere, style
 @click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated words and logs.")
 @click.option("--every", type=click.IntRange(1), default=1, show_default=True, help="Look at one mutant in so many.")
 @click.option(
-    "--verified", type=click.IntRange(1), default=3, show_default=True, help="Have `verify` judge one in so many."
+    "--verified", type=click.IntRange(1), default=10, show_default=True, help="Have `verify` judge one in so many."
 )
 @click.option(
     "--verify-seeds", type=click.IntRange(1), default=1, show_default=True, help="Under so many of the seeds."

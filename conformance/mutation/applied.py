@@ -1,11 +1,12 @@
 """The words of a method in one view, with the right answers, made when they are first asked for.
 
-An edited row answers otherwise only after its event came in its state. So a row is looked at with those words alone in
-which it does.
+An edited row answers otherwise only after its event came in its state, a hidden-state mutant only after it came there
+for the second time. So a mutant is looked at with those words alone in which it does.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import TypeAlias
 
 from turncheck.model.bounded import Bounded
@@ -27,16 +28,50 @@ class Words:
 
     def kill(self, mutant: Mutant, wrong: Bounded | Late) -> bool:
         """Whether a word tells *mutant*, which does *wrong*."""
-        return any(_differs(wrong, word) for word in self._by_place.get((mutant.row.source, mutant.row.event), ()))
+        once, again = self._at(mutant)
+        return any(_after(wrong, word) is None for word in (again if mutant.hidden else chain(once, again)))
+
+    def _at(self, mutant: Mutant) -> tuple[Sequence[Applied], Sequence[Applied]]:
+        return self._by_place.get((mutant.row.source, mutant.row.event), ((), ()))
 
     @cached_property
-    def _by_place(self) -> dict[Place, list[Applied]]:
-        found: dict[Place, list[Applied]] = {}
+    def _by_place(self) -> Mapping[Place, tuple[Sequence[Applied], Sequence[Applied]]]:
+        """Place → the words that come there once, and those that come there again."""
+        found: dict[Place, tuple[list[Applied], list[Applied]]] = {}
         for word in self._words():
             applied, places = _applied(self._view, word)
-            for place in places:
-                found.setdefault(place, []).append(applied)
+            for place, times in places.items():
+                found.setdefault(place, ([], []))[times > 1].append(applied)
         return found
+
+
+class Probed(Words):
+    """*words* as they are applied in *view*, each followed by the probe of the state that it leads to."""
+
+    def kill(self, mutant: Mutant, wrong: Bounded | Late) -> bool:
+        """Whether a word with its probe tells *mutant*, which does *wrong*; a probe is asked once in a state."""
+        ends = {(wrong.entered(state), minimal) for state, minimal in self._ended}  # of words that never come there
+        for word in chain(*self._at(mutant)):
+            state = _after(wrong, word)
+            if state is None:
+                return True
+            ends.add((state, self._ends[word[0]][1]))
+        return any(_after(wrong, self._probes[minimal], state) is None for state, minimal in ends)
+
+    @cached_property
+    def _ends(self) -> Mapping[Word, tuple[int, int]]:
+        """Word → the states that it leads to: of the declared machine, and of the minimal one."""
+        right, machine = self._view.right, self._view.machine
+        return {word: (right.after(word), machine.after(word)) for word in self._words()}
+
+    @cached_property
+    def _ended(self) -> Sequence[tuple[int, int]]:
+        return sorted({*self._ends.values()})
+
+    @cached_property
+    def _probes(self) -> Sequence[Applied]:
+        machine, probes = self._view.machine, self._view.probes
+        return [(probe, machine.run(probe, state)) for state, probe in enumerate(probes)]
 
 
 class Around:
@@ -47,28 +82,32 @@ class Around:
 
     def __init__(self, view: View, words: Callable[[View, Row], Iterable[Word]]) -> None:
         self._view, self._words = view, words
-        self._last: tuple[Row | None, Sequence[Applied]] = None, ()
+        self._last: tuple[Row | None, Words | None] = None, None
 
     def kill(self, mutant: Mutant, wrong: Bounded | Late) -> bool:
         """Whether a word tells *mutant*, which does *wrong*."""
-        if self._last[0] != mutant.row:  # mutants come in the order of their rows
-            self._last = mutant.row, [_applied(self._view, word)[0] for word in self._words(self._view, mutant.row)]
-        return any(_differs(wrong, word) for word in self._last[1])
+        row, words = self._last
+        if words is None or row is not mutant.row:  # mutants come in the order of their rows
+            words = Words(self._view, lambda: self._words(self._view, mutant.row))
+            self._last = mutant.row, words
+        return words.kill(mutant, wrong)
 
 
-def _applied(view: View, word: Word) -> tuple[Applied, set[Place]]:
-    state, table, right, places = 0, view.table, list[str](), set[Place]()
+def _applied(view: View, word: Word) -> tuple[Applied, Mapping[Place, int]]:
+    """*word* with what is right, and how often it comes to each place."""
+    state, table, right, places = 0, view.table, list[str](), dict[Place, int]()
     for letter in word:
         state, output, place = table[state][letter]
         right.append(output)
-        places.add(place)
+        places[place] = places.get(place, 0) + 1
     return (word, right), places
 
 
-def _differs(wrong: Bounded | Late, applied: Applied) -> bool:
-    state, steps = 0, wrong.steps
+def _after(wrong: Bounded | Late, applied: Applied, state: int = 0) -> int | None:
+    """The state in which *wrong* is after a word from *state* on, None where it answers otherwise than is right."""
+    steps = wrong.steps
     for letter, expected in zip(*applied, strict=True):
         state, said = steps[state, letter]
         if said != expected:
-            return True
-    return False
+            return None
+    return state

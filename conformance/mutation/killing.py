@@ -17,7 +17,7 @@ from turncheck.model.mutants import Late, Mutant, behaviour, mutants
 
 from ..suites import hsi, tour
 from ..verifying import EXAMPLES
-from .applied import Around, Words
+from .applied import Around, Probed, Words
 from .view import View, views_of
 from .words import generated
 
@@ -56,7 +56,7 @@ def methods(view: View, *, seeds: Sequence[int], examples: int = EXAMPLES) -> di
     first = cache(partial(hsi, view.machine, 0))
     found: dict[str, Method] = {
         TOUR: [Words(view, partial(tour, view.machine))],
-        K0: [Words(view, first), Words(view, lambda: map(view.probed, first())), Around(view, View.straight)],
+        K0: [Probed(view, first), Around(view, View.straight)],
         K1: [Around(view, View.again)],
     }
     if len(view.machine.table) <= LARGEST:

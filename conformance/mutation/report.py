@@ -117,4 +117,5 @@ def _laws(told: Sequence[Kills], judged: Mapping[str, Sequence[Judged]]) -> tupl
         for law in broken:
             operators.setdefault(law, Counter())[one.operator] += 1
             alone[law] += all(verdict.whole for verdict in verdicts) and not broken - NETS - {law}
-    return tuple(LawKills(law, count, alone[law], dict(operators[law])) for law, count in kills.most_common())
+    often = sorted(kills.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(LawKills(law, count, alone[law], dict(operators[law])) for law, count in often)

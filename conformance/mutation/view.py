@@ -13,7 +13,7 @@ from turncheck.model.machine import Row
 from turncheck.model.mealy import Mealy, Word, flattened
 from turncheck.model.telling import Telling
 
-from ..suites import probes, revisits, straight, ways
+from ..suites import Kind, probes, revisits, straight, ways
 
 Place: TypeAlias = tuple[str, str]
 """A control state, and an event that comes there."""
@@ -42,12 +42,13 @@ class View:
         ]
 
     @cached_property
-    def _probes(self) -> tuple[Word, ...]:
-        return probes(self.machine)
+    def probes(self) -> tuple[Word, ...]:
+        """State of ``machine`` → its probe."""
+        return probes(self.machine, self._onward)
 
     def probed(self, word: Word) -> Word:
         """*word* and the probe of the state that it leads to."""
-        return word + self._probes[self.machine.after(word)]
+        return word + self.probes[self.machine.after(word)]
 
     def straight(self, row: Row) -> Iterator[Word]:
         """Straight from *row* to every kind of reaction."""
@@ -58,7 +59,7 @@ class View:
         return map(self.probed, revisits(self.right, self.machine, row, self._onward))
 
     @cached_property
-    def _onward(self) -> list[list[Word]]:
+    def _onward(self) -> Sequence[Mapping[Kind, Word]]:
         return ways(self.machine)
 
     @cached_property

@@ -43,7 +43,7 @@ def twice(view: View, accesses: Mapping[Row, Word]) -> Iterator[Word]:
         seen, waiting = {first}, deque([(first, access)])
         while waiting:
             state, word = waiting.popleft()
-            again = next((letter for letter in letters if right.rows.get((state, letter)) == row), None)
+            again = next((letter for letter in letters if right.rows.get((state, letter)) is row), None)
             if again is not None:
                 yield (*word, again)
                 break

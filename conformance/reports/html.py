@@ -166,7 +166,7 @@ def _coverage(share: Share, result: Result) -> _Drawn:
     )
 
 
-def _possible(share: Share, result: Result, rows: list[Row]) -> list[Row]:
+def _possible(share: Share, result: Result, rows: Sequence[Row]) -> Sequence[Row]:
     if share.role == "runtime":
         possible = rows_for(frozenset(result.profile.capabilities), result.profile.policies)
         if len(possible) == share.total:

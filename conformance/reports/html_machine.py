@@ -42,7 +42,7 @@ class MachinePicture:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
         self.name = f"machine-{machine.name}"
-        self.rows: Final = list(machine.rows())
+        self.rows: Final = machine.rows
         self._edges: Final = list(edges(machine))
 
     @cached_property

@@ -1,22 +1,25 @@
 """What finds an edited row: the short form of `make mutants`, whose figures stand in docs/mutants.md."""
 
 import json
-from itertools import combinations, product
+from itertools import combinations, islice, product
 
 import pytest
 
 from turncheck.conformance.laws.registry import selected
+from turncheck.conformance.mutation.applied import Probed, Words
 from turncheck.conformance.mutation.faces import Judged, MachineProjector, judged
 from turncheck.conformance.mutation.killing import Kills, kills
 from turncheck.conformance.mutation.report import reported
 from turncheck.conformance.mutation.view import paired, views_of
 from turncheck.conformance.mutation.words import accesses, generated, twice
+from turncheck.conformance.suites import hsi
 from turncheck.conformance.verifying import verify
 from turncheck.model.claims import CLAIMS
-from turncheck.model.mutants import mutants
+from turncheck.model.mutants import behaviour, mutants
 from turncheck.model.request_cycle import SPEC
 
 FLOW = views_of(CLAIMS["event_flow"])[0]
+SIMPLE = CLAIMS["event_flow"].machine
 POLICIES = CLAIMS["interaction"].tables[0]
 
 
@@ -27,6 +30,19 @@ def called(machine, source, event, edit, *, hidden=False):
         for one in mutants(CLAIMS[machine].machine)
         if (one.row.source, one.row.event, one.edit, one.hidden) == (source, event, edit, hidden)
     )
+
+
+def told_by(wrong, words):
+    """Whether one of the words, each from the beginning, tells what does *wrong*."""
+    return any(answers(wrong, word) != FLOW.machine.run(word) for word in words)
+
+
+def answers(machine, word):
+    state, said = 0, []
+    for letter in word:
+        state, output = machine.step(state, letter)
+        said.append(output)
+    return tuple(said)
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +65,18 @@ def test_hypothesis_kills_its_share_at_the_default_budget(sample):
         told = [one.by["hypothesis, seed 0"] for one in sample if not one.equivalent and one.hidden == hidden]
         shares.append(sum(told) / len(told))
     assert (shares[0] >= 0.95, shares[1] >= 0.8) == (True, True)
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_words_that_do_not_come_to_the_edited_place_would_not_have_told_it(hidden):
+    suite = hsi(FLOW.machine, 0)
+    plain, probed = Words(FLOW, lambda: suite), Probed(FLOW, lambda: suite)
+    told, found = [], []
+    for mutant in islice((one for one in mutants(SIMPLE) if one.hidden == hidden), 0, None, 7):
+        wrong = behaviour(mutant, FLOW.right)
+        told.append([told_by(wrong, suite), told_by(wrong, [FLOW.probed(word) for word in suite])])
+        found.append([plain.kill(mutant, wrong), probed.kill(mutant, wrong)])
+    assert [found, {True, False} - {one for pair in told for one in pair}] == [told, set()]
 
 
 def test_generation_takes_every_row_that_can_be_taken():

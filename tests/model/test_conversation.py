@@ -204,12 +204,12 @@ def test_what_sometimes_holds_occurs(name) -> None:
     assert name in explored("user").sometimes
 
 
-@pytest.mark.parametrize("row", list(SPEC.rows()), ids=lambda row: f"{row.source}: {row.label}")
+@pytest.mark.parametrize("row", SPEC.rows, ids=lambda row: f"{row.source}: {row.label}")
 def test_every_row_is_taken(row) -> None:
     assert row in explored("user").rows | explored("sub-agent").rows
 
 
-@pytest.mark.parametrize("row", list(SPEC.rows()), ids=lambda row: f"{row.source}: {row.label}")
+@pytest.mark.parametrize("row", SPEC.rows, ids=lambda row: f"{row.source}: {row.label}")
 def test_what_changes_is_saved_before_all_else(row) -> None:  # BED-007a
     done = [name for name in row.effects if name not in UNDER_WAY | TELLS]
     assert done[:1] == ["save"][: len(done)]

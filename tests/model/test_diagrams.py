@@ -78,7 +78,7 @@ def test_start_and_final_states_are_marked(machine):
 def test_every_row_is_drawn_in_words(machine, draw):
     """Each row's event, guards and effects stand in the picture, without an identifier's underscores."""
     text = re.sub(r"\\l[\s\N{NO-BREAK SPACE}]*", " ", draw(machine)).replace("#59;", ";")
-    for row in machine.rows():
+    for row in machine.rows:
         line = diagrams.line(machine, row)
         assert line.event in text.replace("\\|", "|")
         assert line.guard in text

@@ -86,7 +86,7 @@ def test_the_exploration_is_as_large_as_it_was():
     assert (explored().states, explored().transitions) == (STATES, TRANSITIONS)
 
 
-@pytest.mark.parametrize("row", list(SPEC.rows()), ids=lambda row: f"{row.source}: {row.label}")
+@pytest.mark.parametrize("row", SPEC.rows, ids=lambda row: f"{row.source}: {row.label}")
 def test_every_row_is_taken(row):
     assert row in explored().rows | explored(compactor=False).rows
 

@@ -87,7 +87,7 @@ def test_what_sometimes_holds_occurs(name: str) -> None:
 @pytest.mark.parametrize("name", SIZES)
 def test_every_row_is_taken(name: str) -> None:
     taken = set().union(*(one.rows for one in explored(name)))
-    assert [f"{row.source}: {row.label}" for row in CLAIMS[name].machine.rows() if row not in taken] == []
+    assert [f"{row.source}: {row.label}" for row in CLAIMS[name].machine.rows if row not in taken] == []
 
 
 def test_a_row_that_forgets_too_little_is_found_by_the_shortest_path() -> None:

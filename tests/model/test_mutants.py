@@ -48,8 +48,8 @@ def test_no_two_mutants_have_one_name():
 
 @pytest.mark.parametrize("mutant", MUTANTS[::97], ids=lambda one: one.name)
 def test_an_edit_leaves_the_other_rows_as_they_are(mutant):
-    theirs = [row for row in mutant.edited.rows() if (row.event, row.source) != (mutant.row.event, mutant.row.source)]
-    ours = [row for row in FLOW.machine.rows() if (row.event, row.source) != (mutant.row.event, mutant.row.source)]
+    theirs = [row for row in mutant.edited.rows if (row.event, row.source) != (mutant.row.event, mutant.row.source)]
+    ours = [row for row in FLOW.machine.rows if (row.event, row.source) != (mutant.row.event, mutant.row.source)]
     assert theirs == ours
 
 

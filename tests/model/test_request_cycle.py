@@ -69,7 +69,7 @@ def test_what_sometimes_holds_occurs(name: str) -> None:
     assert name in walked()[1]
 
 
-@pytest.mark.parametrize("row", list(SPEC.rows()), ids=lambda row: f"{row.source}: {row.label}")
+@pytest.mark.parametrize("row", SPEC.rows, ids=lambda row: f"{row.source}: {row.label}")
 def test_every_row_is_taken(row: Row) -> None:
     assert row in walked()[0]
 

@@ -137,7 +137,7 @@ def test_a_record_is_appended_then_checkpointed_then_the_lock_is_released():
 
 def test_no_turn_is_seen_closed_before_its_record_is_durable():
     """TM-3.4."""
-    assert all(row.event == "recorded" for row in SPEC.rows() if "finish" in row.effects)
+    assert all(row.event == "recorded" for row in SPEC.rows if "finish" in row.effects)
 
 
 def test_an_invalid_event_never_takes_the_lock_and_is_recorded():
@@ -212,7 +212,7 @@ def test_the_first_token_too_many_ends_a_turn(tokens, outcome):
 # ---- tools ----
 
 
-@pytest.mark.parametrize("row", [row for row in SPEC.rows() if "run" in row.effects])
+@pytest.mark.parametrize("row", [row for row in SPEC.rows if "run" in row.effects])
 def test_no_tool_runs_but_when_it_is_approved(row):
     """TM-2.5, TM-4.1."""
     assert (row.source, row.event) == ("approve", "approved")

@@ -39,7 +39,7 @@ nowhere. Generation sees the rows and which of them it has taken, never a mutant
 
 A machine is looked at under so many of its policies' values that any two of them meet.
 
-`turncheck mutants` prints this for one seed, every third mutant judged by `verify`: some nine minutes on two cores.
+`turncheck mutants` prints this for one seed, every tenth mutant judged by `verify`: some nine minutes on two cores.
 `make rates` writes this page: ten seeds (median, and the least in brackets), all judged by `verify` under the first.
 
 """

@@ -141,7 +141,7 @@ def share(given, role):
 def partial(projector):
     """A run that did not take two rows."""
     rows = share(projector, "projector")
-    every = [f"{row.source}: {row.label}" for row in SPEC.rows()]
+    every = [f"{row.source}: {row.label}" for row in SPEC.rows]
     some = msgspec.structs.replace(rows, exercised=rows.total - 2, missed=(every[0], every[-1]))
     return projector._replace(result=msgspec.structs.replace(projector.result, coverage={"shares": [some]}))
 
