@@ -7,7 +7,6 @@ import datetime as dt
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Final, cast
@@ -16,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from .laws.law import Law
-from .laws.registry import LAWS
+from .laws.registry import LAWS, meant
 from .results import Expectation, LawResult, Result
 
 DOCUMENT: Final = "docs/baseline.md"
@@ -83,8 +82,7 @@ def _entries(given: Any, where: str) -> Mapping[str, Entry]:
 
 def _entry(glob: str, value: Any, where: str) -> Entry:
     if not _fitting(glob, ("projector", "runtime")):
-        near = get_close_matches(glob, [law.name for law in LAWS.values() if law.subject in {"projector", "runtime"}])
-        hint = f"; perhaps {' or '.join(near)}" if near else ""
+        hint = meant(glob, [law for law in LAWS.values() if law.subject in {"projector", "runtime"}])
         raise BaselineError(f"{where}: `verify` judges no law of that name{hint} (`turncheck laws` lists them)")
     try:
         return msgspec.convert(value, Entry)

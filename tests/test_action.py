@@ -1,8 +1,10 @@
 """The GitHub Action and the pre-commit hooks: held to their schemas, and run here as far as that goes."""
 
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,24 @@ def step(tmp_path):
         return ran, summary.read_text("utf-8")
 
     return step
+
+
+def test_the_action_installs_turncheck_from_its_own_folder(tmp_path):
+    """In an environment as setup-python makes it; what pip would fetch, it finds here: nothing leaves this machine."""
+    action, environment = tmp_path / "action", tmp_path / "environment"
+    for name in ("adapters", "conformance", "model"):
+        shutil.copytree(ROOT / name, action / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, action)
+    assert run(sys.executable, "-m", "venv", "--without-pip", environment).returncode == 0
+    (site,) = environment.glob("lib/python*/site-packages")
+    (site / "here.pth").write_text(sysconfig.get_path("purelib"), "utf-8")
+    (script,) = (one["run"] for one in loaded(ACTION)["runs"]["steps"] if one.get("name") == "Install turncheck")
+    offline = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0", "PIP_IGNORE_INSTALLED": "1", "PIP_NO_DEPS": "1"}
+    path = f"{environment / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    ran = run("bash", "-ec", script, folder=tmp_path, GITHUB_ACTION_PATH=str(action), PATH=path, **offline)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert run(environment / "bin" / "turncheck", "verify", "reference", "--examples", "1").returncode == 0
 
 
 def test_a_target_that_keeps_the_laws_passes_the_action(step):

@@ -9,7 +9,7 @@ import click
 from turncheck.model.requirements import CLAUSES
 
 from ..laws.law import Law
-from ..laws.registry import LAWS
+from ..laws.registry import LAWS, meant
 from ..teaching import FlowExample, Lesson, LinesExample, lessons, stories
 from .completing import complete_law
 from .laws import JUDGED
@@ -30,7 +30,7 @@ def command(*, law: str, picture: str | None) -> None:
     `turncheck laws` lists the laws.
     """
     if law not in LAWS:
-        raise click.ClickException(_unknown(law))
+        raise click.ClickException(f"no law is called {law!r}{meant(law, LAWS.values())}; `turncheck laws` lists them")
     lesson = lessons()[law]
     if picture is None:
         _show(LAWS[law], lesson)
@@ -41,14 +41,6 @@ def command(*, law: str, picture: str | None) -> None:
 
     write = {"mermaid": exchange.to_mermaid, "svg": exchange.to_svg}[picture]
     click.echo(write(drawn(law, lesson)), nl=False)
-
-
-def _unknown(law: str) -> str:
-    import difflib  # noqa: PLC0415 - only for who mistyped
-
-    near = difflib.get_close_matches(law, LAWS, n=3)
-    hint = f"; perhaps {' or '.join(near)}" if near else ""
-    return f"no law is called {law!r}{hint}; `turncheck laws` lists them"
 
 
 def _show(law: Law, lesson: Lesson) -> None:

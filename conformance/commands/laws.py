@@ -9,7 +9,7 @@ import msgspec
 from turncheck.model.requirements import CLAUSES
 
 from ..clauses import traced
-from ..laws.registry import LAWS
+from ..laws.registry import LAWS, meant
 from .completing import complete_law
 from .output import style
 
@@ -33,7 +33,7 @@ def command(*, law: str | None, clauses: bool, as_json: bool) -> None:
         _show_clauses(as_json=as_json)
         return
     if law is not None and law not in LAWS:
-        raise click.ClickException(f"no law is called {law!r}; `turncheck laws` lists them")
+        raise click.ClickException(f"no law is called {law!r}{meant(law, LAWS.values())}; `turncheck laws` lists them")
     chosen = list(LAWS.values()) if law is None else [LAWS[law]]
     if as_json:
         click.echo(msgspec.json.encode(chosen).decode())

@@ -1,7 +1,7 @@
 """All laws: the one place to add one. The order matters: where several laws break, the first names the failure."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, TypeAlias
 
@@ -156,6 +156,16 @@ def selected(subjects: Sequence[str], patterns: Sequence[str] = (), *, suite: bo
     laws = [law for law in LAWS.values() if law.subject in subjects and (suite or not law.suite)]
     for pattern in patterns:
         if not any(fnmatchcase(law.name, pattern) for law in laws):
-            known = ", ".join(law.name for law in laws)
-            raise ValueError(f"no law on a {' or a '.join(subjects)} is called {pattern!r}; there are {known}")
+            on = f"no law on a {' or a '.join(subjects)} is called {pattern!r}"
+            raise ValueError(f"{on}{meant(pattern, laws)}; `turncheck laws` lists them")
     return [law for law in laws if not patterns or any(fnmatchcase(law.name, pattern) for pattern in patterns)]
+
+
+def meant(name: str, laws: Iterable[Law]) -> str:
+    """For who mistyped: "; perhaps …" with the nearest names of *laws*, nothing where none is near."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only for who mistyped
+
+    names = [law.name for law in laws]
+    word = name.strip("*")
+    near = [one for one in names if word and word in one] or get_close_matches(name, names)
+    return f"; perhaps {' or '.join(near[:3])}" if near else ""

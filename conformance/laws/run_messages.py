@@ -61,7 +61,8 @@ def messages_in_order(play: Play) -> Judgement:
         if len(names) < 2:
             continue
         yield SEEN
-        served = sorted(set(names), key=lambda name: (play.message_cycles[name], play.messages[name]))
+        cycles = play.message_cycles
+        served = sorted(set(names), key=lambda name: (cycles[name] < 0, cycles[name], play.messages[name]))
         if names != served:
             yield Finding(request.at, "the model sees messages out of order, or twice", served, names)
 

@@ -120,16 +120,17 @@ def input_loses_nothing(play: Play) -> Judgement:
 
     Where ``maxHistoryMessages`` is declared, a longer history may lose a prefix, as RS-3.1 and RS-3.2 allow.
     """
-    before: list[str] = []
+    before: list[Any] = []
     for request in play.requests:
         if request.input is None:
             continue
-        now = [_key(entry) for entry in request.input if entry.get("role") != "system"]
+        now = [entry for entry in request.input if entry.get("role") != "system"]
         if before:
             yield SEEN
-        lost = [key for key in before if not _still(key, now)]
-        if lost and not _compacted(play, request, before):
-            yield Finding(request.at, "the model is not shown any more what it was shown before", before, now)
+        shown = [*map(_key, before)]
+        if not all(_still(entry, now) for entry in before) and not _compacted(play, request, shown):
+            said = "the model is not shown any more what it was shown before"
+            yield Finding(request.at, said, shown, [*map(_key, now)])
         before = now
     for response in play.whole_responses():
         later = _next_in_run(play, response)
@@ -246,10 +247,11 @@ def needs(stimulus: Stimulus) -> str | None:
             return None
 
 
-def _still(key: str, now: list[str]) -> bool:
+def _still(entry: Any, now: Sequence[Any]) -> bool:
     """Whether what was shown is shown: as it was, or a text within one that joins it to others."""
-    role, _, text = key.partition(" ")
-    return key in now or any(one.startswith(role) and text in one for one in now)
+    key, role, text = _key(entry), entry.get("role"), str(entry.get("text"))
+    within = not entry.get("callId")
+    return any(_key(one) == key or (within and one.get("role") == role and text in str(one.get("text"))) for one in now)
 
 
 def _key(entry: Any) -> str:

@@ -44,6 +44,12 @@ def test_an_unknown_law_exits_2(invoke, tmp_path):
     assert "no law is called 'no-such-law'" in ran.err
 
 
+@pytest.mark.parametrize("command", [("laws",), ("explain",), ("verify", "reference", "--laws")])
+@pytest.mark.parametrize("mistyped", ["fifo", "folow-up-fifo"])
+def test_who_mistyped_a_law_is_told_the_nearest(invoke, tmp_path, command, mistyped):
+    assert "perhaps follow-up-fifo" in invoke(tmp_path, *command, mistyped).err
+
+
 def test_json_is_one_array_of_all_laws(invoke, tmp_path):
     assert [law["name"] for law in json.loads(invoke(tmp_path, "laws", "--json").out)] == list(LAWS)
 

@@ -95,7 +95,7 @@ def test_a_law_is_chosen_by_its_name(ran):
 def test_a_glob_that_fits_no_law_is_an_error_at_collection(ran):
     done = ran(laws(RIGHT, "no-such-law"))
     done.assert_outcomes(errors=1)
-    done.stdout.fnmatch_lines(["*no law on a projector is called 'no-such-law'; there are*"])
+    done.stdout.fnmatch_lines(["*no law on a projector is called 'no-such-law'; `turncheck laws` lists them*"])
 
 
 def test_a_runtime_is_held_to_the_laws_on_runtimes(ran):

@@ -1,12 +1,17 @@
-"""The sizes of n-complete suites, in docs/suites.md between its marks: `make suites`. Tests hold some of them."""
+"""The sizes and times of n-complete suites, in docs/suites.md between its marks: `make suites`; a test holds some."""
 
+import sys
+import time
 from pathlib import Path
 
 from turncheck.adapters.references.registry import REFERENCES, reference_runtime
 from turncheck.conformance.abstraction import Bounds, letters_of
+from turncheck.conformance.judging import HASH_SEED
+from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.suites import SUITES
-from turncheck.conformance.suiting import METHODS, sent
+from turncheck.conformance.suiting import METHODS, Plan, sent, verify_suite
 from turncheck.conformance.suiting_model import model_of
+from turncheck.conformance.verifying_runs import Options
 from turncheck.model.bounded import bounded, views
 from turncheck.model.claims import CLAIMS
 from turncheck.model.mealy import flattened
@@ -17,43 +22,58 @@ MIDDLES = 100_000
 """Words of letters after the states' accesses, beyond which no suite is built for the page."""
 TURN = ("user red", "text", "tool-call", "model-stop", "fatal-failure", "tool-return")
 """The letters for the turn's reference: with all of them its model takes minutes to be learned."""
+APPLIED = 120
+"""Seconds for which a suite is applied at most."""
 
 
-def of_machine(name):
-    """The minimal machine of the first view of a declared machine."""
-    claims = CLAIMS[name]
-    tables, bounds = views(claims)[0]
-    return flattened(bounded(claims, tables, bounds))
+def machines():
+    """Each declared machine as its rows in its first view, and each reference as a target within a bound of one."""
+    for name, claims in CLAIMS.items():
+        tables, bounds = views(claims)[0]
+        yield name, None, flattened(bounded(claims, tables, bounds))
+    for name in REFERENCES:
+        with reference_runtime(name) as reference:
+            letters = TURN if name == "turn" else letters_of(reference.profile.capabilities)
+            model = model_of(reference, letters, Bounds())
+            yield f"reference:{name}", model, model.machine
 
 
-def of_reference(name):
-    """The machine of a reference as a target, within a bound of one."""
-    with reference_runtime(name) as reference:
-        letters = TURN if name == "turn" else letters_of(reference.profile.capabilities)
-        return model_of(reference, letters, Bounds()).machine
-
-
-def sizes(machine, k):
-    """Words and stimuli by each method, None where too many; letters that are not sent are left out."""
-    if len(machine.table) * len(machine.letters) ** (k + 1) > MIDDLES:
-        return None
-    suites = [sent(machine, SUITES[method](machine, k)) for method in METHODS]
-    return [(len(suite), sum(map(len, suite))) for suite in suites]
-
-
-def row(name, machine, k):
+def row(name, model, machine, k):
     """A line of the table; empty cells where the suite was not built."""
-    found = sizes(machine, k)
-    cells = [f"{words:,} / {stimuli:,}" for words, stimuli in found] if found else ["too large"] * len(METHODS)
+    said(f"{name}, k={k}")
+    if len(machine.table) * len(machine.letters) ** (k + 1) > MIDDLES:
+        cells = [*["too large"] * len(METHODS), "", ""]
+    else:
+        started = time.monotonic()
+        suites = [sent(machine, SUITES[METHODS[0]](machine, k))]
+        made = time.monotonic() - started
+        suites += [sent(machine, SUITES[method](machine, k)) for method in METHODS[1:]]
+        cells = [f"{len(suite):,} / {sum(map(len, suite)):,}" for suite in suites]
+        cells += [f"{made:.1f} s", applied(name, Plan(model, METHODS[0], k)) if model else ""]
     return f"| {name} | {len(machine.table)} | {len(machine.letters)} | {k} | {' | '.join(cells)} |"
+
+
+def applied(name, plan):
+    """How long the reference takes to pass its own suite in this process, all laws judged."""
+    with reference_runtime(name.partition(":")[2]) as reference:
+        options = Options(time.monotonic() + APPLIED, HASH_SEED)
+        started = time.monotonic()
+        result, _ = verify_suite(reference, plan, selected(["runtime"], suite=True), options)
+        took = time.monotonic() - started
+    suite = result.coverage["suite"]
+    return f"{took:.0f} s" if suite["complete"] else suite["why"]
+
+
+def said(what):
+    """Which suite is made now."""
+    print(what, file=sys.stderr, flush=True)
 
 
 def table():
     """Every machine, and every reference as a target."""
-    head = ["| machine | states | letters | k | HSI | Wp | W |", "| --- | --: | --: | --: | --: | --: | --: |"]
-    rows = [(name, of_machine(name)) for name in CLAIMS]
-    rows += [(f"reference:{name}", of_reference(name)) for name in REFERENCES]
-    return "\n".join([*head, *(row(name, machine, k) for name, machine in rows for k in (0, 1, 2))]) + "\n"
+    head = ["| machine | states | letters | k | HSI | Wp | W | HSI made in | HSI passed in |"]
+    head += ["| --- | --: | --: | --: | --: | --: | --: | --: | --: |"]
+    return "\n".join([*head, *(row(*one, k) for one in machines() for k in (0, 1, 2))]) + "\n"
 
 
 if __name__ == "__main__":
