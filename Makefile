@@ -107,7 +107,7 @@ rates: setup
 variants: setup
 	PYTHONPATH=tests $(BIN)/python -m variants
 
-# The sizes of n-complete suites, in docs/suites.md: a minute or two.
+# The sizes and times of n-complete suites, in docs/suites.md: some five minutes.
 suites: setup
 	$(BIN)/python tests/static/suites_page.py
 

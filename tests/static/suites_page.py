@@ -61,7 +61,7 @@ def applied(name, plan):
         result, _ = verify_suite(reference, plan, selected(["runtime"], suite=True), options)
         took = time.monotonic() - started
     suite = result.coverage["suite"]
-    return f"{took:.0f} s" if suite["complete"] else suite["why"]
+    return f"{took:.0f} s" if suite.complete else suite.why
 
 
 def said(what):
