@@ -127,10 +127,11 @@ def input_loses_nothing(play: Play) -> Judgement:
         now = [entry for entry in request.input if entry.get("role") != "system"]
         if before:
             yield SEEN
-        shown = [*map(_key, before)]
-        if not all(_still(entry, now) for entry in before) and not _compacted(play, request, shown):
-            said = "the model is not shown any more what it was shown before"
-            yield Finding(request.at, said, shown, [*map(_key, now)])
+        keys = [*map(_key, now)]
+        missing = [entry for entry in before if _key(entry) not in keys]
+        earlier = [*map(_key, before)]
+        if not all(_within(entry, now) for entry in missing) and not _compacted(play, request, earlier):
+            yield Finding(request.at, "the model is not shown any more what it was shown before", earlier, keys)
         before = now
     for response in play.whole_responses():
         later = _next_in_run(play, response)
@@ -247,11 +248,10 @@ def needs(stimulus: Stimulus) -> str | None:
             return None
 
 
-def _still(entry: Any, now: Sequence[Any]) -> bool:
-    """Whether what was shown is shown: as it was, or a text within one that joins it to others."""
-    key, role, text = _key(entry), entry.get("role"), str(entry.get("text"))
-    within = not entry.get("callId")
-    return any(_key(one) == key or (within and one.get("role") == role and text in str(one.get("text"))) for one in now)
+def _within(entry: Any, now: Sequence[Any]) -> bool:
+    """Whether a text is shown within one that joins it to others."""
+    role, text = entry.get("role"), str(entry.get("text"))
+    return not entry.get("callId") and any(one.get("role") == role and text in str(one.get("text")) for one in now)
 
 
 def _key(entry: Any) -> str:

@@ -1,6 +1,7 @@
 """What a law on runtimes makes of requests that no double shows: more calls than a generated word has."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from turncheck.conformance.laws.run_model import input_loses_nothing
 def lost(*inputs):
     """What the law says of requests that show the model these, one after the other."""
     requests = [SimpleNamespace(at=at, cycle=0, input=shown) for at, shown in enumerate(inputs)]
-    play = SimpleNamespace(requests=requests, policies={}, log=[], whole_responses=list)
+    play: Any = SimpleNamespace(requests=requests, policies={}, log=[], whole_responses=list)
     return [item.at for item in input_loses_nothing(play) if isinstance(item, Finding)]
 
 

@@ -73,7 +73,10 @@ def table():
     """Every machine, and every reference as a target."""
     head = ["| machine | states | letters | k | HSI | Wp | W | HSI made in | HSI passed in |"]
     head += ["| --- | --: | --: | --: | --: | --: | --: | --: | --: |"]
-    return "\n".join([*head, *(row(*one, k) for one in machines() for k in (0, 1, 2))]) + "\n"
+    return (
+        "\n".join([*head, *(row(name, model, machine, k) for name, model, machine in machines() for k in (0, 1, 2))])
+        + "\n"
+    )
 
 
 if __name__ == "__main__":
