@@ -143,10 +143,10 @@ def test_laws_are_chosen_by_glob(wrong):
     ]
 
 
-def test_a_glob_that_fits_no_law_exits_2_and_names_the_laws_there_are(invoke, tmp_path):
+def test_a_glob_that_fits_no_law_exits_2_and_says_what_lists_them(invoke, tmp_path):
     ran = invoke(tmp_path, "verify", "reference", "--laws", "no-such-*")
     assert ran.code == 2
-    assert [name for name in ALL if name not in ran.err] == []
+    assert "`turncheck laws` lists them" in ran.err
 
 
 def test_a_dry_run_lists_the_laws(invoke, tmp_path):
