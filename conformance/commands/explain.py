@@ -9,10 +9,10 @@ import click
 from turncheck.model.requirements import CLAUSES
 
 from ..laws.law import Law
-from ..laws.registry import LAWS, meant
+from ..laws.registry import LAWS
 from ..teaching import FlowExample, Lesson, LinesExample, lessons, stories
 from .completing import complete_law
-from .laws import JUDGED
+from .laws import JUDGED, unknown
 from .output import style
 from .showing import brief, show_counterexample, show_difference
 
@@ -30,7 +30,7 @@ def command(*, law: str, picture: str | None) -> None:
     `turncheck laws` lists the laws.
     """
     if law not in LAWS:
-        raise click.ClickException(f"no law is called {law!r}{meant(law, LAWS.values())}; `turncheck laws` lists them")
+        raise unknown(law)
     lesson = lessons()[law]
     if picture is None:
         _show(LAWS[law], lesson)

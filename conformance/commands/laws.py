@@ -33,7 +33,7 @@ def command(*, law: str | None, clauses: bool, as_json: bool) -> None:
         _show_clauses(as_json=as_json)
         return
     if law is not None and law not in LAWS:
-        raise click.ClickException(f"no law is called {law!r}{meant(law, LAWS.values())}; `turncheck laws` lists them")
+        raise unknown(law)
     chosen = list(LAWS.values()) if law is None else [LAWS[law]]
     if as_json:
         click.echo(msgspec.json.encode(chosen).decode())
@@ -65,3 +65,8 @@ def _show_clauses(*, as_json: bool) -> None:
                 click.echo(f"          {style(name, dim=True)} {', '.join(values)}")
         if clause.reason is not None:
             click.echo(f"          {style('why', dim=True)} {clause.reason}")
+
+
+def unknown(law: str) -> click.ClickException:
+    """There is no such law; the nearest ones are named."""
+    return click.ClickException(f"no law is called {law!r}{meant(law, LAWS.values())}; `turncheck laws` lists them")

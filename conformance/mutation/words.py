@@ -7,7 +7,6 @@ where it ends.
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from functools import reduce
 from typing import Any, Final
 
 import hypothesis
@@ -39,7 +38,7 @@ def twice(view: View, accesses: Mapping[Row, Word]) -> Iterator[Word]:
     """Each row's access, and on to the row once more, where it can be: what is right once can be wrong from then on."""
     right, letters = view.right, range(len(view.right.alphabet))
     for row, access in accesses.items():
-        first = reduce(lambda state, letter: right.step(state, letter)[0], access, 0)
+        first = right.after(access)
         seen, waiting = {first}, deque([(first, access)])
         while waiting:
             state, word = waiting.popleft()

@@ -320,4 +320,4 @@ def test_a_suite_has_the_size_that_the_page_says(name):
 def test_the_page_has_the_pinned_sizes(name):
     page = (TESTS.parent / "docs" / "suites.md").read_text("utf-8")
     row = next(line for line in page.splitlines() if line.startswith(f"| {name} |") and " | 0 | " in line)
-    assert " | ".join(f"{words:,} / {stimuli:,}" for words, stimuli in SIZES[name]) in row
+    assert row.split(" | ")[4:7] == [f"{words:,} / {stimuli:,}" for words, stimuli in SIZES[name]]

@@ -102,7 +102,7 @@ def test_the_uis_exploration_is_as_large_as_it_was():
     assert (explored_ui().states, explored_ui().transitions) == (UI_STATES, UI_TRANSITIONS)
 
 
-@pytest.mark.parametrize("row", list(collation.SPEC.rows), ids=lambda row: f"{row.source}: {row.label}")
+@pytest.mark.parametrize("row", collation.SPEC.rows, ids=lambda row: f"{row.source}: {row.label}")
 def test_every_row_of_the_ui_is_taken(row):
     assert row in explored_ui().rows
 
