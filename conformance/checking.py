@@ -10,9 +10,10 @@ from turncheck.adapters.framing import Stream
 from turncheck.adapters.reading import MAX_LINE, Chunk, Log, read_log
 from turncheck.model.cycles import Anomaly, Cycle
 from turncheck.model.decode import Batch, completed
-from turncheck.model.events import AgentOutput, Malformed, UnknownType
+from turncheck.model.events import Malformed, UnknownType
 from turncheck.model.policies import DEFAULT, Policies
-from turncheck.model.projection import Progress, Sessions
+from turncheck.model.projection import Sessions
+from turncheck.model.state import Progress
 
 from .laws.anomalies import ANOMALY_LAWS, MESSAGES
 
@@ -142,28 +143,22 @@ class _Judge:
             return
         self.events += len(chunk.batch.events)
         self._places.add(chunk.batch.ats, chunk.lines())
-        found: list[tuple[int, int, LogFinding]] = []
-        touched = self._sessions.feed(chunk.batch)
-        for progress in touched:
-            self.cycles += len(progress.cycles)
-            if progress.anomalies:
-                found += self._judged(progress, chunk)
-        if len(touched) > 1:
-            found.sort(key=lambda item: item[:2])
-        for _, _, finding in found:
-            self._findings.append(finding)
-            self._tell(finding)
+        progress = self._sessions.feed(chunk.batch)
+        self.cycles += len(progress.cycles)
+        if progress.anomalies:
+            for finding in self._judged(progress, chunk.batch):
+                self._findings.append(finding)
+                self._tell(finding)
         self._places.forget(self._sessions)
 
-    def _judged(self, progress: Progress, chunk: Chunk) -> Iterator[tuple[int, int, LogFinding]]:
-        """The anomalies that are findings, with what they are ordered by."""
-        ats = chunk.batch.ats
-        excused = _client_calls(progress.cycles) if self._format.client_calls else ()
-        for revealed, anomaly in progress.revealed():
+    def _judged(self, progress: Progress, batch: Batch) -> Iterator[LogFinding]:
+        """The anomalies that are findings."""
+        excused = _client_calls(cycle for _, cycle in progress.cycles) if self._format.client_calls else ()
+        for _, anomaly in progress.anomalies:
             at = anomaly.at
             if anomaly.kind == "unanswered-call" and at in excused:
                 continue
-            yield revealed, at, self._finding(anomaly, _detail(anomaly, chunk.batch, bisect_left(ats, at)))
+            yield self._finding(anomaly, _detail(anomaly, batch, bisect_left(batch.ats, at)))
 
     def ending(self) -> Iterator[LogFinding]:
         """All findings in the order of the lines that reveal them, those of the log's end last."""
@@ -180,9 +175,8 @@ class _Judge:
 
 
 def _client_calls(cycles: Iterable[Cycle]) -> set[int]:
-    """The calls of the runs that ended well: a client may still answer them in the next run's input."""
-    completed = (cycle for cycle in cycles if cycle.reason == "completed")
-    return {at for cycle in completed for at, event in cycle.items() if isinstance(event, AgentOutput)}
+    """Where the calls of the runs that ended well stand: a client may still answer them in the next run's input."""
+    return {at for cycle in cycles if cycle.reason == "completed" for at in cycle.items}
 
 
 def _detail(anomaly: Anomaly, batch: Batch, index: int) -> str:

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from .events import SYMBOLS, Symbol
-from .frames import ALONE, AMONG, BUILT, FINISH, HEADER, OUTPUTS, PLACES, VIEWS, Variant
+from .frames import ALONE, AMONG, BUILT, FINISH, HEADER, PLACES, VIEWS, Variant
 from .machine import Machine, Row
 from .request_cycle import SPEC
-from .vocabulary import Emit, Operand
+from .vocabulary import Emit, Equal, Guard, Operand
 
 _TABLES: Final = ("while_active", "queue_fate")
 _ABREAST: Final = 4
@@ -35,6 +35,8 @@ def generate(spec: Machine = SPEC) -> str:
         body = _indented(list(_dispatch(spec, variant)), 8)
         names = ["control", *spec.registers, *variant.own]
         state = rf"(?<![.\w])({'|'.join([*names, *PLACES])})\b"
+        for said, meant in variant.spelling.items():
+            body = body.replace(said, meant)
         text += variant.frame.format(
             body=re.sub(state, variant.registers, body),
             tables=_load(_TABLES)[0],
@@ -43,7 +45,7 @@ def generate(spec: Machine = SPEC) -> str:
             views="\n    ".join(_load(BUILT)),
             store_views="\n    ".join(_stored(BUILT)),
         )
-    return text + FINISH.format(body=_indented(list(_states(spec, "log-end", ALONE)), 4))
+    return text + FINISH.format(body=_indented(list(_states(spec, "log-end", VIEWS)), 4))
 
 
 def _load(names: Sequence[str]) -> list[str]:
@@ -123,7 +125,11 @@ def _states(spec: Machine, event: str, variant: Variant) -> Iterator[str]:
 
 
 def _rows(spec: Machine, rows: Sequence[Row], variant: Variant) -> Iterator[str]:
-    """The rows of one event in one state: guards are disjoint and complete, so that the last row needs no test."""
+    """The rows of one event in one state: guards are disjoint and complete, so that the last row needs no test.
+
+    What is not there is asked first: tests after that may look into what was found.
+    """
+    rows = sorted(rows, key=lambda row: not any(_absence(spec.guards[name]) for name in row.conditions))
     subjects = [spec.guards[name].subject for name in dict.fromkeys(name for row in rows for name in row.guards)]
     bound = {subject: _identifier(subject) for subject in subjects if subjects.count(subject) > 1}
     for subject, name in bound.items():
@@ -142,12 +148,16 @@ def _rows(spec: Machine, rows: Sequence[Row], variant: Variant) -> Iterator[str]
 def _effects(spec: Machine, row: Row, variant: Variant) -> Iterator[str]:
     for name in row.effects:
         effect = spec.effects[name]
-        code = effect.fragment(OUTPUTS) if isinstance(effect, Emit) else effect.code
+        code = effect.fragment(variant.outputs) if isinstance(effect, Emit) else effect.code
         for line in code.splitlines():
             filled = variant.fragments.get(line, line)
             yield from filled.splitlines()
     if row.dest != row.source:
         yield f"control = {_constant(row.dest)}"
+
+
+def _absence(guard: Guard) -> bool:
+    return isinstance(guard, Equal) and guard.right.value is None
 
 
 def _identifier(operand: Operand) -> str:

@@ -1,11 +1,12 @@
 """What the projection yields: cycles of positions, their two views, and anomalies (PROTOCOL: the projection)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, starmap
 from typing import Final, Literal, TypeAlias
 
 import msgspec
 
-from .events import Event, StopReason
+from .events import StopReason
 
 RootKind: TypeAlias = Literal["direct", "followUp"]
 AnomalyKind: TypeAlias = Literal[
@@ -103,32 +104,32 @@ class CycleViews(msgspec.Struct, frozen=True, gc=False):
 
 
 class Cycle(msgspec.Struct, frozen=True, gc=False):
-    """A RequestCycle as the hot path cuts it: its root and stop, and the stretch of the log between.
+    """A RequestCycle as the hot path cuts it: positions only, no content.
 
-    ``events`` are that stretch; at the indices ``skips`` stand events that are no part of the cycle (queued, rejected,
-    observations). ``stop`` and ``reason`` are None while the cycle is open (RC-D9).
-    ``ats`` are the events' positions, None where they are the ones just before the stop. The views are made on demand
-    (``views.py``).
+    It holds ``places``, and then all positions from ``begin`` to before the stop but for ``skips``: ``items`` are all
+    of them. ``stop`` and ``reason`` are None while the cycle is open (RC-D9). The views are made of it and the log on
+    demand (``definitions.views``), or built as the log is read (``Ledger``).
     """
 
     root: int
     kind: RootKind
     stop: int | None
     reason: StopReason | None
-    events: tuple[Event, ...]
-    skips: tuple[int, ...]
-    ats: Sequence[int] | None = None
+    begin: int
+    places: tuple[int, ...] = ()
+    skips: tuple[int, ...] = ()
 
-    def items(self) -> Iterable[tuple[int, Event]]:
-        """The accepted outputs, results and steers after the root, each with its position, in order."""
-        ats = self.ats
-        if ats is None:
-            assert self.stop is not None
-            ats = range(self.stop - len(self.events), self.stop)
-        if not self.skips:
-            return zip(ats, self.events, strict=True)
-        skipped = set(self.skips)
-        return [item for index, item in enumerate(zip(ats, self.events, strict=True)) if index not in skipped]
+    @property
+    def items(self) -> list[int]:
+        """The positions of the accepted outputs, results and steers after the root, in order."""
+        end = self.begin if self.stop is None else self.stop
+        return [*self.places, *between(self.begin, end, self.skips)]
+
+
+def between(begin: int, end: int, skips: Sequence[int]) -> Iterator[int]:
+    """The positions from *begin* to before *end* without *skips*, which are ascending and among them."""
+    ranges = zip((begin, *(skip + 1 for skip in skips)), (*skips, end), strict=True)
+    return chain.from_iterable(starmap(range, ranges))
 
 
 class Projection(msgspec.Struct, frozen=True, rename="camel"):

@@ -1,6 +1,6 @@
 """The two views written down as the clauses define them: the measure for the fast ones, and for laws."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from .cycles import AiBlock, Call, Cycle, CycleViews, Group, GroupKind, RootStep, Round, SteerStep, Step, group_of
@@ -59,8 +59,8 @@ def rounds(root: int, items: list[tuple[int, Event]]) -> list[Round]:
     return [*found, Round([ats[place] for place in inputs], [])] if inputs else found
 
 
-def views(cycle: Cycle) -> CycleViews:
-    """A cycle with both views."""
-    items = list(cycle.items())
+def views(cycle: Cycle, events: Sequence[Event]) -> CycleViews:
+    """A cycle of the session's log *events* with both views; the cycle's positions index *events*."""
+    items = [(at, events[at]) for at in cycle.items]
     shown, made = steps(cycle.root, items), rounds(cycle.root, items)
     return CycleViews(cycle.root, cycle.kind, cycle.stop, cycle.reason, shown, made)

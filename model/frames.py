@@ -1,7 +1,7 @@
 """The frames that the generated loops share their rows in: what opens and closes a cycle, and how its share is kept."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 BUILT: Final = (
@@ -10,30 +10,36 @@ BUILT: Final = (
     "fed",
     "made",
     "response",
-    "apart",
     "groups",
     "group",
     "calls_of_group",
-    "answers",
 )
 """The views under way."""
-PLACES: Final = ("items", "places")
-"""Where the loop that knows other sessions keeps a cycle's share."""
+PLACES: Final = ("places",)
+"""Where the loop that knows other sessions keeps what a cycle holds."""
 
-OUTPUTS: Final = {
-    "open": "kind = {0}\nBEGIN",
-    "append-text": "TEXT",
-    "append-call": "CALL",
-    "append-result": "RESULT",
-    "append-steer": "STEER",
-    "queue": "SKIP",
-    "observe": "SKIP",
-    "close": "assert kind is not None\nCLOSE\nkind = None\nNEWS",
-    "drop": "dropped.extend({0})",
-    "reject": "anomalies.append(Anomaly({0}, at))\nSKIP\nNEWS",
-    "remark": "anomalies.append(Anomaly({0}, {1}))",
-}
-"""Output of the core machine → the loop's fragment for it; ``{n}`` is the n-th argument, capitals are the variant's."""
+
+def _outputs(anomaly: str) -> Mapping[str, str]:
+    """Output of the core machine → the loop's fragment for it; ``{n}`` is its n-th argument, capitals the variant's.
+
+    *anomaly* is how the loop tells one.
+    """
+    return {
+        "open": "kind = {0}\nBEGIN",
+        "append-text": "TEXT",
+        "append-call": "CALL",
+        "append-result": "RESULT",
+        "append-steer": "STEER",
+        "queue": "SKIP",
+        "observe": "SKIP",
+        "close": "assert kind is not None\nCLOSE\nkind = None",
+        "drop": "dropped.extend({0})",
+        "reject": f"anomalies.append({anomaly.replace('AT', 'at')})\nSKIP",
+        "remark": f"anomalies.append({anomaly.replace('AT', '{1}')})",
+    }
+
+
+_OF_SESSION: Final = _outputs("(name, Anomaly({0}, AT))")
 
 
 @dataclass(frozen=True)
@@ -43,65 +49,61 @@ class Variant:
     ``session`` looks at the event's session. It stands in each structure's branch: an attribute that is read of several
     structures at one place is not specialised by CPython, which costs 30 ns. ``own`` are the state's names that the
     loop works on besides the registers; ``registers`` says where they all are found (a replacement for ``re.sub``).
-    ``fragments`` are what the capitals in OUTPUTS stand for.
+    ``outputs`` are the fragments of the machine's outputs, ``fragments`` what the capitals in them stand for;
+    ``spelling`` says what stands here for pieces of the rows' code.
     """
 
     frame: str
     session: str
     own: tuple[str, ...]
     registers: str
+    outputs: Mapping[str, str]
     fragments: Mapping[str, str]
+    spelling: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 _APPENDED: Final = ("TEXT", "CALL", "RESULT", "STEER")
 
-_CLOSE: Final = (
-    "share = {share}\n"
-    "if parts:\n"
-    "    parts.append((share, {skips}, {ats}))\n"
-    "    closed.append(Cycle(root, kind, at, event.reason, *joined(parts)))\n"
-    "    parts.clear()\n"
-    "else:\n"
-    "    closed.append(Cycle(root, kind, at, event.reason, share, {skips}, {kept}))"
-)
-
 ALONE: Final = Variant(
     frame='''
 
-def feed(state: LoopState, events: tuple[Event, ...], first: int) -> int:
+def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progress) -> int:
     """Run the machine of the session without a name over events that stand without a gap from position *first* on.
 
     Ends before the first event of a session with a name; returns how many events it took. O(events). What it closes
-    and reveals is added to the state.
+    and reveals is added to *progress*.
     """
     if not events:
         return 0
-    state.settle()
     {load}
     {tables}
-    mark = 0  # where the open cycle's share of this batch begins
-    skips: list[int] = []  # what in that share is no part of the cycle, counted from mark
-    at = first
+    closed, anomalies = progress
+    begin = at = first  # from begin on, this batch is the open cycle's, but for skips
+    skips: list[int] = []
     event: Any  # its type is told apart by identity, which type checkers do not follow
     for at, event in enumerate(events, first):
         struct = type(event)  # pyright: ignore[reportUnknownVariableType]
 {body}    else:
         at += 1
     if kind is not None:
-        parts.append((events[mark : at - first], tuple(skips), range(first + mark, at)))
+        places += between(begin, at, skips) if skips else range(begin, at)
     {store}
     return at - first
 ''',
     session="if event.session_id is not None:\n    break",
-    own=("kind", "anomalies", "dropped", "closed", "parts"),
+    own=("kind", "name", "dropped", "places"),
     registers=r"\1",
+    outputs=_OF_SESSION,
     fragments={
-        "BEGIN": "skips.clear()\nmark = at - first + 1",
+        "BEGIN": "skips.clear()\nbegin = at + 1",
         **dict.fromkeys(_APPENDED, ""),
-        "NEWS": "",
-        "SKIP": "skips.append(at - first - mark)",
-        "CLOSE": _CLOSE.format(
-            share="events[mark : at - first]", skips="tuple(skips)", ats="range(first + mark, at)", kept="None"
+        "SKIP": "skips.append(at)",
+        "CLOSE": (
+            "if places or skips:\n"
+            "    closed.append((name, Cycle(root, kind, at, event.reason, begin, tuple(places), tuple(skips))))\n"
+            "    places.clear()\n"
+            "else:\n"
+            "    closed.append((name, Cycle(root, kind, at, event.reason, begin)))"
         ),
     },
 )
@@ -114,50 +116,49 @@ def feed_sessions(
     new: Callable[[str | None], LoopState],
     events: Sequence[Event],
     ats: Sequence[int],
-) -> list[LoopState]:
+    progress: Progress,
+) -> None:
     """Run each event's session over it; *new* makes the state of one that is not there.
 
-    Events stand at *ats*, ascending; several may share a position. Returns the states to which something closed or
-    revealed was added, some more than once. O(events).
+    Events stand at *ats*, ascending; several may share a position. What closes and is revealed is added to *progress*.
+    O(events).
     """
-    news: list[LoopState] = []
     if not events:
-        return news
+        return
     name = events[0].session_id
     state = states[name] = states.get(name) or new(name)
     {tables}
+    closed, anomalies = progress
     event: Any  # its type is told apart by identity, which type checkers do not follow
     for at, event in zip(ats, events, strict=True):
         struct = type(event)  # pyright: ignore[reportUnknownVariableType]
-{body}    return news
-''',
+{body}''',
     session=(
         "try:\n"
         "    state = states[event.session_id]\n"
         "except KeyError:\n"
         "    state = states[event.session_id] = new(event.session_id)"
     ),
-    own=("kind", "anomalies", "dropped", "closed", "parts"),
+    own=("kind", "name", "dropped"),
     registers=r"state.\1",
+    outputs=_OF_SESSION,
     fragments={
-        "BEGIN": "items.clear()\nplaces.clear()",
-        **dict.fromkeys(_APPENDED, "items.append(event)\nplaces.append(at)"),
+        "BEGIN": "",
+        **dict.fromkeys(_APPENDED, "places.append(at)"),
         "SKIP": "",
-        "NEWS": "news.append(state)",
-        "CLOSE": _CLOSE.format(share="tuple(items)", skips="()", ats="tuple(places)", kept="tuple(places)"),
+        "CLOSE": "closed.append((name, Cycle(root, kind, at, event.reason, at, tuple(places))))\nplaces.clear()",
     },
 )
 
-# RC-D3: consecutive outputs of one response are a round; without ids, an input between them parts them.
+# RC-D3: consecutive outputs of one response are a round; without ids, an input between them parts them: fed holds it.
 _ROUND: Final = (
     "identity = event.response_id\n"
-    "if identity != response or (apart and identity is None):\n"
+    "if identity != response or (identity is None and fed):\n"
     "    made = [at]\n"
     "    rounds.append(Round(fed, made))\n"
     "    fed, response = [], identity\n"
     "else:\n"
     "    made.append(at)\n"
-    "apart = False\n"
 )
 
 VIEWS: Final = Variant(
@@ -185,17 +186,15 @@ def feed_views(
     session="",
     own=("kind", "anomalies", "dropped"),
     registers=r"\1",
+    outputs=_outputs("Anomaly({0}, AT)"),
     fragments={
         "BEGIN": (
-            "steps = [RootStep(root)]\n"
-            "rounds, fed, answers = [], [root], {}\n"
-            "response, apart, groups, group = NO_RESPONSE, False, None, None"
+            "steps = [RootStep(root)]\nrounds, fed = [], [root]\nresponse, groups, group = NO_RESPONSE, None, None"
         ),
         "TEXT": _ROUND + "groups = []\ngroup = None\nsteps.append(AiBlock(at, groups))",
         "CALL": (
-            _ROUND + "call = answers[event.call_id] = Call(at)\n"
-            "of_tool = GROUPS[event.tool] if event.tool in GROUPS else OTHER\n"
-            "if of_tool == group:\n"
+            _ROUND + "of_tool = GROUPS[event.tool] if event.tool in GROUPS else OTHER\n"
+            "if of_tool is group:\n"
             "    calls_of_group.append(call)\n"
             "else:\n"
             "    if groups is None:\n"
@@ -204,13 +203,20 @@ def feed_views(
             "    group, calls_of_group = of_tool, [call]\n"
             "    groups.append(Group(of_tool, calls_of_group))"
         ),
-        "RESULT": "answers[event.call_id].result = at\nfed.append(at)\napart = True",
-        "STEER": "fed.append(at)\napart = True\nsteps.append(SteerStep(at))\ngroups, group = None, None",
+        "RESULT": "fed.append(at)",
+        "STEER": "fed.append(at)\nsteps.append(SteerStep(at))\ngroups, group = None, None",
         "SKIP": "",
-        "NEWS": "",
         "CLOSE": (
             "if fed:\n    rounds.append(Round(fed, []))\nshow(CycleViews(root, kind, at, event.reason, steps, rounds))"
         ),
+    },  # A call's entry is what the view shows of it: its position, and its result's once it is answered.
+    spelling={
+        "calls[call_id] = at": "call = calls[call_id] = Call(at)",
+        "calls[call_id] = -1": "calls_call_id.result = at",
+        "calls_call_id == -1": "calls_call_id.result is not None",
+        "calls_call_id != -1": "calls_call_id.result is None",
+        "entry != -1": "entry.result is None",
+        'unanswered-call", entry)': 'unanswered-call", entry.at)',
     },
 )
 
@@ -232,18 +238,19 @@ from .cycles import (
     Round,
     SteerStep,
     Step,
+    between,
 )
 from .events import (
 {imports}
 )
-from .state import NO_RESPONSE, LoopState, ViewState, joined
+from .state import NO_RESPONSE, LoopState, Progress, State, ViewState
 
 {states}
 '''
 
 FINISH = '''
 
-def finish(state: LoopState) -> list[Anomaly]:
+def finish(state: State) -> list[Anomaly]:
     """What the log's end reveals; the state is left as it is."""
     anomalies: list[Anomaly] = []
     control, root = state.control, state.root

@@ -16,6 +16,7 @@ from .cycles import (
     Round,
     SteerStep,
     Step,
+    between,
 )
 from .events import (
     AgentOutput,
@@ -28,28 +29,26 @@ from .events import (
     ToolResult,
     UserMessage,
 )
-from .state import NO_RESPONSE, LoopState, ViewState, joined
+from .state import NO_RESPONSE, LoopState, Progress, State, ViewState
 
 IDLE = 0
 ACTIVE = 1
 
 
-def feed(state: LoopState, events: tuple[Event, ...], first: int) -> int:
+def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progress) -> int:
     """Run the machine of the session without a name over events that stand without a gap from position *first* on.
 
     Ends before the first event of a session with a name; returns how many events it took. O(events). What it closes
-    and reveals is added to the state.
+    and reveals is added to *progress*.
     """
     if not events:
         return 0
-    state.settle()
     control, queue, calls, root = state.control, state.queue, state.calls, state.root
-    kind, anomalies, dropped, closed = state.kind, state.anomalies, state.dropped, state.closed
-    parts = state.parts
+    kind, name, dropped, places = state.kind, state.name, state.dropped, state.places
     while_active, queue_fate = state.while_active, state.queue_fate
-    mark = 0  # where the open cycle's share of this batch begins
-    skips: list[int] = []  # what in that share is no part of the cycle, counted from mark
-    at = first
+    closed, anomalies = progress
+    begin = at = first  # from begin on, this batch is the open cycle's, but for skips
+    skips: list[int] = []
     event: Any  # its type is told apart by identity, which type checkers do not follow
     for at, event in enumerate(events, first):
         struct = type(event)  # pyright: ignore[reportUnknownVariableType]
@@ -59,24 +58,24 @@ def feed(state: LoopState, events: tuple[Event, ...], first: int) -> int:
             if event.kind == "tool-call":
                 call_id = event.call_id
                 if call_id is None or event.tool is None:
-                    anomalies.append(Anomaly("malformed", at))
-                    skips.append(at - first - mark)
+                    anomalies.append((name, Anomaly("malformed", at)))
+                    skips.append(at)
                 elif control == ACTIVE:
                     if call_id not in calls:
                         calls[call_id] = at
                     else:
-                        anomalies.append(Anomaly("duplicate-call", at))
-                        skips.append(at - first - mark)
+                        anomalies.append((name, Anomaly("duplicate-call", at)))
+                        skips.append(at)
                 else:
-                    anomalies.append(Anomaly("outside-run", at))
-                    skips.append(at - first - mark)
+                    anomalies.append((name, Anomaly("outside-run", at)))
+                    skips.append(at)
             else:
                 if event.text is None:
-                    anomalies.append(Anomaly("malformed", at))
-                    skips.append(at - first - mark)
+                    anomalies.append((name, Anomaly("malformed", at)))
+                    skips.append(at)
                 elif control == IDLE:
-                    anomalies.append(Anomaly("outside-run", at))
-                    skips.append(at - first - mark)
+                    anomalies.append((name, Anomaly("outside-run", at)))
+                    skips.append(at)
         elif struct is ToolResult:
             if event.session_id is not None:
                 break
@@ -84,33 +83,33 @@ def feed(state: LoopState, events: tuple[Event, ...], first: int) -> int:
             if control == ACTIVE:
                 calls_call_id = calls.get(call_id)
                 if calls_call_id is None:
-                    anomalies.append(Anomaly("unknown-call", at))
-                    skips.append(at - first - mark)
+                    anomalies.append((name, Anomaly("unknown-call", at)))
+                    skips.append(at)
                 elif calls_call_id == -1:
-                    anomalies.append(Anomaly("duplicate-result", at))
-                    skips.append(at - first - mark)
+                    anomalies.append((name, Anomaly("duplicate-result", at)))
+                    skips.append(at)
                 else:
                     calls[call_id] = -1
             else:
-                anomalies.append(Anomaly("outside-run", at))
-                skips.append(at - first - mark)
+                anomalies.append((name, Anomaly("outside-run", at)))
+                skips.append(at)
         elif struct is UserMessage:
             if event.session_id is not None:
                 break
             if (event.text is None) == (event.content is None):
-                anomalies.append(Anomaly("malformed", at))
-                skips.append(at - first - mark)
+                anomalies.append((name, Anomaly("malformed", at)))
+                skips.append(at)
             elif control == ACTIVE:
                 if (event.delivery or while_active) == "steer":
                     pass
                 else:
                     queue.append(at)
-                    skips.append(at - first - mark)
+                    skips.append(at)
             else:
                 root = at
                 kind = "direct"
                 skips.clear()
-                mark = at - first + 1
+                begin = at + 1
                 control = ACTIVE
         elif struct is RunStop:
             if event.session_id is not None:
@@ -121,48 +120,42 @@ def feed(state: LoopState, events: tuple[Event, ...], first: int) -> int:
                 if queue_fate_reason == "promote" and queue:
                     for entry in calls.values():
                         if entry != -1:
-                            anomalies.append(Anomaly("unanswered-call", entry))
+                            anomalies.append((name, Anomaly("unanswered-call", entry)))
                     assert kind is not None
-                    share = events[mark : at - first]
-                    if parts:
-                        parts.append((share, tuple(skips), range(first + mark, at)))
-                        closed.append(Cycle(root, kind, at, reason, *joined(parts)))
-                        parts.clear()
+                    if places or skips:
+                        closed.append((name, Cycle(root, kind, at, reason, begin, tuple(places), tuple(skips))))
+                        places.clear()
                     else:
-                        closed.append(Cycle(root, kind, at, reason, share, tuple(skips), None))
+                        closed.append((name, Cycle(root, kind, at, reason, begin)))
                     kind = None
                     calls.clear()
                     root = queue.popleft()
                     kind = "followUp"
                     skips.clear()
-                    mark = at - first + 1
+                    begin = at + 1
                 elif queue_fate_reason == "promote" and not queue:
                     for entry in calls.values():
                         if entry != -1:
-                            anomalies.append(Anomaly("unanswered-call", entry))
+                            anomalies.append((name, Anomaly("unanswered-call", entry)))
                     assert kind is not None
-                    share = events[mark : at - first]
-                    if parts:
-                        parts.append((share, tuple(skips), range(first + mark, at)))
-                        closed.append(Cycle(root, kind, at, reason, *joined(parts)))
-                        parts.clear()
+                    if places or skips:
+                        closed.append((name, Cycle(root, kind, at, reason, begin, tuple(places), tuple(skips))))
+                        places.clear()
                     else:
-                        closed.append(Cycle(root, kind, at, reason, share, tuple(skips), None))
+                        closed.append((name, Cycle(root, kind, at, reason, begin)))
                     kind = None
                     calls.clear()
                     control = IDLE
                 elif queue_fate_reason == "drop":
                     for entry in calls.values():
                         if entry != -1:
-                            anomalies.append(Anomaly("unanswered-call", entry))
+                            anomalies.append((name, Anomaly("unanswered-call", entry)))
                     assert kind is not None
-                    share = events[mark : at - first]
-                    if parts:
-                        parts.append((share, tuple(skips), range(first + mark, at)))
-                        closed.append(Cycle(root, kind, at, reason, *joined(parts)))
-                        parts.clear()
+                    if places or skips:
+                        closed.append((name, Cycle(root, kind, at, reason, begin, tuple(places), tuple(skips))))
+                        places.clear()
                     else:
-                        closed.append(Cycle(root, kind, at, reason, share, tuple(skips), None))
+                        closed.append((name, Cycle(root, kind, at, reason, begin)))
                     kind = None
                     calls.clear()
                     dropped.extend(queue)
@@ -171,39 +164,37 @@ def feed(state: LoopState, events: tuple[Event, ...], first: int) -> int:
                 else:
                     for entry in calls.values():
                         if entry != -1:
-                            anomalies.append(Anomaly("unanswered-call", entry))
+                            anomalies.append((name, Anomaly("unanswered-call", entry)))
                     assert kind is not None
-                    share = events[mark : at - first]
-                    if parts:
-                        parts.append((share, tuple(skips), range(first + mark, at)))
-                        closed.append(Cycle(root, kind, at, reason, *joined(parts)))
-                        parts.clear()
+                    if places or skips:
+                        closed.append((name, Cycle(root, kind, at, reason, begin, tuple(places), tuple(skips))))
+                        places.clear()
                     else:
-                        closed.append(Cycle(root, kind, at, reason, share, tuple(skips), None))
+                        closed.append((name, Cycle(root, kind, at, reason, begin)))
                     kind = None
                     calls.clear()
                     control = IDLE
             else:
-                anomalies.append(Anomaly("outside-run", at))
-                skips.append(at - first - mark)
+                anomalies.append((name, Anomaly("outside-run", at)))
+                skips.append(at)
         elif struct is ModelRequest or struct is Fault or struct is Native:
             if event.session_id is not None:
                 break
-            skips.append(at - first - mark)
+            skips.append(at)
         elif struct is Malformed:
             if event.session_id is not None:
                 break
-            anomalies.append(Anomaly("malformed", at))
-            skips.append(at - first - mark)
+            anomalies.append((name, Anomaly("malformed", at)))
+            skips.append(at)
         else:
             if event.session_id is not None:
                 break
-            anomalies.append(Anomaly("unknown-type", at))
-            skips.append(at - first - mark)
+            anomalies.append((name, Anomaly("unknown-type", at)))
+            skips.append(at)
     else:
         at += 1
     if kind is not None:
-        parts.append((events[mark : at - first], tuple(skips), range(first + mark, at)))
+        places += between(begin, at, skips) if skips else range(begin, at)
     state.control, state.kind, state.root = control, kind, root
     return at - first
 
@@ -213,18 +204,19 @@ def feed_sessions(
     new: Callable[[str | None], LoopState],
     events: Sequence[Event],
     ats: Sequence[int],
-) -> list[LoopState]:
+    progress: Progress,
+) -> None:
     """Run each event's session over it; *new* makes the state of one that is not there.
 
-    Events stand at *ats*, ascending; several may share a position. Returns the states to which something closed or
-    revealed was added, some more than once. O(events).
+    Events stand at *ats*, ascending; several may share a position. What closes and is revealed is added to *progress*.
+    O(events).
     """
-    news: list[LoopState] = []
     if not events:
-        return news
+        return
     name = events[0].session_id
     state = states[name] = states.get(name) or new(name)
     while_active, queue_fate = state.while_active, state.queue_fate
+    closed, anomalies = progress
     event: Any  # its type is told apart by identity, which type checkers do not follow
     for at, event in zip(ats, events, strict=True):
         struct = type(event)  # pyright: ignore[reportUnknownVariableType]
@@ -236,29 +228,22 @@ def feed_sessions(
             if event.kind == "tool-call":
                 call_id = event.call_id
                 if call_id is None or event.tool is None:
-                    state.anomalies.append(Anomaly("malformed", at))
-                    news.append(state)
+                    anomalies.append((state.name, Anomaly("malformed", at)))
                 elif state.control == ACTIVE:
                     if call_id not in state.calls:
                         state.calls[call_id] = at
-                        state.items.append(event)
                         state.places.append(at)
                     else:
-                        state.anomalies.append(Anomaly("duplicate-call", at))
-                        news.append(state)
+                        anomalies.append((state.name, Anomaly("duplicate-call", at)))
                 else:
-                    state.anomalies.append(Anomaly("outside-run", at))
-                    news.append(state)
+                    anomalies.append((state.name, Anomaly("outside-run", at)))
             else:
                 if event.text is None:
-                    state.anomalies.append(Anomaly("malformed", at))
-                    news.append(state)
+                    anomalies.append((state.name, Anomaly("malformed", at)))
                 elif state.control == ACTIVE:
-                    state.items.append(event)
                     state.places.append(at)
                 else:
-                    state.anomalies.append(Anomaly("outside-run", at))
-                    news.append(state)
+                    anomalies.append((state.name, Anomaly("outside-run", at)))
         elif struct is ToolResult:
             try:
                 state = states[event.session_id]
@@ -268,37 +253,29 @@ def feed_sessions(
             if state.control == ACTIVE:
                 calls_call_id = state.calls.get(call_id)
                 if calls_call_id is None:
-                    state.anomalies.append(Anomaly("unknown-call", at))
-                    news.append(state)
+                    anomalies.append((state.name, Anomaly("unknown-call", at)))
                 elif calls_call_id == -1:
-                    state.anomalies.append(Anomaly("duplicate-result", at))
-                    news.append(state)
+                    anomalies.append((state.name, Anomaly("duplicate-result", at)))
                 else:
                     state.calls[call_id] = -1
-                    state.items.append(event)
                     state.places.append(at)
             else:
-                state.anomalies.append(Anomaly("outside-run", at))
-                news.append(state)
+                anomalies.append((state.name, Anomaly("outside-run", at)))
         elif struct is UserMessage:
             try:
                 state = states[event.session_id]
             except KeyError:
                 state = states[event.session_id] = new(event.session_id)
             if (event.text is None) == (event.content is None):
-                state.anomalies.append(Anomaly("malformed", at))
-                news.append(state)
+                anomalies.append((state.name, Anomaly("malformed", at)))
             elif state.control == ACTIVE:
                 if (event.delivery or while_active) == "steer":
-                    state.items.append(event)
                     state.places.append(at)
                 else:
                     state.queue.append(at)
             else:
                 state.root = at
                 state.kind = "direct"
-                state.items.clear()
-                state.places.clear()
                 state.control = ACTIVE
         elif struct is RunStop:
             try:
@@ -311,52 +288,32 @@ def feed_sessions(
                 if queue_fate_reason == "promote" and state.queue:
                     for entry in state.calls.values():
                         if entry != -1:
-                            state.anomalies.append(Anomaly("unanswered-call", entry))
+                            anomalies.append((state.name, Anomaly("unanswered-call", entry)))
                     assert state.kind is not None
-                    share = tuple(state.items)
-                    if state.parts:
-                        state.parts.append((share, (), tuple(state.places)))
-                        state.closed.append(Cycle(state.root, state.kind, at, reason, *joined(state.parts)))
-                        state.parts.clear()
-                    else:
-                        state.closed.append(Cycle(state.root, state.kind, at, reason, share, (), tuple(state.places)))
+                    closed.append((state.name, Cycle(state.root, state.kind, at, reason, at, tuple(state.places))))
+                    state.places.clear()
                     state.kind = None
-                    news.append(state)
                     state.calls.clear()
                     state.root = state.queue.popleft()
                     state.kind = "followUp"
-                    state.items.clear()
-                    state.places.clear()
                 elif queue_fate_reason == "promote" and not state.queue:
                     for entry in state.calls.values():
                         if entry != -1:
-                            state.anomalies.append(Anomaly("unanswered-call", entry))
+                            anomalies.append((state.name, Anomaly("unanswered-call", entry)))
                     assert state.kind is not None
-                    share = tuple(state.items)
-                    if state.parts:
-                        state.parts.append((share, (), tuple(state.places)))
-                        state.closed.append(Cycle(state.root, state.kind, at, reason, *joined(state.parts)))
-                        state.parts.clear()
-                    else:
-                        state.closed.append(Cycle(state.root, state.kind, at, reason, share, (), tuple(state.places)))
+                    closed.append((state.name, Cycle(state.root, state.kind, at, reason, at, tuple(state.places))))
+                    state.places.clear()
                     state.kind = None
-                    news.append(state)
                     state.calls.clear()
                     state.control = IDLE
                 elif queue_fate_reason == "drop":
                     for entry in state.calls.values():
                         if entry != -1:
-                            state.anomalies.append(Anomaly("unanswered-call", entry))
+                            anomalies.append((state.name, Anomaly("unanswered-call", entry)))
                     assert state.kind is not None
-                    share = tuple(state.items)
-                    if state.parts:
-                        state.parts.append((share, (), tuple(state.places)))
-                        state.closed.append(Cycle(state.root, state.kind, at, reason, *joined(state.parts)))
-                        state.parts.clear()
-                    else:
-                        state.closed.append(Cycle(state.root, state.kind, at, reason, share, (), tuple(state.places)))
+                    closed.append((state.name, Cycle(state.root, state.kind, at, reason, at, tuple(state.places))))
+                    state.places.clear()
                     state.kind = None
-                    news.append(state)
                     state.calls.clear()
                     state.dropped.extend(state.queue)
                     state.queue.clear()
@@ -364,22 +321,15 @@ def feed_sessions(
                 else:
                     for entry in state.calls.values():
                         if entry != -1:
-                            state.anomalies.append(Anomaly("unanswered-call", entry))
+                            anomalies.append((state.name, Anomaly("unanswered-call", entry)))
                     assert state.kind is not None
-                    share = tuple(state.items)
-                    if state.parts:
-                        state.parts.append((share, (), tuple(state.places)))
-                        state.closed.append(Cycle(state.root, state.kind, at, reason, *joined(state.parts)))
-                        state.parts.clear()
-                    else:
-                        state.closed.append(Cycle(state.root, state.kind, at, reason, share, (), tuple(state.places)))
+                    closed.append((state.name, Cycle(state.root, state.kind, at, reason, at, tuple(state.places))))
+                    state.places.clear()
                     state.kind = None
-                    news.append(state)
                     state.calls.clear()
                     state.control = IDLE
             else:
-                state.anomalies.append(Anomaly("outside-run", at))
-                news.append(state)
+                anomalies.append((state.name, Anomaly("outside-run", at)))
         elif struct is ModelRequest or struct is Fault or struct is Native:
             try:
                 state = states[event.session_id]
@@ -391,16 +341,13 @@ def feed_sessions(
                 state = states[event.session_id]
             except KeyError:
                 state = states[event.session_id] = new(event.session_id)
-            state.anomalies.append(Anomaly("malformed", at))
-            news.append(state)
+            anomalies.append((state.name, Anomaly("malformed", at)))
         else:
             try:
                 state = states[event.session_id]
             except KeyError:
                 state = states[event.session_id] = new(event.session_id)
-            state.anomalies.append(Anomaly("unknown-type", at))
-            news.append(state)
-    return news
+            anomalies.append((state.name, Anomaly("unknown-type", at)))
 
 
 def feed_views(
@@ -417,8 +364,7 @@ def feed_views(
     kind, anomalies, dropped = state.kind, state.anomalies, state.dropped
     while_active, queue_fate = state.while_active, state.queue_fate
     steps, rounds, fed, made = state.steps, state.rounds, state.fed, state.made
-    response, apart, groups, group = state.response, state.apart, state.groups, state.group
-    calls_of_group, answers = state.calls_of_group, state.answers
+    response, groups, group, calls_of_group = state.response, state.groups, state.group, state.calls_of_group
     event: Any  # its type is told apart by identity, which type checkers do not follow
     for at, event in zip(ats, events, strict=True):
         struct = type(event)  # pyright: ignore[reportUnknownVariableType]
@@ -430,18 +376,16 @@ def feed_views(
                     anomalies.append(Anomaly("malformed", at))
                 elif control == ACTIVE:
                     if call_id not in calls:
-                        calls[call_id] = at
+                        call = calls[call_id] = Call(at)
                         identity = event.response_id
-                        if identity != response or (apart and identity is None):
+                        if identity != response or (identity is None and fed):
                             made = [at]
                             rounds.append(Round(fed, made))
                             fed, response = [], identity
                         else:
                             made.append(at)
-                        apart = False
-                        call = answers[call_id] = Call(at)
                         of_tool = GROUPS[tool] if tool in GROUPS else OTHER
-                        if of_tool == group:
+                        if of_tool is group:
                             calls_of_group.append(call)
                         else:
                             if groups is None:
@@ -458,13 +402,12 @@ def feed_views(
                     anomalies.append(Anomaly("malformed", at))
                 elif control == ACTIVE:
                     identity = event.response_id
-                    if identity != response or (apart and identity is None):
+                    if identity != response or (identity is None and fed):
                         made = [at]
                         rounds.append(Round(fed, made))
                         fed, response = [], identity
                     else:
                         made.append(at)
-                    apart = False
                     groups = []
                     group = None
                     steps.append(AiBlock(at, groups))
@@ -476,13 +419,11 @@ def feed_views(
                 calls_call_id = calls.get(call_id)
                 if calls_call_id is None:
                     anomalies.append(Anomaly("unknown-call", at))
-                elif calls_call_id == -1:
+                elif calls_call_id.result is not None:
                     anomalies.append(Anomaly("duplicate-result", at))
                 else:
-                    calls[call_id] = -1
-                    answers[call_id].result = at
+                    calls_call_id.result = at
                     fed.append(at)
-                    apart = True
             else:
                 anomalies.append(Anomaly("outside-run", at))
         elif struct is UserMessage:
@@ -491,7 +432,6 @@ def feed_views(
             elif control == ACTIVE:
                 if (event.delivery or while_active) == "steer":
                     fed.append(at)
-                    apart = True
                     steps.append(SteerStep(at))
                     groups, group = None, None
                 else:
@@ -500,8 +440,8 @@ def feed_views(
                 root = at
                 kind = "direct"
                 steps = [RootStep(root)]
-                rounds, fed, answers = [], [root], {}
-                response, apart, groups, group = NO_RESPONSE, False, None, None
+                rounds, fed = [], [root]
+                response, groups, group = NO_RESPONSE, None, None
                 control = ACTIVE
         elif struct is RunStop:
             reason = event.reason
@@ -509,8 +449,8 @@ def feed_views(
                 queue_fate_reason = queue_fate.get(reason)
                 if queue_fate_reason == "promote" and queue:
                     for entry in calls.values():
-                        if entry != -1:
-                            anomalies.append(Anomaly("unanswered-call", entry))
+                        if entry.result is None:
+                            anomalies.append(Anomaly("unanswered-call", entry.at))
                     assert kind is not None
                     if fed:
                         rounds.append(Round(fed, []))
@@ -520,12 +460,12 @@ def feed_views(
                     root = queue.popleft()
                     kind = "followUp"
                     steps = [RootStep(root)]
-                    rounds, fed, answers = [], [root], {}
-                    response, apart, groups, group = NO_RESPONSE, False, None, None
+                    rounds, fed = [], [root]
+                    response, groups, group = NO_RESPONSE, None, None
                 elif queue_fate_reason == "promote" and not queue:
                     for entry in calls.values():
-                        if entry != -1:
-                            anomalies.append(Anomaly("unanswered-call", entry))
+                        if entry.result is None:
+                            anomalies.append(Anomaly("unanswered-call", entry.at))
                     assert kind is not None
                     if fed:
                         rounds.append(Round(fed, []))
@@ -535,8 +475,8 @@ def feed_views(
                     control = IDLE
                 elif queue_fate_reason == "drop":
                     for entry in calls.values():
-                        if entry != -1:
-                            anomalies.append(Anomaly("unanswered-call", entry))
+                        if entry.result is None:
+                            anomalies.append(Anomaly("unanswered-call", entry.at))
                     assert kind is not None
                     if fed:
                         rounds.append(Round(fed, []))
@@ -548,8 +488,8 @@ def feed_views(
                     control = IDLE
                 else:
                     for entry in calls.values():
-                        if entry != -1:
-                            anomalies.append(Anomaly("unanswered-call", entry))
+                        if entry.result is None:
+                            anomalies.append(Anomaly("unanswered-call", entry.at))
                     assert kind is not None
                     if fed:
                         rounds.append(Round(fed, []))
@@ -567,11 +507,10 @@ def feed_views(
             anomalies.append(Anomaly("unknown-type", at))
     state.control, state.kind, state.root = control, kind, root
     state.steps, state.rounds, state.fed, state.made = steps, rounds, fed, made
-    state.response, state.apart, state.groups, state.group = response, apart, groups, group
-    state.calls_of_group, state.answers = calls_of_group, answers
+    state.response, state.groups, state.group, state.calls_of_group = response, groups, group, calls_of_group
 
 
-def finish(state: LoopState) -> list[Anomaly]:
+def finish(state: State) -> list[Anomaly]:
     """What the log's end reveals; the state is left as it is."""
     anomalies: list[Anomaly] = []
     control, root = state.control, state.root

@@ -4,12 +4,9 @@
 closed cycle is final, is returned once, and is not kept.
 """
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from itertools import islice
-
-import msgspec
 
 from .cycles import Anomaly, Cycle, CycleViews, Projection, Round
 from .decode import Batch
@@ -17,7 +14,7 @@ from .events import Event
 from .loop import feed, feed_sessions, feed_views, finish
 from .policies import DEFAULT, Policies
 from .request_cycle import tables
-from .state import LoopState, ViewState
+from .state import LoopState, Progress, ViewState
 
 
 class AnomalyError(ValueError):
@@ -39,17 +36,18 @@ class Projector:
     def __init__(self, policies: Policies = DEFAULT, name: str | None = None) -> None:
         self.state = LoopState(name, **tables(policies))
 
-    def feed(self, events: Sequence[Event], ats: Sequence[int]) -> tuple[list[Cycle], list[Anomaly]]:
+    def feed(self, events: Sequence[Event], ats: Sequence[int]) -> Progress:
         """Take the next events at their positions (ascending); return the cycles closed and the anomalies revealed.
 
         The events' own session ids are not looked at.
         """
+        progress = Progress([], [])
         taken = 0
         if isinstance(ats, range) and ats.step == 1:
-            taken = feed(self.state, tuple(events), ats.start)
+            taken = feed(self.state, events, ats.start, progress)
         if taken < len(events):
-            feed_sessions({}, lambda _: self.state, events[taken:], ats[taken:])
-        return self.state.news()
+            feed_sessions({}, lambda _: self.state, events[taken:], ats[taken:], progress)
+        return progress
 
     def open_cycle(self) -> Cycle | None:
         """The cycle under way as if the log ended here, None while idle."""
@@ -77,21 +75,6 @@ class Projector:
         return min(live, default=None)
 
 
-class Progress(msgspec.Struct, frozen=True, gc=False):
-    """What one batch did to one session: cycles closed and anomalies revealed, each in order."""
-
-    session_id: str | None
-    cycles: list[Cycle]
-    anomalies: list[Anomaly]
-
-    def revealed(self) -> Iterator[tuple[int, Anomaly]]:
-        """The anomalies, each behind the position of the event that reveals it: of an unanswered call, the stop's."""
-        stops = [cycle.stop for cycle in self.cycles if cycle.stop is not None]
-        for anomaly in self.anomalies:
-            at = anomaly.at
-            yield (stops[bisect_left(stops, at)] if anomaly.kind == "unanswered-call" else at), anomaly
-
-
 class Sessions:
     """The projection of a whole log: one ``Projector`` a session, in the order in which the sessions appear.
 
@@ -102,36 +85,34 @@ class Sessions:
         self._policies = policies
         self._strict = strict
         self._states: dict[str | None, LoopState] = {}
+        self._named = False
         self.projectors: dict[str | None, Projector] = {}
 
     def _new(self, name: str | None) -> LoopState:
         projector = self.projectors[name] = Projector(self._policies, name)
         return projector.state
 
-    def feed(self, batch: Batch) -> list[Progress]:
-        """Route a batch; return what it did, one item a session in which something closed or was revealed."""
+    def feed(self, batch: Batch) -> Progress:
+        """Route a batch; return what it did."""
         events, ats = batch
-        touched: list[LoopState] = []
+        progress = Progress([], [])
         taken = 0
         # Most logs are one session's without a name: the loop for those ends where another session begins.
-        if isinstance(ats, range) and ats.step == 1 and self._states.keys() <= {None}:
-            first = events[0].session_id if events else ""
-            if first is None:
-                state = self._states.get(None) or self._states.setdefault(None, self._new(None))
-                taken = feed(state, events, ats.start)
-                touched.append(state)
+        if not self._named and events and events[0].session_id is None and isinstance(ats, range) and ats.step == 1:
+            state = self._states.get(None) or self._states.setdefault(None, self._new(None))
+            taken = feed(state, events, ats.start, progress)
         if taken < len(events):
-            touched += feed_sessions(self._states, self._new, events[taken:], ats[taken:])
-        progress = [Progress(state.name, *state.news()) for state in dict.fromkeys(touched)]
-        if self._strict:
-            self._raise((at, item.session_id, anomaly) for item in progress for at, anomaly in item.revealed())
+            feed_sessions(self._states, self._new, events[taken:], ats[taken:], progress)
+            self._named = self._states.keys() != {None}
+        if self._strict and progress.anomalies:
+            raise AnomalyError(*progress.anomalies[0])
         return progress
 
     def ending(self) -> list[tuple[str | None, Anomaly]]:
         """What the log's end reveals, by session. Raises AnomalyError in strict mode."""
         found = [(name, anomaly) for name, projector in self.projectors.items() for anomaly in projector.ending()]
-        if self._strict:
-            self._raise((anomaly.at, name, anomaly) for name, anomaly in found)
+        if self._strict and found:
+            raise AnomalyError(*min(found, key=lambda item: item[1].at))
         return found
 
     @property
@@ -139,12 +120,6 @@ class Sessions:
         """The first position that a later anomaly of any session can name, None where none can. O(sessions)."""
         some = (projector.oldest for projector in self.projectors.values())
         return min((at for at in some if at is not None), default=None)
-
-    @staticmethod
-    def _raise(found: Iterable[tuple[int, str | None, Anomaly]]) -> None:
-        first = min(found, key=lambda item: (item[0], item[2].at), default=None)
-        if first is not None:
-            raise AnomalyError(*first[1:])
 
 
 class Ledger:

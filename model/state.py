@@ -1,39 +1,34 @@
 """The state of one session between two batches of the generated loop."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from .cycles import Anomaly, Call, Cycle, Group, GroupKind, RootKind, Round, Step
-from .events import Event
-
-Share: TypeAlias = tuple[tuple[Event, ...], tuple[int, ...], Sequence[int]]
-"""A stretch of events, the indices of those in it that are no part of the cycle, and all positions."""
-
 
 NO_RESPONSE: Final = 0
 """No response yet: equal to no id, nor to the absence of one."""
 
 
-class LoopState:
-    """Registers and tables of ``request_cycle`` for one session, and the cycle under way.
+class Progress(NamedTuple):
+    """What a batch did, in the order of its events: cycles closed and anomalies revealed, each with its session."""
 
-    ``closed``, ``anomalies`` and ``dropped`` only grow here; who consumes a stream takes the first two out after each
-    batch. ``kind`` is None while no cycle is open. The open cycle's share so far is ``parts``, and after them ``items``
-    at ``places``. Memory: the open cycle, the queue and what was dropped.
+    cycles: list[tuple[str | None, Cycle]]
+    anomalies: list[tuple[str | None, Anomaly]]
+
+
+class State:
+    """Registers and tables of ``request_cycle`` for one session, but for its calls: each loop keeps them as it needs.
+
+    ``kind`` is None while no cycle is open; ``dropped`` only grows. Memory: positions, of the open cycle, the queue and
+    what was dropped; no content.
     """
 
     __slots__ = (
-        "anomalies",
-        "calls",
-        "closed",
         "control",
         "dropped",
-        "items",
         "kind",
         "name",
-        "parts",
-        "places",
         "queue",
         "queue_fate",
         "root",
@@ -48,41 +43,32 @@ class LoopState:
         self.root = -1
         self.kind: RootKind | None = None
         self.queue: deque[int] = deque()
-        self.calls: dict[str, int] = {}
         self.dropped: list[int] = []
-        self.closed: list[Cycle] = []
-        self.anomalies: list[Anomaly] = []
-        self.parts: list[Share] = []
-        self.items: list[Event] = []
+
+
+class LoopState(State):
+    """The state of one session out of which cycles are cut: ``places`` are what the open one holds so far."""
+
+    __slots__ = ("calls", "places")
+
+    def __init__(self, name: str | None, *, while_active: str, queue_fate: Mapping[str, str]) -> None:
+        super().__init__(name, while_active=while_active, queue_fate=queue_fate)
+        self.calls: dict[str, int] = {}
         self.places: list[int] = []
-
-    def news(self) -> tuple[list[Cycle], list[Anomaly]]:
-        """What was closed and revealed since it was asked last."""
-        news = self.closed, self.anomalies
-        self.closed, self.anomalies = [], []
-        return news
-
-    def settle(self) -> None:
-        """Make a part of the items: the loop that knows no other sessions looks at parts alone."""
-        if self.items and self.kind is not None:
-            self.parts.append((tuple(self.items), (), tuple(self.places)))
-        self.items.clear()
-        self.places.clear()
 
     def open_cycle(self) -> Cycle | None:
         """The cycle under way as if the log ended here, None while idle; nothing is changed."""
         if self.kind is None:
             return None
-        shares = [*self.parts, (tuple(self.items), (), tuple(self.places))]
-        return Cycle(self.root, self.kind, None, None, *joined(shares))
+        return Cycle(self.root, self.kind, None, None, self.root, tuple(self.places))
 
 
-class ViewState(LoopState):
-    """The state of one session whose views are built as it goes: they stand in for ``parts`` and ``items``."""
+class ViewState(State):
+    """The state of one session whose views are built as it goes; ``anomalies`` only grow."""
 
     __slots__ = (
-        "answers",
-        "apart",
+        "anomalies",
+        "calls",
         "calls_of_group",
         "fed",
         "group",
@@ -95,25 +81,13 @@ class ViewState(LoopState):
 
     def __init__(self, name: str | None, *, while_active: str, queue_fate: Mapping[str, str]) -> None:
         super().__init__(name, while_active=while_active, queue_fate=queue_fate)
+        self.anomalies: list[Anomaly] = []
+        self.calls: dict[str, Call] = {}
         self.steps: list[Step] = []
         self.rounds: list[Round] = []
         self.fed: list[int] = []
         self.made: list[int] = []
         self.response: str | int | None = NO_RESPONSE
-        self.apart = False
         self.groups: list[Group] | None = None
         self.group: GroupKind | None = None
         self.calls_of_group: list[Call] = []
-        self.answers: dict[str, Call] = {}
-
-
-def joined(shares: Sequence[Share]) -> Share:
-    """Consecutive shares of one cycle as one."""
-    events: list[Event] = []
-    skips: list[int] = []
-    ats: list[int] = []
-    for share, skipped, places in shares:
-        skips += [len(events) + skip for skip in skipped]
-        events += share
-        ats += places
-    return tuple(events), tuple(skips), tuple(ats)

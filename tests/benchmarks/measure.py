@@ -5,6 +5,7 @@ Absolute times drift with the machine; the ratio of two neighbours does not. The
 
 import statistics
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -54,21 +55,16 @@ def batches(data: bytes) -> Iterator[Batch]:
 def cycles(data: bytes) -> int:
     """Cycles with positions, all anomaly kinds, policies; closed cycles are counted and dropped."""
     sessions = Sessions()
-    return sum(len(progress.cycles) for batch in batches(data) for progress in sessions.feed(batch))
+    return sum(len(progress.cycles) for progress in map(sessions.feed, batches(data)))
 
 
 def built(data: bytes) -> int:
-    """Cycles with steps and rounds built; they are counted and dropped."""
+    """Cycles with steps and rounds built; each is dropped when the next one closes."""
     state = ViewState(None, **tables(Policies()))
-    count = 0
-
-    def show(_: CycleViews) -> None:
-        nonlocal count
-        count += 1
-
+    last = deque[CycleViews](maxlen=1)
     for batch in batches(data):
-        feed_views(state, show, *batch)
-    return count
+        feed_views(state, last.append, *batch)
+    return last[0].root
 
 
 def judged(data: bytes) -> object:

@@ -1,5 +1,6 @@
 """The hot path: generated, in step with the rows, and equal to the oracle whatever it is fed and however."""
 
+from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -118,8 +119,8 @@ def test_interleaved_sessions_are_what_they_are_alone(parts: list[Case], chance:
     for start in range(0, len(log), size):
         batch = Batch(log[start : start + size], range(start, min(start + size, len(log))))
         ledgers.feed(batch)
-        for item in sessions.feed(batch):
-            closed.setdefault(item.session_id, []).extend(map(views, item.cycles))
+        for name, cycle in sessions.feed(batch).cycles:
+            closed.setdefault(name, []).append(views(cycle, log))
     assert list(sessions.projectors) == list(ledgers.sessions) == list(dict.fromkeys(names[number] for number in turns))
     for name, ledger in ledgers.sessions.items():
         assert closed.get(name, []) == [cycle for cycle in ledger.projection().cycles if cycle.stop is not None]
@@ -133,9 +134,9 @@ def test_interleaved_sessions_are_what_they_are_alone(parts: list[Case], chance:
 # The views
 
 
-def cycles_of(events: tuple[Event, ...], ats: list[int], policies: Policies) -> list[Cycle]:
+def cycles_of(events: tuple[Event, ...], ats: Sequence[int], policies: Policies) -> list[Cycle]:
     projector = Projector(policies)
-    closed, _ = projector.feed(events, ats)
+    closed = [cycle for _, cycle in projector.feed(events, ats).cycles]
     current = projector.open_cycle()
     return closed if current is None else [*closed, current]
 
@@ -147,7 +148,18 @@ def test_the_views_that_the_loop_builds_are_the_definitions(case: Case, gaps: li
     ats = positions(gaps, len(events))
     ledger = Ledger(case.policies)
     ledger.feed(events, ats)
-    assert list(ledger.projection().cycles) == [views(cycle) for cycle in cycles_of(events, ats, case.policies)]
+    defined = [views(cycle, events) for cycle in cycles_of(events, list(range(len(events))), case.policies)]
+    assert msgspec.to_builtins(ledger.projection().cycles) == moved(msgspec.to_builtins(tuple(defined)), ats)
+
+
+@SETTINGS
+@given(cases(), GAPS)
+def test_a_cycle_holds_the_same_events_whichever_loop_cuts_it(case: Case, gaps: list[int]) -> None:
+    events = events_of(case)
+    ats = positions(gaps, len(events))
+    counted = cycles_of(events, range(len(events)), case.policies)
+    listed = cycles_of(events, ats, case.policies)
+    assert [cycle.items for cycle in listed] == [[ats[index] for index in cycle.items] for cycle in counted]
 
 
 @SETTINGS
@@ -160,7 +172,7 @@ def test_a_cycle_holds_what_was_accepted_and_nothing_else(case: Case) -> None:
     held = [
         at
         for cycle in cycles_of(events, list(range(len(events))), case.policies)
-        for at in (cycle.root, *(at for at, _ in cycle.items()), *([] if cycle.stop is None else [cycle.stop]))
+        for at in (cycle.root, *cycle.items, *([] if cycle.stop is None else [cycle.stop]))
     ]
     observed = [at for at, event in enumerate(events) if symbol_of(event) == "observation"]
     everything = [*held, *projection.queued, *projection.dropped, *rejected, *observed]

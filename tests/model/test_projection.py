@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given, settings
 
 from turncheck.conformance.generation import Case, cases
-from turncheck.model import loop
 from turncheck.model.cycles import Anomaly, Projection
 from turncheck.model.decode import Batch, decode_block, judge
 from turncheck.model.events import AgentOutput, Event, Malformed, RunStop, ToolResult, UserMessage
 from turncheck.model.policies import Policies, QueueFate
 from turncheck.model.projection import AnomalyError, Ledger, Projector, Sessions, project
-from turncheck.model.state import Share, joined
 
 SETTINGS = settings(max_examples=60, deadline=None, database=None, derandomize=True)
 
@@ -183,7 +181,7 @@ def test_the_empty_string_is_a_session() -> None:
 
 
 def test_an_empty_batch_touches_no_session() -> None:
-    assert Sessions().feed(batch([])) == []
+    assert Sessions().feed(batch([])) == ([], [])
 
 
 # Strict mode
@@ -283,7 +281,8 @@ def busy() -> list[Event]:
 def kept(projector: Projector) -> dict[str, int]:
     """How many things the state holds, by register."""
     state = projector.state
-    return {name: len(value) for name in state.__slots__ if hasattr(value := getattr(state, name), "__len__")}
+    names = [name for kind in type(state).__mro__ for name in getattr(kind, "__slots__", ())]
+    return {name: len(value) for name in names if hasattr(value := getattr(state, name), "__len__")}
 
 
 @pytest.mark.parametrize("size", [1, 4, 11, 1100])
@@ -294,7 +293,7 @@ def test_a_closed_cycle_is_not_kept(size: int) -> None:
     closed = 0
     for start in range(0, len(cycles), size):
         part = cycles[start : start + size]
-        closed += len(projector.feed(part, range(start, start + len(part)))[0])
+        closed += len(projector.feed(part, range(start, start + len(part))).cycles)
     assert closed == 200
     assert kept(projector) == empty
 
@@ -309,22 +308,15 @@ def test_feeding_nothing_keeps_nothing() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])
-def test_an_event_is_put_together_once_however_often_its_run_was_cut(
-    size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counts: list[int] = []
-
-    def counting(shares: Sequence[Share]) -> Share:
-        counts.extend(len(events) for events, _, _ in shares)
-        return joined(shares)
-
-    monkeypatch.setattr(loop, "joined", counting)
+def test_a_position_is_held_once_however_often_its_run_was_cut(size: int) -> None:
     projector = Projector()
-    log: list[Event] = [USER, *[TEXT] * 5000, DONE] * 2
+    between: list[Event] = [TEXT, BAD]
+    log: list[Event] = [USER, *between * 250, DONE] * 2
+    held: list[list[int]] = []
     for start in range(0, len(log), size):
         part = log[start : start + size]
-        projector.feed(part, range(start, start + len(part)))
-    assert sum(counts) == 10_000
+        held += [cycle.items for _, cycle in projector.feed(part, range(start, start + len(part))).cycles]
+    assert held == [list(range(1, 501, 2)), list(range(503, 1003, 2))]
 
 
 def test_the_oldest_that_can_still_be_named_is_a_root_or_a_waiting_message() -> None:

@@ -78,8 +78,9 @@ def test_the_alphabet_is_that_of_the_events_and_the_end() -> None:
     assert sorted(SPEC.events) == sorted([*(symbol.name for symbol in SYMBOLS), "log-end"])
 
 
-def test_every_output_has_a_fragment_and_the_reverse() -> None:
-    assert {effect.output for effect in EFFECTS.values() if isinstance(effect, Emit)} == set(frames.OUTPUTS)
+@pytest.mark.parametrize("variant", [frames.ALONE, frames.AMONG, frames.VIEWS])
+def test_every_output_has_a_fragment_and_the_reverse(variant: frames.Variant) -> None:
+    assert {effect.output for effect in EFFECTS.values() if isinstance(effect, Emit)} == set(variant.outputs)
 
 
 @settings(SETTINGS, max_examples=40)

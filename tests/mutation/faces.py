@@ -18,6 +18,7 @@ from turncheck.model.definitions import views
 from turncheck.model.events import Event, Native
 from turncheck.model.policies import DEFAULT, Policies
 from turncheck.model.projection import Ledger, Ledgers, Projector, Sessions, project
+from turncheck.model.state import Progress
 
 PROFILE = {"roles": ["projector"], "capabilities": ["policies", "feed", "steps", "rounds"]}
 OTHERS = (
@@ -102,22 +103,26 @@ class Alone(Whole):
 
     def start(self) -> None:
         self.projector = Projector(self.policies)
+        self.events: list[Event] = []
         self.cycles: list[Cycle] = []
         self.anomalies: list[Anomaly] = []
 
     def take(self, events: tuple[Event, ...], ats: Sequence[int]) -> None:
-        self.keep(*self.projector.feed(events, ats))
+        self.keep(events, self.projector.feed(events, ats), None)
 
-    def keep(self, cycles: list[Cycle], anomalies: list[Anomaly]) -> None:
-        self.cycles += cycles
-        self.anomalies += anomalies
+    def keep(self, events: Sequence[Event], progress: Progress, name: str | None) -> None:
+        """Keep *events*, which positions index, and of *progress* what is the session's."""
+        self.events += events
+        self.cycles += [cycle for session, cycle in progress.cycles if session == name]
+        self.anomalies += [anomaly for session, anomaly in progress.anomalies if session == name]
 
     def projection(self) -> Projection:
         projector = self.projector
         running = projector.open_cycle()
         cycles = [*self.cycles, *([] if running is None else [running])]
         anomalies = (*self.anomalies, *projector.ending())
-        return Projection(tuple(map(views, cycles)), projector.queued, projector.dropped, anomalies)
+        shown = tuple(views(cycle, self.events) for cycle in cycles)
+        return Projection(shown, projector.queued, projector.dropped, anomalies)
 
 
 class Turns(Alone):
@@ -162,12 +167,7 @@ class Beside(Alone):
 
     def take(self, events: tuple[Event, ...], ats: Sequence[int]) -> None:
         mixed = [event for own in events for event in (replace(own, session_id=self.name), self.other())]
-        self.route(tuple(mixed), [at for at in ats for _ in range(2)])
-
-    def route(self, events: tuple[Event, ...], ats: Sequence[int]) -> None:
-        for progress in self.sessions.feed(Batch(events, ats)):
-            if progress.session_id == self.name:
-                self.keep(progress.cycles, progress.anomalies)
+        self.keep(events, self.sessions.feed(Batch(tuple(mixed), [at for at in ats for _ in range(2)])), self.name)
 
     def projection(self) -> Projection:
         self.projector = self.sessions.projectors.get(self.name) or Projector(self.policies, self.name)
@@ -202,7 +202,8 @@ class Joined(Beside):
             own = (*own[:half], self.other(), *own[half:])
         start = ats[0] + (self.batches > 2) if own else 0
         places = range(start, start + len(own))
-        self.route(own, list(places) if self.batches == 1 and self.listed else places)
+        ats = list(places) if self.batches == 1 and self.listed else places
+        self.keep(own, self.sessions.feed(Batch(own, ats)), self.name)
 
     def projection(self) -> Any:
         return self.told(msgspec.to_builtins(super().projection()))

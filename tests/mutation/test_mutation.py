@@ -14,8 +14,8 @@ FACES = ("Reference", "Alone", "Turns", "Beside", "Joined", "Both")
 LOOP = "model/loop"
 FAULTS = {
     "Reference": ("root = queue.popleft()", "root = queue.pop()"),
-    "Alone": ("skips.append(at - first - mark)", "pass"),
-    "Turns": ("parts.append((events[mark : at - first], tuple(skips), range(first + mark, at)))", "pass"),
+    "Alone": ("skips.append(at)", "pass"),
+    "Turns": ("places += between(begin, at, skips) if skips else range(begin, at)", "pass"),
     "Beside": ("state.calls.clear()", "pass"),
     "Joined": ("return at - first", "return at - first - 1"),
     "Both": ("steps.append(SteerStep(at))", "pass"),
