@@ -44,10 +44,10 @@ _TOOLS: Final = [
 ]  # fmt: skip
 _QUEUE: Final = [
     _user("u"), _text(), _user("f", "followUp"), _call("a"), _user("g", "followUp"), _user("h", "followUp"),
-    _stop("interrupted"), _text(), _call("a"), _stop("error"), _user("i", "followUp"), _text(), _stop(), _user("j"),
+    _stop("interrupted"), _call("a"), _text(), _stop("error"), _user("i", "followUp"), _text(), _stop(), _user("j"),
     _stop(), _stop(), _stop(),
 ]  # fmt: skip
-"""Whatever becomes of the queue, a call that is open when the run stops is told."""
+"""Whatever becomes of the queue, a call that is open when the run stops is told; a promoted run begins with a call."""
 _FAILED: Final = [_user("u"), _call("a"), _user("f", "followUp"), _user("g", "followUp"), _stop("error")]
 """It ends with what becomes of the queue."""
 _LONG: Final = [

@@ -154,11 +154,10 @@ def feed_sessions(
 _ROUND: Final = (
     "identity = event.response_id\n"
     "if identity != response or (identity is None and fed):\n"
-    "    made = [at]\n"
+    "    made = []\n"
     "    rounds.append(Round(fed, made))\n"
     "    fed, response = [], identity\n"
-    "else:\n"
-    "    made.append(at)\n"
+    "made.append(at)\n"
 )
 
 VIEWS: Final = Variant(
@@ -174,6 +173,8 @@ def feed_views(
     """
     steps: list[Step]
     groups: list[Group] | None
+    made: list[int]
+    calls_of_group: list[Call]
     {load}
     {tables}
     {views}
@@ -194,14 +195,13 @@ def feed_views(
         "TEXT": _ROUND + "groups = []\ngroup = None\nsteps.append(AiBlock(at, groups))",
         "CALL": (
             _ROUND + "of_tool = GROUPS[event.tool] if event.tool in GROUPS else OTHER\n"
-            "if of_tool is group:\n"
-            "    calls_of_group.append(call)\n"
-            "else:\n"
+            "if of_tool is not group:\n"
             "    if groups is None:\n"
             "        groups = []\n"
             "        steps.append(AiBlock(None, groups))\n"
-            "    group, calls_of_group = of_tool, [call]\n"
-            "    groups.append(Group(of_tool, calls_of_group))"
+            "    group, calls_of_group = of_tool, []\n"
+            "    groups.append(Group(of_tool, calls_of_group))\n"
+            "calls_of_group.append(call)"
         ),
         "RESULT": "fed.append(at)",
         "STEER": "fed.append(at)\nsteps.append(SteerStep(at))\ngroups, group = None, None",

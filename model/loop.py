@@ -360,6 +360,8 @@ def feed_views(
     """
     steps: list[Step]
     groups: list[Group] | None
+    made: list[int]
+    calls_of_group: list[Call]
     control, queue, calls, root = state.control, state.queue, state.calls, state.root
     kind, anomalies, dropped = state.kind, state.anomalies, state.dropped
     while_active, queue_fate = state.while_active, state.queue_fate
@@ -379,20 +381,18 @@ def feed_views(
                         call = calls[call_id] = Call(at)
                         identity = event.response_id
                         if identity != response or (identity is None and fed):
-                            made = [at]
+                            made = []
                             rounds.append(Round(fed, made))
                             fed, response = [], identity
-                        else:
-                            made.append(at)
+                        made.append(at)
                         of_tool = GROUPS[tool] if tool in GROUPS else OTHER
-                        if of_tool is group:
-                            calls_of_group.append(call)
-                        else:
+                        if of_tool is not group:
                             if groups is None:
                                 groups = []
                                 steps.append(AiBlock(None, groups))
-                            group, calls_of_group = of_tool, [call]
+                            group, calls_of_group = of_tool, []
                             groups.append(Group(of_tool, calls_of_group))
+                        calls_of_group.append(call)
                     else:
                         anomalies.append(Anomaly("duplicate-call", at))
                 else:
@@ -403,11 +403,10 @@ def feed_views(
                 elif control == ACTIVE:
                     identity = event.response_id
                     if identity != response or (identity is None and fed):
-                        made = [at]
+                        made = []
                         rounds.append(Round(fed, made))
                         fed, response = [], identity
-                    else:
-                        made.append(at)
+                    made.append(at)
                     groups = []
                     group = None
                     steps.append(AiBlock(at, groups))
