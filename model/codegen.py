@@ -24,16 +24,14 @@ LOOP: Final = Path(__file__).with_name("loop.py")
 
 
 def generate(spec: Machine = SPEC) -> str:
-    """The text of ``loop.py``."""
+    """The text of ``loop.py``. The machine has two states: a variable of the second one's name tells them apart."""
+    _, second = spec.states
     tested = list(_groups())[:-1]
     structs = sorted({struct.__name__ for group in tested for struct in group} | {"Event"})
-    text = HEADER.format(
-        imports=_indented([f"{name}," for name in structs], 4).rstrip(),
-        states="\n".join(f"{_constant(state)} = {number}" for number, state in enumerate(spec.states)),
-    )
+    text = HEADER.format(imports=_indented([f"{name}," for name in structs], 4).rstrip())
     for variant in (ALONE, AMONG, VIEWS):
         body = _indented(list(_dispatch(spec, variant)), 8)
-        names = ["control", *spec.registers, *variant.own]
+        names = [second, *spec.registers, *variant.own]
         state = rf"(?<![.\w])({'|'.join([*names, *PLACES])})\b"
         for said, meant in variant.spelling.items():
             body = body.replace(said, meant)
@@ -56,7 +54,7 @@ def _load(names: Sequence[str]) -> list[str]:
 
 def _store(spec: Machine) -> str:
     """Back into the state goes what is no object of its own."""
-    return _stored(["control", "kind", *(name for name, kind in spec.registers.items() if kind == "number")])[0]
+    return _stored([spec.states[1], "kind", *(name for name, kind in spec.registers.items() if kind == "number")])[0]
 
 
 def _stored(names: Sequence[str]) -> list[str]:
@@ -120,7 +118,11 @@ def _states(spec: Machine, event: str, variant: Variant) -> Iterator[str]:
     busy = [(state, lines) for state, lines in branches.items() if lines != ["pass"]]
     for number, (state, lines) in enumerate(busy):
         last = number == len(branches) - 1
-        yield "else:" if last else f"{'el' if number else ''}if control == {_constant(state)}:"
+        yield (
+            "else:"
+            if last
+            else f"{'el' if number else ''}if {'' if state != spec.initial else 'not '}{spec.states[1]}:"
+        )
         yield from _shifted(lines)
 
 
@@ -153,7 +155,7 @@ def _effects(spec: Machine, row: Row, variant: Variant) -> Iterator[str]:
             filled = variant.fragments.get(line, line)
             yield from filled.splitlines()
     if row.dest != row.source:
-        yield f"control = {_constant(row.dest)}"
+        yield f"{spec.states[1]} = {row.dest != spec.initial}"
 
 
 def _absence(guard: Guard) -> bool:
@@ -162,10 +164,6 @@ def _absence(guard: Guard) -> bool:
 
 def _identifier(operand: Operand) -> str:
     return re.sub(r"\W+", "_", re.sub(r"event\.|\.get", "", operand.code)).strip("_")
-
-
-def _constant(state: str) -> str:
-    return state.upper().replace("-", "_")
 
 
 def _shifted(lines: Iterator[str] | Sequence[str], depth: int = 1) -> Iterator[str]:

@@ -244,8 +244,6 @@ from .events import (
 {imports}
 )
 from .state import NO_RESPONSE, LoopState, Progress, State, ViewState
-
-{states}
 '''
 
 FINISH = '''
@@ -253,6 +251,6 @@ FINISH = '''
 def finish(state: State) -> list[Anomaly]:
     """What the log's end reveals; the state is left as it is."""
     anomalies: list[Anomaly] = []
-    control, root = state.control, state.root
+    active, root = state.active, state.root
 {body}    return anomalies
 '''

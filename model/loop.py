@@ -31,9 +31,6 @@ from .events import (
 )
 from .state import NO_RESPONSE, LoopState, Progress, State, ViewState
 
-IDLE = 0
-ACTIVE = 1
-
 
 def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progress) -> int:
     """Run the machine of the session without a name over events that stand without a gap from position *first* on.
@@ -43,7 +40,7 @@ def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progre
     """
     if not events:
         return 0
-    control, queue, calls, root = state.control, state.queue, state.calls, state.root
+    active, queue, calls, root = state.active, state.queue, state.calls, state.root
     kind, name, dropped, places = state.kind, state.name, state.dropped, state.places
     while_active, queue_fate = state.while_active, state.queue_fate
     closed, anomalies = progress
@@ -60,7 +57,7 @@ def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progre
                 if call_id is None or event.tool is None:
                     anomalies.append((name, Anomaly("malformed", at)))
                     skips.append(at)
-                elif control == ACTIVE:
+                elif active:
                     if call_id not in calls:
                         calls[call_id] = at
                     else:
@@ -73,14 +70,14 @@ def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progre
                 if event.text is None:
                     anomalies.append((name, Anomaly("malformed", at)))
                     skips.append(at)
-                elif control == IDLE:
+                elif not active:
                     anomalies.append((name, Anomaly("outside-run", at)))
                     skips.append(at)
         elif struct is ToolResult:
             if event.session_id is not None:
                 break
             call_id = event.call_id
-            if control == ACTIVE:
+            if active:
                 calls_call_id = calls.get(call_id)
                 if calls_call_id is None:
                     anomalies.append((name, Anomaly("unknown-call", at)))
@@ -99,7 +96,7 @@ def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progre
             if (event.text is None) == (event.content is None):
                 anomalies.append((name, Anomaly("malformed", at)))
                 skips.append(at)
-            elif control == ACTIVE:
+            elif active:
                 if (event.delivery or while_active) == "steer":
                     pass
                 else:
@@ -110,12 +107,12 @@ def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progre
                 kind = "direct"
                 skips.clear()
                 begin = at + 1
-                control = ACTIVE
+                active = True
         elif struct is RunStop:
             if event.session_id is not None:
                 break
             reason = event.reason
-            if control == ACTIVE:
+            if active:
                 queue_fate_reason = queue_fate.get(reason)
                 if queue_fate_reason == "promote" and queue:
                     for entry in calls.values():
@@ -145,7 +142,7 @@ def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progre
                         closed.append((name, Cycle(root, kind, at, reason, begin)))
                     kind = None
                     calls.clear()
-                    control = IDLE
+                    active = False
                 elif queue_fate_reason == "drop":
                     for entry in calls.values():
                         if entry != -1:
@@ -160,7 +157,7 @@ def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progre
                     calls.clear()
                     dropped.extend(queue)
                     queue.clear()
-                    control = IDLE
+                    active = False
                 else:
                     for entry in calls.values():
                         if entry != -1:
@@ -173,7 +170,7 @@ def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progre
                         closed.append((name, Cycle(root, kind, at, reason, begin)))
                     kind = None
                     calls.clear()
-                    control = IDLE
+                    active = False
             else:
                 anomalies.append((name, Anomaly("outside-run", at)))
                 skips.append(at)
@@ -195,7 +192,7 @@ def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progre
         at += 1
     if kind is not None:
         places += between(begin, at, skips) if skips else range(begin, at)
-    state.control, state.kind, state.root = control, kind, root
+    state.active, state.kind, state.root = active, kind, root
     return at - first
 
 
@@ -229,7 +226,7 @@ def feed_sessions(
                 call_id = event.call_id
                 if call_id is None or event.tool is None:
                     anomalies.append((state.name, Anomaly("malformed", at)))
-                elif state.control == ACTIVE:
+                elif state.active:
                     if call_id not in state.calls:
                         state.calls[call_id] = at
                         state.places.append(at)
@@ -240,7 +237,7 @@ def feed_sessions(
             else:
                 if event.text is None:
                     anomalies.append((state.name, Anomaly("malformed", at)))
-                elif state.control == ACTIVE:
+                elif state.active:
                     state.places.append(at)
                 else:
                     anomalies.append((state.name, Anomaly("outside-run", at)))
@@ -250,7 +247,7 @@ def feed_sessions(
             except KeyError:
                 state = states[event.session_id] = new(event.session_id)
             call_id = event.call_id
-            if state.control == ACTIVE:
+            if state.active:
                 calls_call_id = state.calls.get(call_id)
                 if calls_call_id is None:
                     anomalies.append((state.name, Anomaly("unknown-call", at)))
@@ -268,7 +265,7 @@ def feed_sessions(
                 state = states[event.session_id] = new(event.session_id)
             if (event.text is None) == (event.content is None):
                 anomalies.append((state.name, Anomaly("malformed", at)))
-            elif state.control == ACTIVE:
+            elif state.active:
                 if (event.delivery or while_active) == "steer":
                     state.places.append(at)
                 else:
@@ -276,14 +273,14 @@ def feed_sessions(
             else:
                 state.root = at
                 state.kind = "direct"
-                state.control = ACTIVE
+                state.active = True
         elif struct is RunStop:
             try:
                 state = states[event.session_id]
             except KeyError:
                 state = states[event.session_id] = new(event.session_id)
             reason = event.reason
-            if state.control == ACTIVE:
+            if state.active:
                 queue_fate_reason = queue_fate.get(reason)
                 if queue_fate_reason == "promote" and state.queue:
                     for entry in state.calls.values():
@@ -305,7 +302,7 @@ def feed_sessions(
                     state.places.clear()
                     state.kind = None
                     state.calls.clear()
-                    state.control = IDLE
+                    state.active = False
                 elif queue_fate_reason == "drop":
                     for entry in state.calls.values():
                         if entry != -1:
@@ -317,7 +314,7 @@ def feed_sessions(
                     state.calls.clear()
                     state.dropped.extend(state.queue)
                     state.queue.clear()
-                    state.control = IDLE
+                    state.active = False
                 else:
                     for entry in state.calls.values():
                         if entry != -1:
@@ -327,7 +324,7 @@ def feed_sessions(
                     state.places.clear()
                     state.kind = None
                     state.calls.clear()
-                    state.control = IDLE
+                    state.active = False
             else:
                 anomalies.append((state.name, Anomaly("outside-run", at)))
         elif struct is ModelRequest or struct is Fault or struct is Native:
@@ -362,7 +359,7 @@ def feed_views(
     groups: list[Group] | None
     made: list[int]
     calls_of_group: list[Call]
-    control, queue, calls, root = state.control, state.queue, state.calls, state.root
+    active, queue, calls, root = state.active, state.queue, state.calls, state.root
     kind, anomalies, dropped = state.kind, state.anomalies, state.dropped
     while_active, queue_fate = state.while_active, state.queue_fate
     steps, rounds, fed, made = state.steps, state.rounds, state.fed, state.made
@@ -376,7 +373,7 @@ def feed_views(
                 tool = event.tool
                 if call_id is None or tool is None:
                     anomalies.append(Anomaly("malformed", at))
-                elif control == ACTIVE:
+                elif active:
                     if call_id not in calls:
                         call = calls[call_id] = Call(at)
                         identity = event.response_id
@@ -400,7 +397,7 @@ def feed_views(
             else:
                 if event.text is None:
                     anomalies.append(Anomaly("malformed", at))
-                elif control == ACTIVE:
+                elif active:
                     identity = event.response_id
                     if identity != response or (identity is None and fed):
                         made = []
@@ -414,7 +411,7 @@ def feed_views(
                     anomalies.append(Anomaly("outside-run", at))
         elif struct is ToolResult:
             call_id = event.call_id
-            if control == ACTIVE:
+            if active:
                 calls_call_id = calls.get(call_id)
                 if calls_call_id is None:
                     anomalies.append(Anomaly("unknown-call", at))
@@ -428,7 +425,7 @@ def feed_views(
         elif struct is UserMessage:
             if (event.text is None) == (event.content is None):
                 anomalies.append(Anomaly("malformed", at))
-            elif control == ACTIVE:
+            elif active:
                 if (event.delivery or while_active) == "steer":
                     fed.append(at)
                     steps.append(SteerStep(at))
@@ -441,10 +438,10 @@ def feed_views(
                 steps = [RootStep(root)]
                 rounds, fed = [], [root]
                 response, groups, group = NO_RESPONSE, None, None
-                control = ACTIVE
+                active = True
         elif struct is RunStop:
             reason = event.reason
-            if control == ACTIVE:
+            if active:
                 queue_fate_reason = queue_fate.get(reason)
                 if queue_fate_reason == "promote" and queue:
                     for entry in calls.values():
@@ -471,7 +468,7 @@ def feed_views(
                     show(CycleViews(root, kind, at, reason, steps, rounds))
                     kind = None
                     calls.clear()
-                    control = IDLE
+                    active = False
                 elif queue_fate_reason == "drop":
                     for entry in calls.values():
                         if entry.result is None:
@@ -484,7 +481,7 @@ def feed_views(
                     calls.clear()
                     dropped.extend(queue)
                     queue.clear()
-                    control = IDLE
+                    active = False
                 else:
                     for entry in calls.values():
                         if entry.result is None:
@@ -495,7 +492,7 @@ def feed_views(
                     show(CycleViews(root, kind, at, reason, steps, rounds))
                     kind = None
                     calls.clear()
-                    control = IDLE
+                    active = False
             else:
                 anomalies.append(Anomaly("outside-run", at))
         elif struct is ModelRequest or struct is Fault or struct is Native:
@@ -504,7 +501,7 @@ def feed_views(
             anomalies.append(Anomaly("malformed", at))
         else:
             anomalies.append(Anomaly("unknown-type", at))
-    state.control, state.kind, state.root = control, kind, root
+    state.active, state.kind, state.root = active, kind, root
     state.steps, state.rounds, state.fed, state.made = steps, rounds, fed, made
     state.response, state.groups, state.group, state.calls_of_group = response, groups, group, calls_of_group
 
@@ -512,7 +509,7 @@ def feed_views(
 def finish(state: State) -> list[Anomaly]:
     """What the log's end reveals; the state is left as it is."""
     anomalies: list[Anomaly] = []
-    control, root = state.control, state.root
-    if control == ACTIVE:
+    active, root = state.active, state.root
+    if active:
         anomalies.append(Anomaly("truncated", root))
     return anomalies

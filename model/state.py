@@ -20,12 +20,12 @@ class Progress(NamedTuple):
 class State:
     """Registers and tables of ``request_cycle`` for one session, but for its calls: each loop keeps them as it needs.
 
-    ``kind`` is None while no cycle is open; ``dropped`` only grows. Memory: positions, of the open cycle, the queue and
-    what was dropped; no content.
+    ``active`` is the control state. ``kind`` is None while no cycle is open; ``dropped`` only grows. Memory: positions,
+    of the open cycle, the queue and what was dropped; no content.
     """
 
     __slots__ = (
-        "control",
+        "active",
         "dropped",
         "kind",
         "name",
@@ -39,7 +39,7 @@ class State:
         self.name: Final = name
         self.while_active: Final = while_active
         self.queue_fate: Final = queue_fate
-        self.control = 0
+        self.active = False
         self.root = -1
         self.kind: RootKind | None = None
         self.queue: deque[int] = deque()
