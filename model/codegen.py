@@ -118,11 +118,8 @@ def _states(spec: Machine, event: str, variant: Variant) -> Iterator[str]:
     busy = [(state, lines) for state, lines in branches.items() if lines != ["pass"]]
     for number, (state, lines) in enumerate(busy):
         last = number == len(branches) - 1
-        yield (
-            "else:"
-            if last
-            else f"{'el' if number else ''}if {'' if state != spec.initial else 'not '}{spec.states[1]}:"
-        )
+        test = f"not {spec.states[1]}" if state == spec.initial else spec.states[1]
+        yield "else:" if last else f"{'el' if number else ''}if {test}:"
         yield from _shifted(lines)
 
 
