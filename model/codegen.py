@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from .events import SYMBOLS, Symbol
-from .frames import ALONE, AMONG, BUILT, FINISH, HEADER, PLACES, VIEWS, Variant
+from .frames import ALONE, AMONG, BUILT, FINISH, HEADER, VIEWS, Variant
 from .machine import Machine, Row
 from .request_cycle import SPEC
 from .vocabulary import Emit, Equal, Guard, Operand
@@ -32,7 +32,7 @@ def generate(spec: Machine = SPEC) -> str:
     for variant in (ALONE, AMONG, VIEWS):
         body = _indented(list(_dispatch(spec, variant)), 8)
         names = [second, *spec.registers, *variant.own]
-        state = rf"(?<![.\w])({'|'.join([*names, *PLACES])})\b"
+        state = rf"(?<![.\w])({'|'.join(names)})\b"
         for said, meant in variant.spelling.items():
             body = body.replace(said, meant)
         text += variant.frame.format(

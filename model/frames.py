@@ -15,8 +15,6 @@ BUILT: Final = (
     "calls_of_group",
 )
 """The views under way."""
-PLACES: Final = ("places",)
-"""Where the loop that knows other sessions keeps what a cycle holds."""
 
 
 def _outputs(anomaly: str) -> Mapping[str, str]:
@@ -139,7 +137,7 @@ def feed_sessions(
         "except KeyError:\n"
         "    state = states[event.session_id] = new(event.session_id)"
     ),
-    own=("kind", "name", "dropped"),
+    own=("kind", "name", "dropped", "places"),
     registers=r"state.\1",
     outputs=_OF_SESSION,
     fragments={
@@ -209,7 +207,8 @@ def feed_views(
         "CLOSE": (
             "if fed:\n    rounds.append(Round(fed, []))\nshow(CycleViews(root, kind, at, event.reason, steps, rounds))"
         ),
-    },  # A call's entry is what the view shows of it: its position, and its result's once it is answered.
+    },
+    # A call's entry is what the view shows of it: its position, and its result's once it is answered.
     spelling={
         "calls[call_id] = at": "call = calls[call_id] = Call(at)",
         "calls[call_id] = -1": "calls_call_id.result = at",
