@@ -5,6 +5,7 @@ Memory: one block, and what a mapper holds back. Arrays and pretty-printed logs 
 """
 
 import re
+from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -34,7 +35,6 @@ from .framing import (
 MAX_LINE: Final = 8 << 20
 """Bytes: a longer line is malformed unless the caller says otherwise (PROTOCOL)."""
 
-_BOM: Final = b"\xef\xbb\xbf"
 _TEXT: Final = re.compile(rb"[^ \t\r\n]")
 _DETECT: Final = 8
 """Objects that a format is recognised by."""
@@ -219,9 +219,9 @@ class _Rewound:
         self._stream = stream
         self._ended = False
         self._held = bytearray()
-        while len(self._held) < len(_BOM) and self._more():
+        while len(self._held) < len(BOM_UTF8) and self._more():
             pass
-        self.start: Final = len(_BOM) if self._held.startswith(_BOM) else 0
+        self.start: Final = len(BOM_UTF8) if self._held.startswith(BOM_UTF8) else 0
         self._next = self.start
 
     def _more(self) -> bool:

@@ -6,8 +6,10 @@ the judge. tests/model/test_decode.py holds the two against each other.
 
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import BytesIO
+from itertools import islice
 from typing import Any, Final, NamedTuple, NoReturn, TypeAlias, cast, get_args
 
 import msgspec
@@ -59,6 +61,19 @@ _PART: Final = Raw(b"null")
 """Stands for a part of ``content``: the parts are not judged, and nobody reads them here."""
 
 
+_REFUSALS: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
+_LEAST: Final = 192
+"""Lines of a log in memory that are taken together, besides as many as stand in ``_SIZE`` bytes.
+
+A batch costs some 3 µs by itself, more while it is cold: 0.07 of the yardstick in batches of 40 events of 1 to 4 kB.
+"""
+_SIZE: Final = 65536
+"""Bytes: short lines together are not many more than this, which keeps interleaved sessions in the near cache."""
+_FEW: Final = 400
+"""Lines together: fewer are long, above 315 bytes, and are looked at one by one, 0.04 cheaper than together; short ones
+together, 0.08 cheaper than one by one."""
+
+
 class Batch(NamedTuple):
     """Consecutive events of one log, with their positions."""
 
@@ -66,10 +81,32 @@ class Batch(NamedTuple):
     ats: Sequence[int]
 
 
-def decode_block(block: bytes, first: int) -> Batch:
-    """Decode lines as ``decode_lines`` does; the first that is not blank stands at *first*."""
-    events, _ = decode_lines(block)
-    return Batch(events, range(first, first + len(events)))
+def batches(log: bytes) -> Iterator[Batch]:
+    """The events of a whole log in memory, as ``decode_lines`` has them, some hundred lines at a time.
+
+    Never raises; a leading byte order mark is dropped. Each line is cut out of *log* itself, which spares a copy.
+    """
+    log = log.removeprefix(BOM_UTF8)
+    lines = BytesIO(log)
+    begin = at = 0
+    count = _LEAST
+    while begin < len(log):
+        some = islice(lines, count)
+        try:
+            if count < _FEW:
+                events = tuple(map(_decode, filter(bytes.isascii, some)))
+            else:
+                events = tuple(map(_decode, some))
+                _look(log[begin : lines.tell()])
+        except _REFUSALS:
+            events = ()
+        end = lines.tell()
+        if len(events) < count:  # a line is refused, or is long and not ASCII; or the log ends here
+            events, _ = decode_lines(log[begin:end])
+        yield Batch(events, range(at, at + len(events)))
+        at += len(events)
+        count = _LEAST + _SIZE * len(events) // (end - begin)
+        begin = end
 
 
 def decode_lines(block: bytes) -> tuple[tuple[Event, ...], int]:
@@ -80,12 +117,17 @@ def decode_lines(block: bytes) -> tuple[tuple[Event, ...], int]:
     """
     try:
         events = tuple(map(_decode, BytesIO(block)))
-        if not block.isascii():
-            block.decode()  # the typed decoder does not look into what it skips
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        _look(block)
+    except _REFUSALS:
         lines = lines_of(block)
         return tuple(decode_line(line) for line in lines if not is_blank(line)), len(lines)
     return events, len(events)
+
+
+def _look(text: bytes) -> None:
+    """Look into what the typed decoder skips. Raises UnicodeDecodeError for what is not UTF-8."""
+    if not text.isascii():
+        text.decode()
 
 
 def lines_of(block: bytes) -> list[bytes]:
@@ -104,11 +146,9 @@ def is_blank(line: bytes) -> bool:
 def decode_line(line: bytes) -> Event:
     """Decode one line; never raises."""
     try:
-        if line.isascii():
-            return _decode(line)
-        line.decode()  # the typed decoder does not look into what it skips
+        _look(line)
         return _decode(line)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except _REFUSALS:
         return judge_line(line)
 
 

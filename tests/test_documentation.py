@@ -91,3 +91,13 @@ MADE = sorted(set(shown(r"(?:^|`)(make) ([a-z]+)")))
 @pytest.mark.parametrize(("page", "_make", "target"), MADE)
 def test_a_make_target_that_is_shown_exists(page, _make, target):
     assert target in TARGETS
+
+
+def test_the_way_of_a_log_in_memory_is_as_shown(tmp_path, monkeypatch, capsys):
+    page = (ROOT / "docs" / "log-format.md").read_text("utf-8")
+    (code,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"type":"user-message","text":"red"}\n{"type":"run-stop","reason":"completed"}\n')
+    monkeypatch.chdir(tmp_path)
+    exec(code, {})
+    assert capsys.readouterr().out == "None 0 1 completed\n"

@@ -6,16 +6,15 @@ Absolute times drift with the machine; the ratio of two neighbours does not. The
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from io import BytesIO
 from multiprocessing import get_context
 
-from turncheck.adapters.framing import BLOCK
 from turncheck.conformance.checking import check
 from turncheck.model.cycles import CycleViews
-from turncheck.model.decode import Batch, decode_block
+from turncheck.model.decode import batches, decode_lines
 from turncheck.model.interpreter import project as interpret
 from turncheck.model.loop import feed_views
 from turncheck.model.policies import Policies
@@ -43,17 +42,6 @@ class Row:
         return synthetic.log(events, sessions=self.sessions, filler=self.filler, spread=self.spread)
 
 
-def batches(data: bytes) -> Iterator[Batch]:
-    """The events of *data*, decoded in chunks that end at a line feed, as the yardstick takes them."""
-    at = start = 0
-    while start < len(data):
-        end = data.rfind(b"\n", start, start + BLOCK)
-        batch = decode_block(data[start:end], at)
-        yield batch
-        at += len(batch.events)
-        start = end + 1
-
-
 def cycles(data: bytes) -> int:
     """Cycles with positions, all anomaly kinds, policies; closed cycles are counted and dropped."""
     sessions = Sessions()
@@ -76,7 +64,7 @@ def judged(data: bytes) -> object:
 
 def by_transitions(data: bytes) -> object:
     """The same rows, driven by `transitions`, one trigger an event."""
-    return interpret(decode_block(data[:-1], 0).events)
+    return interpret(decode_lines(data)[0])
 
 
 ROWS = (

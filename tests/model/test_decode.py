@@ -2,14 +2,17 @@
 
 import json
 import sys
+from codecs import BOM_UTF8
 from typing import Any, Final
+from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from turncheck.conformance.generation import Case, cases
-from turncheck.model.decode import decode_block, decode_line, is_blank, judge, judge_line
+from turncheck.model import decode
+from turncheck.model.decode import batches, decode_line, decode_lines, is_blank, judge, judge_line
 from turncheck.model.events import (
     AgentOutput,
     Event,
@@ -228,19 +231,56 @@ def test_the_fast_path_says_what_the_judge_says(line: bytes) -> None:
 
 
 @SETTINGS
-@given(st.lists(LINES, max_size=6), st.integers(0, 1000))
-def test_a_block_is_its_lines(found: list[bytes], first: int) -> None:
-    batch = decode_block(b"\n".join(found), first)
+@given(st.lists(LINES, max_size=6))
+def test_a_block_is_its_lines(found: list[bytes]) -> None:
+    events, number = decode_lines(b"\n".join(found))
+    assert list(map(seen, events)) == [seen(decode_line(line)) for line in found if not is_blank(line)]
+    assert number == len(found) - (found[-1:] == [b""])
+
+
+@SETTINGS
+@given(
+    st.lists(LINES | st.just(MESSAGE), max_size=30),
+    st.sampled_from([b"", b"\n"]),
+    st.integers(1, 5),
+    st.integers(0, 200),
+    st.sampled_from([0, 1000]),
+)
+def test_a_log_in_memory_is_its_lines(found: list[bytes], end: bytes, least: int, size: int, few: int) -> None:
+    """However many lines are taken together, and looked at one by one or not."""
+    log = b"\n".join(found) + end
+    with patch.multiple(decode, _LEAST=least, _SIZE=size, _FEW=few):
+        taken = list(batches(log))
     expected = [decode_line(line) for line in found if not is_blank(line)]
-    assert list(map(seen, batch.events)) == list(map(seen, expected))
-    assert list(batch.ats) == list(range(first, first + len(expected)))
+    assert [seen(event) for batch in taken for event in batch.events] == list(map(seen, expected))
+    assert [at for batch in taken for at in batch.ats] == list(range(len(expected)))
+
+
+@pytest.mark.parametrize("filler", [0, 1000])
+def test_a_log_in_memory_comes_some_hundred_lines_at_a_time(filler: int) -> None:
+    line = b'{"type":"user-message","text":"' + b"x" * filler + b'"}\n'
+    *full, _ = (len(batch.events) for batch in batches(line * 9000))
+    assert set(full) == {192, 192 + 65536 // len(line)}
+
+
+@pytest.mark.parametrize("filler", [0, 1000])
+@pytest.mark.parametrize(("payload", "symbol"), [(b"\xc3\xa9", "tool-result"), (b"\xff", "malformed")])
+def test_what_is_skipped_amid_a_log_in_memory_is_looked_into(payload: bytes, symbol: str, filler: int) -> None:
+    odd = b'{"type":"tool-result","callId":"a","output":"' + payload + b"x" * filler + b'"}\n'
+    plain = odd.replace(payload, b"")
+    symbols = [symbol_of(event) for batch in batches(plain * 1000 + odd + plain * 1000) for event in batch.events]
+    assert symbols == ["tool-result"] * 1000 + [symbol] + ["tool-result"] * 1000
+
+
+def test_a_byte_order_mark_before_a_log_in_memory_is_dropped() -> None:
+    assert [symbol_of(event) for batch in batches(BOM_UTF8 + MESSAGE) for event in batch.events] == ["user-message"]
 
 
 @SETTINGS
 @given(cases())
 def test_a_log_in_bytes_is_the_log_in_values(case: Case) -> None:
     block = b"\n".join(json.dumps(value).encode() for value in case.log)
-    assert list(map(seen, decode_block(block, 0).events)) == [seen(judge(value)) for value in case.log]
+    assert list(map(seen, decode_lines(block)[0])) == [seen(judge(value)) for value in case.log]
 
 
 @pytest.mark.parametrize(
@@ -251,7 +291,7 @@ def test_a_log_in_bytes_is_the_log_in_values(case: Case) -> None:
     ],
 )
 def test_two_values_on_one_line_do_not_make_up_for_a_value_over_two(block: bytes) -> None:
-    assert [symbol_of(event) for event in decode_block(block, 0).events] == ["malformed"] * 3
+    assert [symbol_of(event) for event in decode_lines(block)[0]] == ["malformed"] * 3
 
 
 # RC-D5 and the log format, one fact each
@@ -323,7 +363,7 @@ def test_no_depth_is_too_much(line: bytes, depth: int) -> None:
     """Nesting beyond 200 levels may be unreadable, and nothing else."""
     deep = line + b"[" * depth + b"]" * depth + b"}"
     assert symbol_of(decode_line(deep)) in ("observation", "user-message", "malformed")
-    assert len(decode_block(deep + b"\n" + deep, 0).events) == 2
+    assert len(decode_lines(deep + b"\n" + deep)[0]) == 2
 
 
 def test_a_value_that_no_json_holds_is_judged_all_the_same() -> None:

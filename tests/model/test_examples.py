@@ -9,7 +9,7 @@ import pytest
 
 from turncheck.model import interpreter
 from turncheck.model.cycles import Projection
-from turncheck.model.decode import decode_block, judge
+from turncheck.model.decode import decode_lines, judge
 from turncheck.model.events import Event
 from turncheck.model.projection import Ledger, project
 
@@ -52,5 +52,5 @@ def test_one_by_one(example: dict[str, Any]) -> None:
 
 @every_example
 def test_from_bytes(example: dict[str, Any]) -> None:
-    batch = decode_block(b"\n".join(json.dumps(event).encode() for event in example["log"]), 0)
-    assert plain(project(batch.events)) == example["projection"]
+    given, _ = decode_lines(b"\n".join(json.dumps(event).encode() for event in example["log"]))
+    assert plain(project(given)) == example["projection"]

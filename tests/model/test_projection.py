@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from turncheck.conformance.generation import Case, cases
 from turncheck.model.cycles import Anomaly, Projection
-from turncheck.model.decode import Batch, decode_block, judge
+from turncheck.model.decode import Batch, decode_lines, judge
 from turncheck.model.events import AgentOutput, Event, Malformed, RunStop, ToolResult, UserMessage
 from turncheck.model.policies import Policies, QueueFate
 from turncheck.model.projection import AnomalyError, Ledger, Projector, Sessions, project
@@ -161,7 +161,7 @@ def test_sessions_come_in_the_order_of_their_first_lines() -> None:
 
 def test_a_session_appears_with_its_first_line_even_if_that_is_rejected() -> None:
     sessions = Sessions()
-    sessions.feed(decode_block(b'{"type":"run-stop","sessionId":"a"}\n{"type":"x","sessionId":"b"}', 0))
+    sessions.feed(batch(decode_lines(b'{"type":"run-stop","sessionId":"a"}\n{"type":"x","sessionId":"b"}')[0]))
     assert list(sessions.projectors) == ["a", "b"]
 
 
@@ -170,7 +170,7 @@ def test_a_session_appears_with_its_first_line_even_if_that_is_rejected() -> Non
 )
 def test_a_line_without_a_usable_session_belongs_to_the_session_null(line: bytes) -> None:
     sessions = Sessions()
-    sessions.feed(decode_block(line, 0))
+    sessions.feed(batch(decode_lines(line)[0]))
     assert list(sessions.projectors) == [None]
 
 
