@@ -60,7 +60,6 @@ _INT_DIGITS: Final = sys.int_info.str_digits_check_threshold  # longer ones may 
 _PART: Final = Raw(b"null")
 """Stands for a part of ``content``: the parts are not judged, and nobody reads them here."""
 
-
 _REFUSALS: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _LEAST: Final = 192
 """Lines of a log in memory that are taken together, besides as many as stand in ``_SIZE`` bytes.

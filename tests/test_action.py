@@ -1,7 +1,6 @@
 """The GitHub Action and the pre-commit hooks: held to their schemas, and run here as far as that goes."""
 
 import os
-import shutil
 import subprocess
 import sys
 import sysconfig
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
+from sources import copied
 
 ROOT = Path(__file__).parents[1]
 ACTION, HOOKS = ROOT / "action.yml", ROOT / ".pre-commit-hooks.yaml"
@@ -75,11 +75,7 @@ def step(tmp_path):
 
 def test_the_action_installs_turncheck_from_its_own_folder(tmp_path):
     """In an environment as setup-python makes it; what pip would fetch, it finds here: nothing leaves this machine."""
-    action, environment = tmp_path / "action", tmp_path / "environment"
-    for name in ("adapters", "conformance", "model"):
-        shutil.copytree(ROOT / name, action / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, action)
+    action, environment = copied(tmp_path / "action"), tmp_path / "environment"
     assert run(sys.executable, "-m", "venv", "--without-pip", environment).returncode == 0
     (site,) = environment.glob("lib/python*/site-packages")
     (site / "here.pth").write_text(sysconfig.get_path("purelib"), "utf-8")

@@ -1,6 +1,5 @@
 """What is installed: the packages that are listed are the folders, and the wheel holds them all."""
 
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -9,11 +8,11 @@ from zipfile import ZipFile
 
 import pytest
 from click.testing import CliRunner
+from sources import FOLDERS, copied
 
 from turncheck.conformance.cli import COMMANDS, turncheck
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("adapters", "conformance", "model")
 LIMIT = 120.0  # seconds; never waited for
 
 
@@ -34,12 +33,8 @@ TEMPLATES = "turncheck/conformance/templates/"
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The names in a wheel that was built from a copy of the sources: the checkout stays clean."""
-    folder = tmp_path_factory.mktemp("sources")
-    for name in FOLDERS:
-        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, folder)
+    """The names in a wheel that was built from a copy of the sources."""
+    folder = copied(tmp_path_factory.mktemp("sources"))
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "out"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=LIMIT)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]

@@ -1,8 +1,8 @@
 """The projection over time: sessions, strict mode, policies, what is final, and what is kept."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 import pytest
@@ -317,6 +317,27 @@ def test_a_position_is_held_once_however_often_its_run_was_cut(size: int) -> Non
         part = log[start : start + size]
         held += [cycle.items for _, cycle in projector.feed(part, range(start, start + len(part))).cycles]
     assert held == [list(range(1, 501, 2)), list(range(503, 1003, 2))]
+
+
+class Counting(list[int]):
+    """Counts what is added to it; whoever copies it has a plain list."""
+
+    added = 0
+
+    def __iadd__(self, more: Iterable[int]) -> Self:  # type: ignore[override,misc] # as list itself has it
+        new = list(more)
+        self.added += len(new)
+        return super().__iadd__(new)
+
+
+def test_a_batch_adds_its_own_positions_to_the_open_cycle_and_copies_none() -> None:
+    projector = Projector()
+    projector.state.places = places = Counting()
+    log: list[Event] = [USER, *[TEXT] * 500]
+    for at, event in enumerate(log):
+        projector.feed((event,), range(at, at + 1))
+    assert projector.state.places is places
+    assert places.added == len(places) == 500
 
 
 def test_the_oldest_that_can_still_be_named_is_a_root_or_a_waiting_message() -> None:
