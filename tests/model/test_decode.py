@@ -256,20 +256,33 @@ def test_a_log_in_memory_is_its_lines(found: list[bytes], end: bytes, least: int
     assert [at for batch in taken for at in batch.ats] == list(range(len(expected)))
 
 
-@pytest.mark.parametrize("filler", [0, 1000])
+@pytest.mark.parametrize("filler", [0, 2000])
 def test_a_log_in_memory_comes_some_hundred_lines_at_a_time(filler: int) -> None:
     line = b'{"type":"user-message","text":"' + b"x" * filler + b'"}\n'
     *full, _ = (len(batch.events) for batch in batches(line * 9000))
     assert set(full) == {192, 192 + 65536 // len(line)}
 
 
-@pytest.mark.parametrize("filler", [0, 1000])
+@pytest.mark.parametrize("filler", [0, 2000])
 @pytest.mark.parametrize(("payload", "symbol"), [(b"\xc3\xa9", "tool-result"), (b"\xff", "malformed")])
 def test_what_is_skipped_amid_a_log_in_memory_is_looked_into(payload: bytes, symbol: str, filler: int) -> None:
     odd = b'{"type":"tool-result","callId":"a","output":"' + payload + b"x" * filler + b'"}\n'
     plain = odd.replace(payload, b"")
     symbols = [symbol_of(event) for batch in batches(plain * 1000 + odd + plain * 1000) for event in batch.events]
     assert symbols == ["tool-result"] * 1000 + [symbol] + ["tool-result"] * 1000
+
+
+@pytest.mark.parametrize("filler", [0, 2000])
+def test_a_log_in_memory_that_is_not_ascii_is_decoded_once(filler: int) -> None:
+    line = '{"type":"user-message","text":"é'.encode() + b"x" * filler + b'"}\n'
+    with patch.object(decode, "decode_lines", side_effect=AssertionError("a second time")):
+        assert sum(len(batch.events) for batch in batches(line * 1000)) == 1000
+
+
+def test_a_line_that_is_refused_cuts_no_batch_short() -> None:
+    """Or a log with a blank line after each would come an event at a time."""
+    first, *_ = batches((MESSAGE + b"\n\n") * 1000)
+    assert len(first.events) == 96
 
 
 def test_a_byte_order_mark_before_a_log_in_memory_is_dropped() -> None:
