@@ -41,7 +41,7 @@ def test_the_interval_leaves_out_three_ratios_at_either_end():
 
 def test_a_row_that_is_slower_is_named_with_both_intervals():
     (line,) = compared({"a": shifted(1.5), "b": COMMITTED}, {"a": COMMITTED, "b": COMMITTED})
-    assert line == "a: 3.00 (2.85 to 3.15), committed 2.00 (1.90 to 2.10): above it by more than 1.30"
+    assert line == "a: 3.00 (2.85 to 3.15), committed 2.00 (1.90 to 2.10): above it by more than 1.15"
 
 
 @pytest.mark.parametrize(("now", "committed"), [({"a": COMMITTED}, {}), ({}, {"a": COMMITTED})])
