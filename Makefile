@@ -23,15 +23,15 @@ matrix: setup
 	$(BIN)/turncheck matrix --out docs/matrix; test $$? -ne 2
 	$(BIN)/python tests/static/generated.py --write
 
-# Every exhibit of tests/museum against every law, faulty and mended: some minutes. WRITE=--write writes down what is found;
+# Every exhibit of tests/teeth/museum against every law, faulty and mended: some minutes. WRITE=--write writes down what is found;
 # `make generate` makes the page of it.
 museum: setup
-	PYTHONPATH=tests $(BIN)/python -m museum $(WRITE)
+	PYTHONPATH=tests:tests/teeth $(BIN)/python -m museum $(WRITE)
 
 # The known runtimes, each in an environment of its own in the user's cache, and the server of docs/http.md.
 runtimes: setup
 	$(BIN)/turncheck targets --make all
-	$(BIN)/python -c "from turncheck.adapters.known import SERVER; SERVER.make(print)"
+	$(BIN)/python -c "from turncheck.adapters.targets.runtime_catalog import SERVER; SERVER.make(print)"
 
 # Debian packages that the tests need, one a line: each gives a program of its name.
 debian:
@@ -105,7 +105,7 @@ rates: setup
 
 # Every conforming variant against every law: no law may alarm at what the sources allow.
 variants: setup
-	PYTHONPATH=tests $(BIN)/python -m variants
+	PYTHONPATH=tests:tests/teeth $(BIN)/python -m variants
 
 # The sizes and times of n-complete suites, in docs/suites.md: some five minutes.
 suites: setup
@@ -113,7 +113,7 @@ suites: setup
 
 # Every mutant of the projector held to the laws alone; writes docs/mutation.md, which says what survives and why.
 mutation: setup
-	PYTHONPATH=tests $(BIN)/python -W ignore -m mutation
+	PYTHONPATH=tests:tests/teeth $(BIN)/python -W ignore -m mutation
 
 lock: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv

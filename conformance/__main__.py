@@ -1,6 +1,6 @@
 """``python -m turncheck.conformance``: the command line."""
 
-from .cli import main
+from .cli.group import main
 
 if __name__ == "__main__":
     main()

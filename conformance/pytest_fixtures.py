@@ -10,13 +10,13 @@ from typing import Any, Final
 
 import pytest
 
-from turncheck.adapters.inprocess import InProcessProjector
-from turncheck.adapters.loading import Loaded, loaded
-from turncheck.adapters.projector import ProjectorTarget
-from turncheck.adapters.runtime import RuntimeTarget
-from turncheck.adapters.targets import open_projector, open_runtime
+from turncheck.adapters.protocol.loading import Loaded, loaded
+from turncheck.adapters.targets.inprocess import InProcessProjector
+from turncheck.adapters.targets.projector import ProjectorTarget
+from turncheck.adapters.targets.registry import open_projector, open_runtime
+from turncheck.adapters.targets.runtime import RuntimeTarget
 
-from .checking import LogResult, check
+from .check.judge import LogResult, check
 
 TIMEOUT: Final = 5.0
 """Seconds for an answer, as `verify` has it."""

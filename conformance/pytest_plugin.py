@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from turncheck.adapters.projector import ProjectorTarget
-    from turncheck.adapters.runtime import RuntimeTarget
+    from turncheck.adapters.targets.projector import ProjectorTarget
+    from turncheck.adapters.targets.runtime import RuntimeTarget
 
-    from .checking import LogResult
+    from .check.judge import LogResult
     from .testing import Judged
 
 

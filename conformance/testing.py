@@ -19,14 +19,14 @@ from typing import Final, Literal, NoReturn
 
 import pytest
 
-from turncheck.adapters.errors import BadTargetError, TargetError
-from turncheck.adapters.targets import Target
+from turncheck.adapters.protocol.errors import BadTargetError, TargetError
+from turncheck.adapters.targets.registry import Target
 
-from .baseline import BaselineError, grade, read
-from .commands.showing import show_counterexample
+from .cli.showing import show_counterexample
 from .laws.registry import selected
 from .pytest_fixtures import TIMEOUT, opened_projector, opened_runtime
-from .results import INTERRUPTED, AnyCounterexample, LawResult, Result, write
+from .verify.baseline import BaselineError, grade, read
+from .verify.results import INTERRUPTED, AnyCounterexample, LawResult, Result, write
 
 HYPOTHESIS_EXAMPLES: Final = 100
 """Hypothesis's own max_examples: a profile that has another was set up by the user."""
@@ -169,7 +169,7 @@ def judged(request: pytest.FixtureRequest) -> Judged:
 
 def _run(config: pytest.Config, suite: Suite) -> Run:
     """Hold the target to the laws. Raises TargetError, BadTargetError and BaselineError."""
-    from .verification import verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
+    from .verify.verification import verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
 
     file = config.getoption("turncheck_baseline") or (config.rootpath / suite.baseline if suite.baseline else None)
     baseline = read(file) if file else None
@@ -192,7 +192,7 @@ def _examples(config: pytest.Config, suite: Suite) -> int:
     """By the command line, the test module, the Hypothesis profile that the user loaded, or `verify`'s default."""
     from hypothesis import settings  # noqa: PLC0415 - as above
 
-    from .verifying import EXAMPLES  # noqa: PLC0415 - as above
+    from .verify.verifying import EXAMPLES  # noqa: PLC0415 - as above
 
     for given in (config.getoption("turncheck_examples"), suite.examples):
         if given is not None:

@@ -14,21 +14,21 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from turncheck.adapters.known import known
-from turncheck.adapters.protocol import CAPABILITIES, RUNTIME_CAPABILITIES
+from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES
 from turncheck.adapters.references.registry import REFERENCES
-from turncheck.adapters.targets import KINDS
-from turncheck.conformance.clauses import Traced, traced
-from turncheck.conformance.commands.laws import JUDGED
+from turncheck.adapters.targets.registry import KINDS
+from turncheck.adapters.targets.runtime_catalog import known
+from turncheck.conformance.cli.commands.laws import JUDGED
+from turncheck.conformance.laws.clauses import Traced, traced
 from turncheck.conformance.laws.law import Law
 from turncheck.conformance.laws.registry import LAWS
-from turncheck.conformance.picturing import picture
-from turncheck.conformance.published import schemas, text
-from turncheck.conformance.teaching import Lesson, lessons, stories
-from turncheck.model.exchange import to_svg
-from turncheck.model.machine import EVERY, Machine, NativeRow
-from turncheck.model.registry import MACHINES
-from turncheck.model.requirements import CLAUSES
+from turncheck.conformance.report.counterexample_diagram import picture
+from turncheck.conformance.report.lessons import Lesson, lessons, stories
+from turncheck.conformance.schemas.json_schemas import schemas, text
+from turncheck.model.clauses.catalogue import CLAUSES
+from turncheck.model.declaration.machine import EVERY, Machine, NativeRow
+from turncheck.model.machines.registry import MACHINES
+from turncheck.model.rendering.exchange import to_svg
 
 _SUBJECTS: Final = {
     "runtime": "Laws on runtimes",

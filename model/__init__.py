@@ -3,3 +3,7 @@
 Pure: no I/O and no test library. Names that users need are imported from their modules, so that importing this package
 costs nothing.
 """
+
+from . import renamed
+
+renamed.install()

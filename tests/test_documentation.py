@@ -7,9 +7,9 @@ import click
 import pytest
 from msgspec import Raw
 
-from turncheck.adapters import protocol
-from turncheck.adapters.errors import DOCUMENT
-from turncheck.conformance.cli import COMMANDS, turncheck
+from turncheck.adapters.protocol import messages as protocol
+from turncheck.adapters.protocol.errors import DOCUMENT
+from turncheck.conformance.cli.group import COMMANDS, turncheck
 
 ROOT = Path(__file__).parents[1]
 PAGES = [

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from sources import FOLDERS, copied
 
-from turncheck.conformance.cli import COMMANDS, turncheck
+from turncheck.conformance.cli.group import COMMANDS, turncheck
 
 ROOT = Path(__file__).parents[1]
 LIMIT = 120.0  # seconds; never waited for

@@ -4,8 +4,8 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from ..protocol import Profile
-from ..runtime import RuntimeTarget
+from ..protocol.messages import Profile
+from ..targets.runtime import RuntimeTarget
 
 REFERENCES: Final[Mapping[str, str]] = {
     "turn": "turn.runtime:TurnRuntime",

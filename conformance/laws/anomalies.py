@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from turncheck.model.cycles import AnomalyKind
+from turncheck.model.core.cycles import AnomalyKind
 
 from .law import Law
 

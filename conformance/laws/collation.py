@@ -8,9 +8,9 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from turncheck.model.blocks import Block
+from turncheck.model.machines.blocks import Block
 
-from .law import SEEN, Finding, Judgement
+from .law import WITNESS, Finding, Judgement
 
 Frame: TypeAlias = Mapping[str, Any]
 Collate: TypeAlias = Callable[[Sequence[Frame]], Sequence[Block]]
@@ -63,7 +63,7 @@ class Collation:
 def one_block_per_call(collation: Collation) -> Judgement:
     """One model call is one response block, in order (EF-5, EF-8)."""
     expected, observed = sorted(collation.responses), [block.iteration for block in collation.blocks]
-    yield from (SEEN for _ in expected)
+    yield from (WITNESS for _ in expected)
     if observed != expected:
         yield Finding(None, "the blocks are not one for each model call", expected, observed)
 
@@ -74,7 +74,7 @@ def blocks_described(collation: Collation) -> Judgement:
         block = collation.block(iteration)
         if block is None:
             continue
-        yield SEEN
+        yield WITNESS
         expected = (response["provider"], response["model"], response["response"]["usage"])
         observed = (block.provider, block.model, block.usage)
         if observed != expected:
@@ -89,7 +89,7 @@ def tools_on_their_response(collation: Collation) -> Judgement:
         for call in response["response"]["tool_calls"]
     }
     observed = [(use.call_id, (block.iteration, use.result)) for block in collation.blocks for use in block.calls]
-    yield from (SEEN for _ in expected)
+    yield from (WITNESS for _ in expected)
     if sorted(observed) != sorted(expected.items()):
         yield Finding(None, "tool uses do not hang on the response that made them", expected, observed)
 
@@ -103,7 +103,7 @@ def any_order_same_blocks(collation: Collation) -> Judgement:
             frames += [frame for kind in order for frame in said if frame["type"] == kind]
             frames += used
         if frames != list(collation.frames):
-            yield SEEN
+            yield WITNESS
             yield from _same(collation, frames, ", ".join(order))
 
 
@@ -113,7 +113,7 @@ def no_empty_twin(collation: Collation) -> Judgement:
         response = collation.responses.get(block.iteration)
         if response is None or not _says(response["response"]):
             continue
-        yield SEEN
+        yield WITNESS
         if not block.text and not block.calls:
             yield Finding(None, f"block {block.iteration} is empty, and its response is not", response, block)
 
@@ -125,7 +125,7 @@ def never_poorer(collation: Collation) -> Judgement:
             continue
         after = {block.iteration: block for block in collation.collate(collation.frames[: place + 1])}
         for before in collation.collate(collation.frames[:place]):
-            yield SEEN
+            yield WITNESS
             lost = sorted(_known(before) - _known(after.get(before.iteration)))
             if lost:
                 yield Finding(place, f"message_complete takes {', '.join(lost)} from block {before.iteration}", before)
@@ -143,7 +143,7 @@ def own_record(collation: Collation) -> Judgement:
             response = record["response"]
             if block is None or iteration not in collation.responses:
                 continue
-            yield SEEN
+            yield WITNESS
             expected, observed = (response["usage"], response["finish_reason"]), (block.usage, block.finish_reason)
             if observed != expected:
                 yield Finding(place, f"block {iteration} does not show its own record", expected, observed)
@@ -155,7 +155,7 @@ def text_is_the_responses(collation: Collation) -> Judgement:
     for place, frame in enumerate(collation.frames):
         if frame["type"] == "delta":
             said += frame["content"]
-            yield SEEN
+            yield WITNESS
             shown = collation.collate(collation.frames[: place + 1])
             if not shown or shown[-1].text != said:
                 yield Finding(place, "the newest block does not show what was streamed", said, shown[-1:])
@@ -178,7 +178,7 @@ def _repeated(collation: Collation) -> Judgement:
     known = [frame for frame in collation.frames if frame["type"] != "delta" or "seq" in frame]
     twice = [frame for one in collation.frames for frame in ([one, one] if one in known else [one])]
     if known:
-        yield SEEN
+        yield WITNESS
     yield from _same(collation, twice, "each frame twice")
     yield from _same(collation, [*collation.frames, *known], "all frames again")
 
@@ -187,7 +187,7 @@ def late_joiner_same_blocks(collation: Collation) -> Judgement:
     """Who missed llm_request gets the same blocks (EF-D2)."""
     frames = [frame for frame in collation.frames if frame["type"] != "llm_request"]
     if len(frames) < len(collation.frames):
-        yield SEEN
+        yield WITNESS
         yield from _same(collation, frames, "without llm_request")
 
 
@@ -195,7 +195,7 @@ def dialects_agree(collation: Collation) -> Judgement:
     """Call records that bear provider and model at the top, or nested, give the same blocks (EF-10, EF-D1)."""
     frames = [_other_dialect(frame) for frame in collation.frames]
     if frames != list(collation.frames):
-        yield SEEN
+        yield WITNESS
         yield from _same(collation, frames, "the other dialect")
 
 

@@ -3,15 +3,15 @@
 from collections import Counter
 from itertools import pairwise
 
-from turncheck.model.cycles import AiBlock, RootStep, UserStep, group_of
-from turncheck.model.definitions import rounds as rounds_by_definition
-from turncheck.model.events import AgentOutput, RunStop, ToolResult
+from turncheck.model.core.cycles import AiBlock, RootStep, UserStep, group_of
+from turncheck.model.core.events import AgentOutput, RunStop, ToolResult
+from turncheck.model.core.reference_views import rounds as rounds_by_definition
 
-from .law import SEEN, Finding, Judgement
-from .trace import Trace, blocks_of, calls_of, positions_of, steers_of
+from .law import WITNESS, Finding, Judgement
+from .projector_trace import ProjectorTrace, blocks_of, calls_of, positions_of, steers_of
 
 
-def one_terminal(trace: Trace) -> Judgement:
+def one_terminal(trace: ProjectorTrace) -> Judgement:
     """A cycle ends at the first run-stop and holds exactly one; nothing of it comes later (RC-5.3, RC-7.4, X-3)."""
     for place, stretch in enumerate(trace.stretches):
         cycle = stretch.cycle
@@ -21,7 +21,7 @@ def one_terminal(trace: Trace) -> Judgement:
             if cycle.reason is not None:
                 yield Finding(cycle.root, "a cycle without stop has a reason", None, cycle.reason)
             continue
-        yield SEEN
+        yield WITNESS
         event = trace.events[cycle.stop] if 0 <= cycle.stop < len(trace.events) else None
         if not isinstance(event, RunStop):
             yield Finding(cycle.stop, "the cycle's stop is no run-stop", "run-stop", trace.symbol(cycle.stop))
@@ -35,12 +35,12 @@ def one_terminal(trace: Trace) -> Judgement:
                 yield Finding(at, "an event of the cycle stands after its stop", f"before {cycle.stop}", at)
 
 
-def one_root(trace: Trace) -> Judgement:
+def one_root(trace: ProjectorTrace) -> Judgement:
     """One root a cycle: direct when idle, else a promoted follow-up (RC-3.1, RC-5.1, RC-5.4, RC-7.1, RC-7.2)."""
     roots = Counter(cycle.root for cycle in trace.observed.cycles)
     before = -1
     for cycle, _, end in trace.stretches:
-        yield SEEN
+        yield WITNESS
         if trace.symbol(cycle.root) != "user-message":
             yield Finding(cycle.root, "the root is no user message", "user-message", trace.symbol(cycle.root))
         if roots[cycle.root] > 1:
@@ -56,7 +56,7 @@ def one_root(trace: Trace) -> Judgement:
         before = end
 
 
-def order(trace: Trace) -> Judgement:
+def order(trace: ProjectorTrace) -> Judgement:
     """What a cycle holds stands in the log's order, and so do cycles and the queue (RC-5.2, X-7)."""
     ends = [end for _, _, end in trace.stretches]
     lists = [
@@ -77,12 +77,12 @@ def order(trace: Trace) -> Judgement:
         lists.append(("the steps", shown))
     for name, positions in lists:
         if len(positions) > 1:
-            yield SEEN
+            yield WITNESS
         if any(first >= second for first, second in pairwise(positions)):
             yield Finding(positions[0], f"{name} are not in the log's order", sorted(set(positions)), positions)
 
 
-def conservation(trace: Trace) -> Judgement:
+def conservation(trace: ProjectorTrace) -> Judgement:
     """Every event is in exactly one cycle, queued, dropped, or rejected; an observation nowhere (RC-D4, X-7)."""
     if not trace.views:
         return
@@ -97,14 +97,14 @@ def conservation(trace: Trace) -> Judgement:
     for at in sorted(places.keys() - set(range(len(trace.events)))):
         yield Finding(None, "the projection names a position that the log does not have", len(trace.events), at)
     for at, symbol in enumerate(trace.symbols):
-        yield SEEN
+        yield WITNESS
         wanted = 0 if symbol == "observation" else 1
         if places[at] != wanted:
             found = "lost" if places[at] < wanted else "in more places than it may be"
             yield Finding(at, f"the {symbol} is {found}", wanted, places[at])
 
 
-def steer_stays(trace: Trace) -> Judgement:
+def steer_stays(trace: ProjectorTrace) -> Judgement:
     """A steer belongs to the cycle it was sent to, and is never a root (RC-3.2, RC-4.2)."""
     roots = {cycle.root for cycle in trace.observed.cycles}
     for stretch in trace.stretches:
@@ -112,7 +112,7 @@ def steer_stays(trace: Trace) -> Judgement:
         fed = [at for part in stretch.cycle.rounds for at in part.inputs]
         expected = list(trace.messages(stretch, steers=True))
         for at in expected:
-            yield SEEN
+            yield WITNESS
             if at in roots:
                 yield Finding(at, "a steer became a root")
             if "steps" in trace.views and at not in shown:
@@ -124,7 +124,7 @@ def steer_stays(trace: Trace) -> Judgement:
                 yield Finding(at, "a steer step is no steer that was sent to this cycle", expected, shown)
 
 
-def follow_up_fifo(trace: Trace) -> Judgement:
+def follow_up_fifo(trace: ProjectorTrace) -> Judgement:
     """A queued follow-up becomes the next root at once, first in first out, one per cycle (RC-4.1, RC-7.5)."""
     waiting: list[int] = []
     for place, stretch in enumerate(trace.stretches):
@@ -140,7 +140,7 @@ def follow_up_fifo(trace: Trace) -> Judgement:
         if fate != "promote" or not waiting:
             continue
         if len(waiting) > 1:
-            yield SEEN
+            yield WITNESS
         after = trace.stretches[place + 1].cycle if place + 1 < len(trace.stretches) else None
         if after is None or after.kind != "followUp":
             yield Finding(
@@ -156,7 +156,7 @@ def follow_up_fifo(trace: Trace) -> Judgement:
         )
 
 
-def queue_fate(trace: Trace) -> Judgement:
+def queue_fate(trace: ProjectorTrace) -> Judgement:
     """After an interrupted or failed run the queue is promoted, held or dropped, as declared (RC-D6)."""
     waiting: list[int] = []
     dropped: list[int] = []
@@ -168,7 +168,7 @@ def queue_fate(trace: Trace) -> Judgement:
         reason = stretch.cycle.reason
         if reason in (None, "completed") or not waiting:
             continue
-        yield SEEN
+        yield WITNESS
         fate = trace.fate(reason)
         held = held or fate == "hold"
         if fate == "drop":
@@ -185,13 +185,13 @@ def queue_fate(trace: Trace) -> Judgement:
         yield Finding(None, "what was dropped is not what the policy drops", dropped, trace.observed.dropped)
 
 
-def one_text_per_block(trace: Trace) -> Judgement:
+def one_text_per_block(trace: ProjectorTrace) -> Judgement:
     """An ai-block has exactly one AI text, absent only for a call right after the root or a steer (RC-6.3, RC-D1)."""
     for stretch in trace.stretches:
         for before, step in pairwise(stretch.cycle.steps):
             if not isinstance(step, AiBlock):
                 continue
-            yield SEEN
+            yield WITNESS
             if step.text is None and not isinstance(before, UserStep):
                 yield Finding(stretch.cycle.root, "a block without text follows another block")
             if step.text is not None and trace.symbol(step.text) != "text":
@@ -204,12 +204,12 @@ def one_text_per_block(trace: Trace) -> Judgement:
             yield Finding(stretch.cycle.root, "each AI text has a block of its own", expected, texts)
 
 
-def groups_maximal(trace: Trace) -> Judgement:
+def groups_maximal(trace: ProjectorTrace) -> Judgement:
     """Adjacent calls of one class form one group, and a group holds one class (RC-6.4, RC-D2)."""
     for cycle in trace.observed.cycles:
         for block in blocks_of(cycle):
             if sum(len(group.calls) for group in block.groups) > 1:
-                yield SEEN
+                yield WITNESS
             for first, second in pairwise(block.groups):
                 if first.type == second.type and second.calls:
                     yield Finding(second.calls[0].at, f"two adjacent groups are both {first.type}: they are one")
@@ -224,14 +224,14 @@ def groups_maximal(trace: Trace) -> Judgement:
                         yield Finding(call.at, f"the tool {event.tool!r} is in the wrong group", kind, group.type)
 
 
-def results_attached(trace: Trace) -> Judgement:
+def results_attached(trace: ProjectorTrace) -> Judgement:
     """A tool result is no step: it is attached to its call (RC-6.5)."""
     for stretch in trace.stretches:
         attached: list[int] = []
         for call in calls_of(stretch.cycle):
             if call.result is None:
                 continue
-            yield SEEN
+            yield WITNESS
             attached.append(call.result)
             result = trace.events[call.result] if trace.symbol(call.result) == "tool-result" else None
             made = trace.events[call.at] if trace.symbol(call.at) == "tool-call" else None
@@ -246,7 +246,7 @@ def results_attached(trace: Trace) -> Judgement:
             yield Finding(stretch.cycle.root, "each result of the run is attached once", expected, sorted(attached))
 
 
-def rounds(trace: Trace) -> Judgement:
+def rounds(trace: ProjectorTrace) -> Judgement:
     """A round is what the model was fed and what it then made, as its responses divide it (RC-6.1, RC-D3)."""
     for cycle in trace.observed.cycles:
         view = "steps" if "steps" in trace.views else "rounds"
@@ -254,36 +254,36 @@ def rounds(trace: Trace) -> Judgement:
         items = [(at, trace.events[at]) for at in inside if 0 <= at < len(trace.events)]
         expected = rounds_by_definition(cycle.root, items)
         if len(expected) > 1:
-            yield SEEN
+            yield WITNESS
         if expected != cycle.rounds:
             yield Finding(
                 cycle.root, "the rounds are not the model's responses with their inputs", expected, cycle.rounds
             )
 
 
-def views_agree(trace: Trace) -> Judgement:
+def views_agree(trace: ProjectorTrace) -> Judgement:
     """Both views show the same events of a cycle (RC-5.2, RC-6.1, RC-6.2)."""
     for cycle in trace.observed.cycles:
-        yield SEEN
+        yield WITNESS
         steps, fed = sorted(positions_of(cycle, "steps")), sorted(positions_of(cycle, "rounds"))
         if steps != fed:
             yield Finding(cycle.root, "the steps and the rounds of a cycle hold different events", steps, fed)
 
 
-def anomalies_exact(trace: Trace) -> Judgement:
+def anomalies_exact(trace: ProjectorTrace) -> Judgement:
     """Exactly what the machine does not permit is an anomaly, in the order in which it shows (RC-1, RC-D4, RC-D5)."""
     if trace.expected.anomalies:
-        yield SEEN
+        yield WITNESS
     if trace.observed.anomalies != trace.expected.anomalies:
         wrong = set(trace.observed.anomalies) ^ set(trace.expected.anomalies)
         at = min((anomaly.at for anomaly in wrong), default=None)
         yield Finding(at, "the anomalies differ", trace.expected.anomalies, trace.observed.anomalies)
 
 
-def equals_reference(trace: Trace) -> Judgement:
+def equals_reference(trace: ProjectorTrace) -> Judgement:
     """The projection is the model's, to the letter (RC-7, RC-D9)."""
     if trace.expected.cycles:
-        yield SEEN
+        yield WITNESS
     for part in ("cycles", "queued", "dropped", "anomalies"):
         expected, observed = getattr(trace.expected, part), getattr(trace.observed, part)
         if expected != observed:

@@ -19,7 +19,7 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Witness:
     """Evidence: something that could have broken the law, and did not (or did: a finding comes beside it).
 
     ``inferred`` when the adapter said so rather than the implementation.
@@ -28,13 +28,13 @@ class Seen:
     inferred: bool = False
 
 
-Judgement: TypeAlias = Iterator[Finding | Seen]
+Judgement: TypeAlias = Iterator[Finding | Witness]
 """What a law yields while it judges: it never prints, raises or grades."""
 
-SEEN = Seen()
+WITNESS = Witness()
 
 
-def first_finding(judgement: Iterable[Finding | Seen]) -> Finding | None:
+def first_finding(judgement: Iterable[Finding | Witness]) -> Finding | None:
     """The first way in which a law is broken."""
     return next((item for item in judgement if isinstance(item, Finding)), None)
 

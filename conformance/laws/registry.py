@@ -9,14 +9,14 @@ from . import cycles, relations, run_calls, run_ends, run_machine, run_messages,
 from .anomalies import ANOMALY_LAWS
 from .collation import COLLATION_LAWS
 from .law import Judgement, Law
-from .play import Play
+from .projector_trace import ProjectorTrace
 from .relations import Experiment
 from .run_relations import Rerun
-from .trace import Trace
+from .runtime_trace import RuntimeTrace
 
-OnTrace: TypeAlias = Callable[[Trace], Judgement]
+OnTrace: TypeAlias = Callable[[ProjectorTrace], Judgement]
 OnExperiment: TypeAlias = Callable[[Experiment], Judgement]
-OnPlay: TypeAlias = Callable[[Play], Judgement]
+OnPlay: TypeAlias = Callable[[RuntimeTrace], Judgement]
 OnRerun: TypeAlias = Callable[[Rerun], Judgement]
 
 _CLAUSES: Final = re.compile(r"\b(?:RC|TM|EF|BED|RS|X)-[A-Z]?\d+(?:\.\d+)?[a-z]?\b")

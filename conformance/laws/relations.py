@@ -6,12 +6,12 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from turncheck.model.cycles import CycleViews, Projection
-from turncheck.model.decode import judge
-from turncheck.model.events import symbol_of
-from turncheck.model.policies import Policies
+from turncheck.model.core.cycles import CycleViews, Projection
+from turncheck.model.core.decode import judge
+from turncheck.model.core.events import symbol_of
+from turncheck.model.core.policies import Policies
 
-from .law import SEEN, Finding, Judgement
+from .law import WITNESS, Finding, Judgement
 
 Json: TypeAlias = Any
 Observe: TypeAlias = Callable[[Sequence[Json]], Projection]
@@ -46,14 +46,14 @@ def _same(expected: Projection, observed: Projection, message: str) -> Iterator[
 
 def total(_: Experiment) -> Judgement:
     """The projection is total: it answers on every input (RC-D4). Judged by the runner: a refusal never gets here."""
-    yield SEEN
+    yield WITNESS
 
 
 def input_untouched(experiment: Experiment) -> Judgement:
     """The events that are given to a projector are left as they are (RC-7.6)."""
     changed = experiment.input_changed()
     if changed is not None and experiment.log:
-        yield SEEN
+        yield WITNESS
     if changed:
         yield Finding(None, "the projector changed its input")
 
@@ -61,14 +61,14 @@ def input_untouched(experiment: Experiment) -> Judgement:
 def deterministic(experiment: Experiment) -> Judgement:
     """The same log twice gives the same projection twice (RC-7.6, X-2)."""
     if experiment.log:
-        yield SEEN
+        yield WITNESS
     yield from _same(experiment.first, experiment.observe(experiment.log), "asked again")
 
 
 def hash_seed(experiment: Experiment) -> Judgement:
     """A new process under another hash seed gives the same projection (RC-7.6, X-2)."""
     if experiment.log:
-        yield SEEN
+        yield WITNESS
     yield from _same(experiment.first, experiment.elsewhere(experiment.log), "asked in another process")
 
 
@@ -83,7 +83,7 @@ def chunking(experiment: Experiment) -> Judgement:
         ("in chunks, and asked after each,", chunks, True),
     ):
         if len(parts) > 1:
-            yield SEEN
+            yield WITNESS
         yield from _same(whole, experiment.fed(parts, asking), f"fed {name}")
 
 
@@ -93,7 +93,7 @@ def closed_final(experiment: Experiment) -> Judgement:
     for cut in sorted({*experiment.cuts, *stops} & set(range(len(experiment.log)))):
         before = [cycle for cycle in experiment.observe(experiment.log[:cut]).cycles if cycle.stop is not None]
         if before:
-            yield SEEN
+            yield WITNESS
         after = list(experiment.first.cycles[: len(before)])
         if before != after:
             yield Finding(cut, f"the cycles closed by position {cut} changed when the log went on", before, after)
@@ -114,7 +114,7 @@ def boundary_equivalence(experiment: Experiment) -> Judgement:
         if changed == list(experiment.log):
             continue
         if any(cycle.reason for cycle in experiment.first.cycles):
-            yield SEEN
+            yield WITNESS
         expected = [_with_reason(cycle, exchange) for cycle in experiment.first.cycles]
         observed = experiment.observe(changed)
         rest = (experiment.first.queued, experiment.first.dropped, experiment.first.anomalies)
@@ -164,7 +164,7 @@ def opaque_ids(experiment: Experiment) -> Judgement:
 
     renamed = [rename(event) for event in experiment.log]
     if names:
-        yield SEEN
+        yield WITNESS
         yield from _same(experiment.first, experiment.observe(renamed), "with other ids")
 
 
@@ -180,5 +180,5 @@ def opaque_texts(experiment: Experiment) -> Judgement:
         )
         changed.append({**fields, **texts, **values, **parts} if fields else event)
     if changed != list(experiment.log):
-        yield SEEN
+        yield WITNESS
         yield from _same(experiment.first, experiment.observe(changed), "with other texts")

@@ -4,23 +4,23 @@ import json
 from collections import Counter
 from typing import Any
 
-from turncheck.model.events import ToolResult
-from turncheck.model.stimuli import ToolAwaited, ToolCall, ToolFail, ToolReturn
+from turncheck.model.core.events import ToolResult
+from turncheck.model.core.stimuli import ToolAwaited, ToolCall, ToolFail, ToolReturn
 
-from .law import SEEN, Finding, Judgement
-from .play import Move, Play, Response
+from .law import WITNESS, Finding, Judgement
+from .projector_trace import calls_of
 from .run_ends import aborted
-from .trace import calls_of
+from .runtime_trace import ObservedStep, Response, RuntimeTrace
 
 
-def calls_answered(play: Play) -> Judgement:
+def calls_answered(play: RuntimeTrace) -> Judgement:
     """Every tool call has exactly one result before its run ends (X-6, TM-D6)."""
     if _repeated(play):
         return  # two calls of one id cannot be told apart: ids_never_mixed judges those words
     whole = {call.call_id for response in play.whole_responses() for call in _calls(response)}
     for cycle in play.cycles:
         if cycle.stop is not None and calls_of(cycle):
-            yield SEEN
+            yield WITNESS
     for anomaly in play.projection.anomalies:
         if anomaly.kind == "unanswered-call" and play.log[anomaly.at].get("callId") in whole:
             yield Finding(anomaly.at, "the run ended with this call unanswered", "a result", None)
@@ -28,7 +28,7 @@ def calls_answered(play: Play) -> Judgement:
             yield Finding(anomaly.at, f"a result too many: {anomaly.kind}", "one result a call", play.log[anomaly.at])
 
 
-def cut_calls_answered(play: Play) -> Judgement:
+def cut_calls_answered(play: RuntimeTrace) -> Judgement:
     """A call of a response that was cut has its one result too, or it was never shown (X-6, BED-005c)."""
     if _repeated(play):
         return
@@ -36,19 +36,19 @@ def cut_calls_answered(play: Play) -> Judgement:
     cut = {call.call_id for response in play.responses for call in _calls(response)} - whole
     shown = {event.get("callId") for event in play.log if event.get("kind") == "tool-call"}
     for _ in cut - shown:
-        yield SEEN
+        yield WITNESS
     unanswered = {one.at for one in play.projection.anomalies if one.kind == "unanswered-call"}
     for cycle in play.cycles:
         if cycle.stop is None:
             continue
         for call in calls_of(cycle):
             if play.log[call.at].get("callId") in cut:
-                yield SEEN
+                yield WITNESS
                 if call.at in unanswered:
                     yield Finding(call.at, "the run ended with this call, of a response that was cut, unanswered")
 
 
-def results_survive(play: Play) -> Judgement:
+def results_survive(play: RuntimeTrace) -> Judgement:
     """A result that a tool returned is logged, and survives an abort and a failure (X-7, BED-005k)."""
     if _repeated(play):
         return
@@ -62,14 +62,14 @@ def results_survive(play: Play) -> Judgement:
             if stop is None:
                 continue
             if stop.reason != "completed":
-                yield SEEN
+                yield WITNESS
             if not any(_holds(play.log[at], stimulus.output) for at in logged):
                 yield Finding(
                     move.first, f"the result of {name} is lost", stimulus.output, [play.log[at] for at in logged]
                 )
 
 
-def results_not_invented(play: Play) -> Judgement:
+def results_not_invented(play: RuntimeTrace) -> Judgement:
     """A result that no tool returned says so: it is an error, or synthetic (X-7, BED-005f, BED-005g)."""
     ended: Counter[str] = Counter()
     for move in play.moves:
@@ -82,14 +82,14 @@ def results_not_invented(play: Play) -> Judgement:
                 continue
             if ended[event.call_id]:
                 ended[event.call_id] -= 1
-                yield SEEN
+                yield WITNESS
             elif event.is_error or event.synthetic:
-                yield SEEN
+                yield WITNESS
             else:
                 yield Finding(at, "a result that no tool returned is passed off as one", "isError", play.log[at])
 
 
-def tool_failure_survived(play: Play) -> Judgement:
+def tool_failure_survived(play: RuntimeTrace) -> Judgement:
     """A tool's failure is a result like others, and the model deals with it (BED-004e, BED-004f, RS-5.3, TM-4.2)."""
     for move in play.of(ToolFail):
         stimulus, cycle = move.stimulus, play.cycle_before(move)
@@ -98,7 +98,7 @@ def tool_failure_survived(play: Play) -> Judgement:
         stop = play.stop_of(cycle)
         if stop is None or play.used_up(cycle, move.first):
             continue
-        yield SEEN
+        yield WITNESS
         results = [
             at
             for at in range(move.first, (play.cycles[cycle].stop or 0) + 1)
@@ -112,17 +112,17 @@ def tool_failure_survived(play: Play) -> Judgement:
             yield Finding(results[0], "a tool's failure is told as a success", "isError", play.log[results[0]])
 
 
-def malformed_never_executes(play: Play) -> Judgement:
+def malformed_never_executes(play: RuntimeTrace) -> Judgement:
     """A call whose arguments are no JSON is never executed (TM-4.1).
 
     An id can recur: then there are at most as many executions under it as calls with arguments that are JSON.
     """
     calls = [call for response in play.whole_responses() for call in _calls(response)]
     for name in dict.fromkeys(call.call_id for call in calls if _malformed(call.arguments)):
-        yield SEEN
+        yield WITNESS
         others = [call for response in play.responses for call in _calls(response) if call.call_id == name]
         right = sum(not _malformed(call.arguments) for call in others)
-        executed: dict[str, Move] = {}
+        executed: dict[str, ObservedStep] = {}
         for move in play.moves:
             for one in move.tools():
                 if one.call_id == name:
@@ -132,19 +132,19 @@ def malformed_never_executes(play: Play) -> Judgement:
             yield Finding(max(move.end - 1, 0), f"{name} is executed, and its arguments are no JSON")
 
 
-def ids_never_mixed(play: Play) -> Judgement:
+def ids_never_mixed(play: RuntimeTrace) -> Judgement:
     """A repeated call id never gives two results under one call (X-6, RC-D4)."""
     for response in play.whole_responses():
         names = [call.call_id for call in _calls(response)]
         if len(names) != len(set(names)):
-            yield SEEN
+            yield WITNESS
     if _repeated(play):
         for anomaly in play.projection.anomalies:
             if anomaly.kind == "duplicate-result":
                 yield Finding(anomaly.at, "two results under one call id in one run", 1, play.log[anomaly.at])
 
 
-def tools_as_declared(play: Play) -> Judgement:
+def tools_as_declared(play: RuntimeTrace) -> Judgement:
     """Tools run one after the other, or side by side, as declared (BED-003c, BED-003d, BED-004a, BED-004b)."""
     serial = play.policies.get("tools") == "serial"
     for response in play.whole_responses():
@@ -154,7 +154,7 @@ def tools_as_declared(play: Play) -> Judgement:
             continue
         assert response.end is not None
         running = response.end.tools()
-        yield SEEN
+        yield WITNESS
         if serial and len(running) > 1:
             yield Finding(response.end.end - 1, "tools run side by side", "serial", [one.call_id for one in running])
         if not serial and len(running) < len(names) and response.end.active:
@@ -165,19 +165,19 @@ def _calls(response: Response) -> list[ToolCall]:
     return [stimulus.item for _, stimulus in response.items if isinstance(stimulus.item, ToolCall)]
 
 
-def _tells(play: Play, at: int, message: str) -> bool:
+def _tells(play: RuntimeTrace, at: int, message: str) -> bool:
     """Whether a result says that the tool failed: by its flag, or, where a runtime has none, in its text."""
     return bool(getattr(play.events[at], "is_error", False)) or _holds(play.log[at], message)
 
 
-def _cancelled(move: Move, stimulus: ToolReturn) -> bool:
+def _cancelled(move: ObservedStep, stimulus: ToolReturn) -> bool:
     """Whether the run of the tool that ended was cancelled before: nobody waits for its result any more."""
     runs = [one for one in move.before if isinstance(one, ToolAwaited) and one.call_id == stimulus.call_id]
     run = next((one for one in runs if stimulus.execution in {None, one.execution}), None)
     return run is not None and run.cancelled
 
 
-def _repeated(play: Play) -> bool:
+def _repeated(play: RuntimeTrace) -> bool:
     names = [call.call_id for response in play.responses for call in _calls(response)]
     return len(names) != len(set(names))
 

@@ -4,20 +4,20 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import Final
 
-from turncheck.model.events import ToolResult
-from turncheck.model.stimuli import ModelAwaited, ModelFail, TimerAwaited, ToolAwaited, User
+from turncheck.model.core.events import ToolResult
+from turncheck.model.core.stimuli import ModelAwaited, ModelFail, TimerAwaited, ToolAwaited, User
 
-from .law import SEEN, Finding, Judgement, Seen
-from .play import Move, Play
+from .law import WITNESS, Finding, Judgement, Witness
+from .runtime_trace import ObservedStep, RuntimeTrace
 
 _ENDED: Final = "outside-run"
 
 
-def run_ends_once(play: Play) -> Judgement:
+def run_ends_once(play: RuntimeTrace) -> Judgement:
     """A run ends exactly once, and nothing of it comes after its end (X-3, RC-5.3, TM-3.1, RS-6, BED-D3)."""
     for cycle in play.cycles:
         if cycle.stop is not None:
-            yield Seen(inferred=play.inferred(cycle.stop))
+            yield Witness(inferred=play.inferred(cycle.stop))
     for anomaly in play.projection.anomalies:
         if anomaly.kind == _ENDED:
             what = play.log[anomaly.at].get("type", "an event") if isinstance(play.log[anomaly.at], dict) else "?"
@@ -30,13 +30,13 @@ def run_ends_once(play: Play) -> Judgement:
             yield Finding(move.end - 1, "the run has ended, and something of it is still awaited", [], _names(left))
 
 
-def run_never_stuck(play: Play) -> Judgement:
+def run_never_stuck(play: RuntimeTrace) -> Judgement:
     """Quiet in an open run, something is awaited, and every run that is answered ends (X-5, BED-003a, BED-004c)."""
     for move in play.moves:
         if not move.active:
             continue
         if move.step.awaiting:
-            yield SEEN
+            yield WITNESS
         else:
             why = f"stuck: quiet in an open run, and nothing is awaited{_unserved(play, move)}"
             yield Finding(max(move.end - 1, 0), why, "a model or a tool", [])
@@ -46,7 +46,7 @@ def run_never_stuck(play: Play) -> Judgement:
         yield Finding(max(len(play.log) - 1, 0), f"the run does not end: the environment answered {answers} times")
 
 
-def _unserved(play: Play, move: Move) -> str:
+def _unserved(play: RuntimeTrace, move: ObservedStep) -> str:
     """Which message the open run is of, where nothing in the log shows it: one that waited, and was never served."""
     index = play.cycle_after(move)
     if index < 0 or play.cycles[index].kind != "followUp":
@@ -57,7 +57,7 @@ def _unserved(play: Play, move: Move) -> str:
     return f": the run is that of {name}, which waited and is not served"
 
 
-def next_message_served(play: Play) -> Judgement:
+def next_message_served(play: RuntimeTrace) -> Judgement:
     """After any end, the next message is served (BED-002a, BED-006h, BED-006i, X-5)."""
     ended = False
     for move in play.moves:
@@ -70,11 +70,11 @@ def next_message_served(play: Play) -> Judgement:
                 if not play.stops_within(move):
                     yield Finding(move.first, "a message is accepted, and the model is never asked")
             elif ended:
-                yield SEEN
+                yield WITNESS
         ended = ended or bool(play.stops_within(move))
 
 
-def abort_interrupts(play: Play) -> Judgement:
+def abort_interrupts(play: RuntimeTrace) -> Judgement:
     """An aborted run ends, as interrupted (BED-005a, BED-005b, BED-005h, RC-2)."""
     for move, cycle in play.aborts():
         if move.closing:
@@ -84,29 +84,29 @@ def abort_interrupts(play: Play) -> Judgement:
             yield Finding(move.first, "an aborted run never ends", "run-stop", None)
         elif stop.reason != "interrupted":
             yield Finding(play.cycles[cycle].stop, "an aborted run ends otherwise", "interrupted", stop.reason)
-        yield Seen(inferred=play.inferred(play.cycles[cycle].stop))
+        yield Witness(inferred=play.inferred(play.cycles[cycle].stop))
 
 
-def abort_ends_as_declared(play: Play) -> Judgement:
+def abort_ends_as_declared(play: RuntimeTrace) -> Judgement:
     """An abort ends the run at once, or when what runs is released, as declared (BED-005d, BED-005i, BED-005j)."""
     for move, cycle in play.aborts():
         stop = play.cycles[cycle].stop
         if play.policies.get("abortEnds") == "at-once":
-            yield SEEN
+            yield WITNESS
             if stop is None or stop >= move.end:
                 yield Finding(move.first, "the abort does not end the run at once, as declared", "run-stop", stop)
         elif (released := _released(play, move)) is not None:
-            yield SEEN
+            yield WITNESS
             if stop is None or stop >= released.end:
                 yield Finding(
                     max(released.end - 1, 0), "nothing is left to be released, and the run is open", "run-stop", stop
                 )
 
 
-def nothing_starts_after_abort(play: Play) -> Judgement:
+def nothing_starts_after_abort(play: RuntimeTrace) -> Judgement:
     """After an abort no tool starts and no model is asked in that run (BED-005a, BED-005g, X-3)."""
     for move, cycle in play.aborts():
-        yield SEEN
+        yield WITNESS
         stop = play.cycles[cycle].stop
         end = len(play.log) if stop is None else stop
         for request in play.requests:
@@ -122,7 +122,7 @@ def nothing_starts_after_abort(play: Play) -> Judgement:
                 yield Finding(max(later.end - 1, 0), "a tool starts after the abort", "nothing", _names(started))
 
 
-def aborted_text_dropped(play: Play) -> Judgement:
+def aborted_text_dropped(play: RuntimeTrace) -> Judgement:
     """Nothing of an aborted response is kept (BED-005c, BED-D4)."""
     for move, cycle in play.aborts():
         request = move.model_before
@@ -132,14 +132,14 @@ def aborted_text_dropped(play: Play) -> Judgement:
         response = next((one for one in play.responses if one[:2] == (request.request_id, asked)), None)
         if response is None or not response.items:
             continue
-        yield SEEN
+        yield WITNESS
         for at, event in enumerate(play.log):
             own = event.get("type") == "agent-output" and event.get("responseId") == request.request_id
             if own and play.cycle_at(at) == cycle:
                 yield Finding(at, "an item of an aborted response is kept", "nothing", event)
 
 
-def model_failure_survived(play: Play) -> Judgement:
+def model_failure_survived(play: RuntimeTrace) -> Judgement:
     """When the model fails, the run retries as declared, or ends as error (BED-006a, BED-006d, BED-006f, RS-5.1)."""
     retried = 0
     for move in play.moves:
@@ -153,7 +153,7 @@ def model_failure_survived(play: Play) -> Judgement:
         ended = stop is not None and stop < move.end
         asked = [one for one in play.requests if move.first <= one.at < move.end and one.cycle == cycle]
         waits = any(isinstance(one, TimerAwaited) for one in move.step.awaiting)
-        yield Seen(inferred=ended and play.inferred(stop))
+        yield Witness(inferred=ended and play.inferred(stop))
         if ended:
             found = play.stop_of(cycle)
             if found is not None and found.reason != "error":
@@ -168,7 +168,7 @@ def model_failure_survived(play: Play) -> Judgement:
             yield Finding(max(move.end - 1, 0), "a failed request is retried more often than declared", bound, retried)
 
 
-def _handled(play: Play, move: Move) -> bool:
+def _handled(play: RuntimeTrace, move: ObservedStep) -> bool:
     """Whether a call of the response that breaks has its result: going on is no retry then (RS-5.2)."""
     waiting = move.model_before
     asked = -1 if waiting is None else play.asked(waiting.request_id, move)
@@ -179,7 +179,7 @@ def _names(awaited: Sequence[object]) -> list[str]:
     return [str(getattr(one, "request_id", None) or getattr(one, "call_id", None)) for one in awaited]
 
 
-def _released(play: Play, abort: Move) -> Move | None:
+def _released(play: RuntimeTrace, abort: ObservedStep) -> ObservedStep | None:
     """The move with which the last of what ran at *abort* has ended."""
     asked = {one.request_id for one in abort.before if isinstance(one, ModelAwaited)}
     for move in play.moves[play.moves.index(abort) :]:
@@ -191,7 +191,7 @@ def _released(play: Play, abort: Move) -> Move | None:
     return None
 
 
-def aborted(play: Play, move: Move) -> bool:
+def aborted(play: RuntimeTrace, move: ObservedStep) -> bool:
     """Whether the run of *move* was aborted before it."""
     cycle = play.cycle_before(move)
     hits = [abort for abort, hit in play.aborts() if hit == cycle]

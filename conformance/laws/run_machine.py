@@ -5,12 +5,12 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from turncheck.model.stimuli import Awaited, ModelAwaited, ModelOutput, Stimulus, Together, ToolCall, unnamed
+from turncheck.model.core.stimuli import Awaited, ModelAwaited, ModelOutput, Stimulus, Together, ToolCall, unnamed
 
-from .law import SEEN, Finding, Judgement
-from .play import Move
+from .law import WITNESS, Finding, Judgement
 from .run_model import needs
 from .run_relations import Rerun
+from .runtime_trace import ObservedStep
 
 _SAID: Final[Mapping[str, Sequence[str]]] = {
     "user-message": ("id", "text", "delivery"),
@@ -38,7 +38,7 @@ def equals_machine(rerun: Rerun) -> Judgement:
         return  # whom a stimulus is for, only the implementation's names tell; and a bound is the machine's own
     if len(given) != len(set(given)):
         return  # how a recurring id is made unique is an implementation's own, and so is what a stimulus names by it
-    yield SEEN
+    yield WITNESS
     for ours, theirs in zip(rerun.play.moves, expected.moves, strict=False):
         if needs(ours.stimulus) not in {None, *expected.capabilities}:
             return  # more than the machine has: it says nothing of what follows
@@ -58,7 +58,7 @@ def _calls(word: Sequence[Stimulus]) -> Iterator[str]:
             yield from _calls(stimulus.stimuli)
 
 
-def _plain(move: Move, given: Set[str], *, seen: bool) -> dict[str, Any]:
+def _plain(move: ObservedStep, given: Set[str], *, seen: bool) -> dict[str, Any]:
     """A step without names that an implementation gives: *given* are the calls' ids that are the environment's.
 
     *seen* adds what requests show the model, which not every runtime can tell.

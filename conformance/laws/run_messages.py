@@ -1,24 +1,24 @@
 """Laws on a runtime: what becomes of the user's messages."""
 
-from turncheck.model.events import UserMessage
-from turncheck.model.stimuli import Together, User
+from turncheck.model.core.events import UserMessage
+from turncheck.model.core.stimuli import Together, User
 
-from .law import SEEN, Finding, Judgement
-from .play import Move, Play, Request, projection_policies
+from .law import WITNESS, Finding, Judgement
+from .runtime_trace import ObservedStep, Request, RuntimeTrace, projection_policies
 
 
-def messages_consumed(play: Play) -> Judgement:
+def messages_consumed(play: RuntimeTrace) -> Judgement:
     """A run that completes has shown its root to the model: no accepted message is lost (RC-D8, X-7, BED-002b)."""
     for name, index in play.message_cycles.items():
         if index < 0 or play.cycles[index].root != play.messages[name]:
             continue
         if play.cycles[index].reason == "completed":
-            yield SEEN
+            yield WITNESS
             if not _consumed(play, name, index):
                 yield Finding(play.messages[name], f"the message {name} is accepted and the model never sees it")
 
 
-def steers_in_their_run(play: Play) -> Judgement:
+def steers_in_their_run(play: RuntimeTrace) -> Judgement:
     """A steer reaches the model in the run that it was sent to (RC-4.2, TM-5.2).
 
     In one that completes, that is: what becomes of a steer at an abort or a failure, the sources leave open (RC-D8; the
@@ -28,7 +28,7 @@ def steers_in_their_run(play: Play) -> Judgement:
         if index < 0 or play.cycles[index].root == play.messages[name]:
             continue
         if play.cycles[index].reason == "completed":
-            yield SEEN
+            yield WITNESS
             if not _consumed(play, name, index):
                 elsewhere = [one.id for one in play.requests if name in play.shown(one)]
                 yield Finding(
@@ -36,7 +36,7 @@ def steers_in_their_run(play: Play) -> Judgement:
                 )
 
 
-def follow_ups_in_turn(play: Play) -> Judgement:
+def follow_ups_in_turn(play: RuntimeTrace) -> Judgement:
     """A follow-up waits for the run's end; then one a run, the oldest first (RC-4.1, RC-7.5, RC-D7, TM-5.1)."""
     last = len(play.cycles)
     for request in _seen(play):
@@ -48,26 +48,26 @@ def follow_ups_in_turn(play: Play) -> Judgement:
             if play.messages[name] < request.at and (index if index >= 0 else last) > request.cycle
         }
         if waiting:
-            yield SEEN
+            yield WITNESS
         early = [name for name in play.shown(request) if name in waiting]
         if early:
             yield Finding(request.at, "a follow-up that waits is shown to the model in an earlier run", [], early)
 
 
-def messages_in_order(play: Play) -> Judgement:
+def messages_in_order(play: RuntimeTrace) -> Judgement:
     """The model sees messages in the order in which they were served (X-7)."""
     for request in _seen(play):
         names = [name for name in play.shown(request) if name in play.messages]
         if len(names) < 2:
             continue
-        yield SEEN
+        yield WITNESS
         cycles = play.message_cycles
         served = sorted(set(names), key=lambda name: (cycles[name] < 0, cycles[name], play.messages[name]))
         if names != served:
             yield Finding(request.at, "the model sees messages out of order, or twice", served, names)
 
 
-def queue_as_declared(play: Play) -> Judgement:
+def queue_as_declared(play: RuntimeTrace) -> Judgement:
     """After an abort or a failure, what waits is promoted, held or dropped as declared (RC-D6)."""
     fates = projection_policies(play.policies).queue_fate()
     gone: set[str] = set()  # dropped at an earlier end: a later one has nothing to do with it
@@ -85,7 +85,7 @@ def queue_as_declared(play: Play) -> Judgement:
             gone |= waiting
         users = [at for at in play.messages.values() if at > stop]
         served = [one for one in play.requests if stop < one.at < min(users, default=len(play.log))]
-        yield SEEN
+        yield WITNESS
         if fate == "promote" and not served:
             policy = f"queueAfter{(cycle.reason or '').capitalize()}"
             why = "declared" if policy in play.policies else f"by default ({policy} is not declared)"
@@ -96,7 +96,7 @@ def queue_as_declared(play: Play) -> Judgement:
             yield Finding(late.at, "a dropped message is shown to the model", "nothing", play.shown(late))
 
 
-def busy_as_declared(play: Play) -> Judgement:
+def busy_as_declared(play: RuntimeTrace) -> Judgement:
     """Sent while busy, a message is rejected or logged, and steers or waits, as declared (BED-002c, RC-3.2, RC-D8).
 
     It is logged in the answer to the stimulus, not when it is promoted or read: to be accepted is a moment of its own.
@@ -107,18 +107,18 @@ def busy_as_declared(play: Play) -> Judgement:
             continue
         declared = busy if move.stimulus.delivery is None else None  # a delivery asks for what it wants
         if declared == "reject":
-            yield SEEN
+            yield WITNESS
             if not move.rejected:
                 yield Finding(move.first, "a message while busy is not rejected", "rejected", move.step.refused)
         elif declared is not None and move.rejected:
             yield Finding(move.first, "a message while busy is rejected", busy, "reject")
         elif move.took_place:
-            yield SEEN
+            yield WITNESS
             if not _logged(play, move, move.stimulus):
                 yield Finding(move.first, "a message while busy is neither logged nor rejected", "logged", "nothing")
 
 
-def sent_together_none_lost(play: Play) -> Judgement:
+def sent_together_none_lost(play: RuntimeTrace) -> Judgement:
     """Of two messages sent at once, each is accepted or refused: none is lost (X-7, TM-2.2)."""
     for move in play.moves:
         if not isinstance(move.stimulus, Together):
@@ -127,13 +127,13 @@ def sent_together_none_lost(play: Play) -> Judgement:
         if len(sent) < 2:
             continue
         accepted = [name for name in sent if name in play.messages]
-        yield SEEN
+        yield WITNESS
         if len(accepted) < len(sent) and not move.rejected:
             lost = [name for name in sent if name not in accepted]
             yield Finding(move.first, "a message sent together with another is lost", sent, f"without {lost}")
 
 
-def _consumed(play: Play, name: str, cycle: int) -> bool:
+def _consumed(play: RuntimeTrace, name: str, cycle: int) -> bool:
     """Whether a request of the cycle shows the message. A follow-up's own line stands in an earlier cycle's stretch.
 
     Of several follow-ups taken in one input each but the last has an empty cycle (RC-D7): the next request counts.
@@ -143,20 +143,20 @@ def _consumed(play: Play, name: str, cycle: int) -> bool:
     return any(name in play.shown(one) for one in play.requests if one.cycle == cycle and one.at > play.messages[name])
 
 
-def _empty(play: Play, cycle: int) -> bool:
+def _empty(play: RuntimeTrace, cycle: int) -> bool:
     """Whether the adapter made the cycle up for a follow-up that was taken together with the next."""
     return play.inferred(play.cycles[cycle].stop) and not any(one.cycle == cycle for one in play.requests)
 
 
-def _logged(play: Play, move: Move, message: User) -> bool:
+def _logged(play: RuntimeTrace, move: ObservedStep, message: User) -> bool:
     """Whether what *move* led to holds the message: by its id, or by its text, which no other has."""
     events = play.events[move.first : move.end]
     return any(isinstance(one, UserMessage) and (one.id == message.id or one.text == message.text) for one in events)
 
 
-def _late(play: Play, names: set[str], after: int) -> Request | None:
+def _late(play: RuntimeTrace, names: set[str], after: int) -> Request | None:
     return next((one for one in play.requests if one.at > after and names & set(play.shown(one))), None)
 
 
-def _seen(play: Play) -> list[Request]:
+def _seen(play: RuntimeTrace) -> list[Request]:
     return [one for one in play.requests if one.input is not None]

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, cast
 
-from turncheck.model.events import AgentOutput
-from turncheck.model.stimuli import (
+from turncheck.model.core.events import AgentOutput
+from turncheck.model.core.stimuli import (
     Abort,
     ModelFail,
     ModelOutput,
@@ -18,8 +18,8 @@ from turncheck.model.stimuli import (
     User,
 )
 
-from .law import SEEN, Finding, Judgement
-from .play import Play, Request, Response
+from .law import WITNESS, Finding, Judgement
+from .runtime_trace import Request, Response, RuntimeTrace
 
 _REJECTS: Final = {"malformed", "unknown-type"}
 _ENTRIES: Final = {"user-message", "agent-output", "tool-result"}
@@ -30,16 +30,16 @@ _COMPACTED: Final = f"assistant {_SUMMARY}"
 _UNKNOWN: Final[Mapping[str, set[tuple[str, int]]]] = {}
 
 
-def log_well_formed(play: Play) -> Judgement:
+def log_well_formed(play: RuntimeTrace) -> Judgement:
     """The log holds the core's events and nothing else (X-1, RC-1, RC-D5)."""
     if play.log:
-        yield SEEN
+        yield WITNESS
     for anomaly in play.projection.anomalies:
         if anomaly.kind in _REJECTS:
             yield Finding(anomaly.at, f"{anomaly.kind}: no event of the log", "an event", play.log[anomaly.at])
 
 
-def input_well_formed(play: Play) -> Judgement:
+def input_well_formed(play: RuntimeTrace) -> Judgement:
     """In what the model is shown every call is answered once, after it, before anything else is said (X-6, RS-3.2)."""
     said = _speakers(play)
     for request in play.requests:
@@ -63,7 +63,7 @@ def well_formed(
                 yield Finding(at, f"input[{place}]: {waiting} unanswered when {call} is made", [], waiting)
             waiting, answered = [*waiting, call], False
         elif role == "tool":
-            yield SEEN
+            yield WITNESS
             if call in waiting:
                 waiting.remove(call)
             else:
@@ -78,7 +78,7 @@ def well_formed(
         yield Finding(at, f"the model is shown {waiting} unanswered", [], waiting)
 
 
-def _speakers(play: Play) -> dict[str, set[tuple[str, int]]]:
+def _speakers(play: RuntimeTrace) -> dict[str, set[tuple[str, int]]]:
     """A text, or a call's id → the responses that said it: the model may repeat itself."""
     found: dict[str, set[tuple[str, int]]] = {}
     for response in play.responses:
@@ -94,7 +94,7 @@ def _apart(said: Mapping[str, set[tuple[str, int]]], text: str, calls: Sequence[
     return by is not None and any(call in said and not by & said[call] for call in calls)
 
 
-def input_not_invented(play: Play) -> Judgement:
+def input_not_invented(play: RuntimeTrace) -> Judgement:
     """The model is shown nothing that nobody said (X-7)."""
     outputs = [one for move in play.of(ModelOutput) for one in [move.stimulus] if isinstance(one, ModelOutput)]
     said = [one.item.text for one in outputs if isinstance(one.item, Text)]
@@ -104,18 +104,18 @@ def input_not_invented(play: Play) -> Judgement:
         for place, entry in enumerate(request.input or ()):
             role, text = entry.get("role"), str(entry.get("text"))
             if role == "user":
-                yield SEEN
+                yield WITNESS
                 if not entry.get("ids") and not any(one.text in text for one in play.sent.values()):
                     yield Finding(request.at, f"input[{place}]: nobody sent this", None, text)
             elif role == "assistant" and entry.get("callId") is not None and entry["callId"] not in called:
                 yield Finding(request.at, f"input[{place}]: the model never made this call", None, entry["callId"])
             elif role == "assistant" and place == 0 and text.startswith(_SUMMARY) and _bound(play) is not None:
-                yield SEEN
+                yield WITNESS
             elif role == "assistant" and entry.get("callId") is None and text and not any(one in text for one in said):
                 yield Finding(request.at, f"input[{place}]: the model never said this", None, text)
 
 
-def input_loses_nothing(play: Play) -> Judgement:
+def input_loses_nothing(play: RuntimeTrace) -> Judgement:
     """What the model was shown and has said, it is shown again: history is whole (X-7, BED-005k, BED-004d).
 
     Where ``maxHistoryMessages`` is declared, a longer history may lose a prefix, as RS-3.1 and RS-3.2 allow.
@@ -126,7 +126,7 @@ def input_loses_nothing(play: Play) -> Judgement:
             continue
         now = [entry for entry in request.input if entry.get("role") != "system"]
         if before:
-            yield SEEN
+            yield WITNESS
         keys = [*map(_key, now)]
         missing = [entry for entry in before if _key(entry) not in keys]
         earlier = [*map(_key, before)]
@@ -143,7 +143,7 @@ def input_loses_nothing(play: Play) -> Judgement:
                 yield Finding(None, "the model is not shown what it said", stimulus.item.text, later)
 
 
-def items_conserved(play: Play) -> Judgement:
+def items_conserved(play: RuntimeTrace) -> Judgement:
     """Every item of a whole response is logged once, complete and in order (X-7, RC-6.3, BED-003b)."""
     for response in play.whole_responses():
         assert response.end is not None
@@ -156,7 +156,7 @@ def items_conserved(play: Play) -> Judgement:
                 for at in range(move.first, len(play.log))
                 if isinstance(event := play.events[at], AgentOutput) and _same(play.log[at], event, stimulus)
             ]
-            yield SEEN
+            yield WITNESS
             if len(found) != 1:
                 what = "lost" if not found else f"logged {len(found)} times"
                 yield Finding(found[1] if found else move.first, f"an item of the model is {what}", 1, _item(stimulus))
@@ -165,7 +165,7 @@ def items_conserved(play: Play) -> Judgement:
             yield Finding(places[0], "the items of a response are logged out of order", sorted(places), places)
 
 
-def response_is_one_round(play: Play) -> Judgement:
+def response_is_one_round(play: RuntimeTrace) -> Judgement:
     """The items of one response are one round, and those of two responses are two (RC-D3, EF-5, EF-8)."""
     rounds = {
         at: (index, number)
@@ -179,7 +179,7 @@ def response_is_one_round(play: Play) -> Judgement:
         found = [at for at in rounds if _logged(play.log[at]) in texts]
         places = {rounds[at] for at in found}
         if len(found) > 1:
-            yield SEEN
+            yield WITNESS
         if len(places) > 1:
             yield Finding(found[0], "one response is shown as several rounds", 1, len(places))
         for place in places:
@@ -187,7 +187,7 @@ def response_is_one_round(play: Play) -> Judgement:
                 yield Finding(found[0], "two responses are shown as one round", 2, 1)
 
 
-def rounds_bounded(play: Play) -> Judgement:
+def rounds_bounded(play: RuntimeTrace) -> Judgement:
     """A run asks the model at most as often as its limit says (EF-1, RS-4.1, TM-3.3)."""
     bound = play.bound
     if bound is None:
@@ -198,12 +198,12 @@ def rounds_bounded(play: Play) -> Judgement:
     for index in range(len(play.cycles)):
         asked = [one.at for one in play.requests if one.cycle == index and one.at not in failed]
         if len(asked) >= bound:
-            yield SEEN
+            yield WITNESS
         if len(asked) > bound:
             yield Finding(asked[bound], "a run asks the model more often than its limit", bound, len(asked))
 
 
-def capabilities_honest(play: Play) -> Judgement:
+def capabilities_honest(play: RuntimeTrace) -> Judgement:
     """What is declared is there: the machine that is claimed is the one that answers (X-1)."""
     for move in play.moves:
         for stimulus in getattr(move.stimulus, "stimuli", (move.stimulus,)):
@@ -216,7 +216,7 @@ def capabilities_honest(play: Play) -> Judgement:
                     None, f"{need} is declared, and {type(stimulus).__name__} unsupported", need, refused.message
                 )
             elif move.took_place:
-                yield SEEN
+                yield WITNESS
     if "model-input" in play.capabilities:
         for request in play.requests:
             if request.input is None:
@@ -259,12 +259,12 @@ def _key(entry: Any) -> str:
     return f"{entry.get('role')} {entry.get('callId') or entry.get('text')}"
 
 
-def _bound(play: Play) -> int | None:
+def _bound(play: RuntimeTrace) -> int | None:
     """How many entries a history may have before it is compacted, None where it never is."""
     return cast("int | None", play.policies.get("maxHistoryMessages"))
 
 
-def _compacted(play: Play, request: Request, before: list[str]) -> bool:
+def _compacted(play: RuntimeTrace, request: Request, before: list[str]) -> bool:
     """Whether what is missing is the prefix of a history over its bound, cut before a user's message (RS-3.1).
 
     How long a history is, is not seen: it is at most all that was logged until then.
@@ -284,7 +284,7 @@ def _compacted(play: Play, request: Request, before: list[str]) -> bool:
     )
 
 
-def _next_in_run(play: Play, response: Response) -> list[Any] | None:
+def _next_in_run(play: RuntimeTrace, response: Response) -> list[Any] | None:
     """The input of the request after a response, in the same run."""
     places = [place for place, one in enumerate(play.requests) if one.at == response.asked]
     if not places or places[0] + 1 >= len(play.requests):
@@ -293,7 +293,7 @@ def _next_in_run(play: Play, response: Response) -> list[Any] | None:
     return list(after.input) if after.input is not None and after.cycle == first.cycle else None
 
 
-def _shown(play: Play, stimulus: ModelOutput) -> bool:
+def _shown(play: RuntimeTrace, stimulus: ModelOutput) -> bool:
     """Whether the runtime has to log the item: malformed calls it may report otherwise."""
     match stimulus.item:
         case Reasoning():
@@ -306,12 +306,12 @@ def _shown(play: Play, stimulus: ModelOutput) -> bool:
             return True
 
 
-def _repeated(play: Play) -> set[str]:
+def _repeated(play: RuntimeTrace) -> set[str]:
     names = list(_called(play))
     return {name for name in names if names.count(name) > 1}
 
 
-def _called(play: Play) -> Iterator[str]:
+def _called(play: RuntimeTrace) -> Iterator[str]:
     for move in play.of(ModelOutput):
         if isinstance(move.stimulus, ModelOutput) and isinstance(move.stimulus.item, ToolCall):
             yield move.stimulus.item.call_id

@@ -10,13 +10,13 @@ from zlib import crc32
 from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
-from turncheck.model.stimuli import Abort, ModelFail, ModelOutput, ModelStop, ResetOptions, Stimulus, Text, User
+from turncheck.model.core.stimuli import Abort, ModelFail, ModelOutput, ModelStop, ResetOptions, Stimulus, Text, User
 
-from .law import SEEN, Finding, Judgement
-from .play import Move, Play
+from .law import WITNESS, Finding, Judgement
+from .runtime_trace import ObservedStep, RuntimeTrace
 
-Again: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], Play]
-Modelled: TypeAlias = Callable[[Play], Iterator[tuple[Move, str, str]]]
+Again: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], RuntimeTrace]
+Modelled: TypeAlias = Callable[[RuntimeTrace], Iterator[tuple[ObservedStep, str, str]]]
 """The moves that are letters of a finite alphabet, each with what the model shows there, and what is shown."""
 
 _UNSEEN: Final = ("timestamp", "seq")
@@ -32,7 +32,7 @@ _WHOLE: Final = r"(?<![\w-])(?:{})(?![\w-])"
 class Rerun:
     """An observation, and the means to observe again: here, and in another process with another hash seed."""
 
-    play: Play
+    play: RuntimeTrace
     again: Again
     elsewhere: Again
     reference: Again | None = None
@@ -48,26 +48,26 @@ class Rerun:
 
 def run_deterministic(rerun: Rerun) -> Judgement:
     """The same word again, in a runtime that was reset, gives the same (X-2, BED-001b)."""
-    yield SEEN
+    yield WITNESS
     yield from _same(rerun.play, rerun.again(rerun.word, rerun.play.options), "the same word again")
 
 
 def run_hash_seed(rerun: Rerun) -> Judgement:
     """A new process with another hash seed gives the same (X-2)."""
-    yield SEEN
+    yield WITNESS
     yield from _same(rerun.play, rerun.elsewhere(rerun.word, rerun.play.options), "a process with another hash seed")
 
 
 def observer_isolated(rerun: Rerun) -> Judgement:
     """An observer that throws changes nothing (X-2, BED-011a)."""
-    yield SEEN
+    yield WITNESS
     options = replace(rerun.play.options, observer="throws")
     yield from _same(rerun.play, rerun.again(rerun.word, options), "an observer that throws", native=False)
 
 
 def slow_consumer_same(rerun: Rerun) -> Judgement:
     """A slow consumer sees the same events as a fast one (X-2, X-7)."""
-    yield SEEN
+    yield WITNESS
     options = replace(rerun.play.options, observer="slow")
     yield from _same(rerun.play, rerun.again(rerun.word, options), "a slow consumer", native=False)
 
@@ -100,7 +100,7 @@ def run_boundary_equivalence(rerun: Rerun) -> Judgement:
             _shape(found.log[at]) for move in found.moves[-len(after) :] for at in range(move.first, move.end)
         ]
     if len(seen) > 1:
-        yield SEEN
+        yield WITNESS
     first: list[str] = next(iter(seen.values()), list[str]())
     for reason, shape in seen.items():
         if shape != first:
@@ -113,7 +113,7 @@ def run_opaque(rerun: Rerun) -> Judgement:
     names = _other_names(to_builtins(rerun.word), str(expected))
     if not names:
         return
-    yield SEEN
+    yield WITNESS
     word = convert(_renaming(names)(to_builtins(rerun.word)), tuple[Stimulus, ...])
     found = rerun.again(word, rerun.play.options)
     back = _renaming({renamed: name for name, renamed in names.items()})
@@ -125,7 +125,7 @@ def run_opaque(rerun: Rerun) -> Judgement:
         )
 
 
-def _same(play: Play, other: Play, what: str, *, native: bool = True) -> Judgement:
+def _same(play: RuntimeTrace, other: RuntimeTrace, what: str, *, native: bool = True) -> Judgement:
     """Compare settled step by settled step."""
     for first, second in zip(play.moves, other.moves, strict=False):
         one, two = _plain(first, native=native), _plain(second, native=native)
@@ -136,7 +136,7 @@ def _same(play: Play, other: Play, what: str, *, native: bool = True) -> Judgeme
         yield Finding(None, f"{what} ends elsewhere", len(play.moves), len(other.moves))
 
 
-def _plain(move: Move, *, native: bool = True) -> Any:
+def _plain(move: ObservedStep, *, native: bool = True) -> Any:
     """A step as JSON, without times."""
     step = to_builtins(move.step)
     events: list[dict[str, Any]] = [event for event in move.step.events if isinstance(event, dict)]
@@ -148,7 +148,7 @@ def _plain(move: Move, *, native: bool = True) -> Any:
     return step
 
 
-def _fork(play: Play) -> int | None:
+def _fork(play: RuntimeTrace) -> int | None:
     """The last place where an open run awaits a model that has said nothing, nothing else is open and nobody waits."""
     for place in range(len(play.moves), 0, -1):
         move = play.moves[place - 1]
@@ -158,7 +158,7 @@ def _fork(play: Play) -> int | None:
     return None
 
 
-def _waiting(play: Play, at: int, end: int) -> bool:
+def _waiting(play: RuntimeTrace, at: int, end: int) -> bool:
     """Whether a message before *end* waits for a later run than the one that is open *at*, or steers after that."""
     now = play.cycle_at(at)
     return any(

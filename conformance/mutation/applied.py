@@ -9,10 +9,10 @@ from functools import cached_property
 from itertools import chain
 from typing import TypeAlias
 
-from turncheck.model.bounded import Bounded
-from turncheck.model.machine import Row
-from turncheck.model.mealy import Word
-from turncheck.model.mutants import Late, Mutant
+from turncheck.model.automata.finite import FiniteMachine
+from turncheck.model.automata.mealy import Word
+from turncheck.model.automata.mutants import DelayedMutant, Mutant
+from turncheck.model.declaration.machine import Row
 
 from .view import Place, View
 
@@ -26,7 +26,7 @@ class Words:
     def __init__(self, view: View, words: Callable[[], Iterable[Word]]) -> None:
         self._view, self._words = view, words
 
-    def kill(self, mutant: Mutant, wrong: Bounded | Late) -> bool:
+    def kill(self, mutant: Mutant, wrong: FiniteMachine | DelayedMutant) -> bool:
         """Whether a word tells *mutant*, which does *wrong*."""
         once, again = self._at(mutant)
         return any(_after(wrong, word) is None for word in (again if mutant.hidden else chain(once, again)))
@@ -48,7 +48,7 @@ class Words:
 class Probed(Words):
     """*words* as they are applied in *view*, each followed by the probe of the state that it leads to."""
 
-    def kill(self, mutant: Mutant, wrong: Bounded | Late) -> bool:
+    def kill(self, mutant: Mutant, wrong: FiniteMachine | DelayedMutant) -> bool:
         """Whether a word with its probe tells *mutant*, which does *wrong*; a probe is asked once in a state."""
         ends = {(wrong.entered(state), minimal) for state, minimal in self._ended}  # of words that never come there
         for word in chain(*self._at(mutant)):
@@ -84,7 +84,7 @@ class Around:
         self._view, self._words = view, words
         self._last: tuple[Row | None, Words | None] = None, None
 
-    def kill(self, mutant: Mutant, wrong: Bounded | Late) -> bool:
+    def kill(self, mutant: Mutant, wrong: FiniteMachine | DelayedMutant) -> bool:
         """Whether a word tells *mutant*, which does *wrong*."""
         row, words = self._last
         if words is None or row is not mutant.row:  # mutants come in the order of their rows
@@ -103,7 +103,7 @@ def _applied(view: View, word: Word) -> tuple[Applied, Mapping[Place, int]]:
     return (word, right), places
 
 
-def _after(wrong: Bounded | Late, applied: Applied, state: int = 0) -> int | None:
+def _after(wrong: FiniteMachine | DelayedMutant, applied: Applied, state: int = 0) -> int | None:
     """The state in which *wrong* is after a word from *state* on, None where it answers otherwise than is right."""
     steps = wrong.steps
     for letter, expected in zip(*applied, strict=True):

@@ -11,12 +11,12 @@ from functools import cache, partial
 from itertools import islice
 from typing import Final, TypeAlias
 
-from turncheck.model.bounded import Bounded
-from turncheck.model.claims import CLAIMS
-from turncheck.model.mutants import Late, Mutant, behaviour, mutants
+from turncheck.model.automata.finite import FiniteMachine
+from turncheck.model.automata.mutants import DelayedMutant, Mutant, behaviour, mutants
+from turncheck.model.automata.suites import hsi, tour
+from turncheck.model.checking.proof_roles import PROOF_ROLES
 
-from ..suites import hsi, tour
-from ..verifying import EXAMPLES
+from ..verify.verifying import EXAMPLES
 from .applied import Around, Probed, Words
 from .view import View, views_of
 from .words import generated
@@ -78,9 +78,9 @@ def kills(
 
     *part* (i, n) is the i-th of n parts: a row's mutants are in one of them, as they share what was made for the row.
     """
-    views = views_of(CLAIMS[name])
+    views = views_of(PROOF_ROLES[name])
     suites = [methods(view, seeds=seeds, examples=examples) for view in views]
-    for mutant in islice(mutants(CLAIMS[name].machine), 0, None, every):
+    for mutant in islice(mutants(PROOF_ROLES[name].machine), 0, None, every):
         if mutant.place % part[1] == part[0]:
             yield mutant, _kills(mutant, views, suites)
 
@@ -104,7 +104,7 @@ def _kills(mutant: Mutant, views: Sequence[View], suites: Sequence[Mapping[str, 
 
 def _differing(
     mutant: Mutant, views: Sequence[View], suites: Sequence[Mapping[str, Method]]
-) -> Iterator[tuple[View, Mapping[str, Method], Bounded | Late, tuple[str, ...]]]:
+) -> Iterator[tuple[View, Mapping[str, Method], FiniteMachine | DelayedMutant, tuple[str, ...]]]:
     """The views in which the mutant differs from the machine, with what it does there and the shortest word."""
     for view, methods in zip(views, suites, strict=True):
         word = view.telling.word(mutant)

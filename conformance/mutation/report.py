@@ -6,8 +6,8 @@ from statistics import median
 
 import msgspec
 
-from .faces import Judged
 from .killing import Kills
+from .mutants_as_targets import Judged
 
 HYPOTHESIS = "hypothesis"
 VERIFY = "verify"

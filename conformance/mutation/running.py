@@ -6,9 +6,9 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import chain
 
-from ..verifying import EXAMPLES
-from .faces import Judged, judged, reached
+from ..verify.verifying import EXAMPLES
 from .killing import Kills, kills
+from .mutants_as_targets import Judged, judged, reached
 from .report import Report, reported
 
 

@@ -7,13 +7,12 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any, TypeAlias
 
-from turncheck.model.bounded import BEYOND, QUIET, Bounded, bounded, views
-from turncheck.model.claims import Claims
-from turncheck.model.machine import Row
-from turncheck.model.mealy import Mealy, Word, flattened
-from turncheck.model.telling import Telling
-
-from ..suites import Kind, probes, revisits, straight, ways
+from turncheck.model.automata.distinguish import DistinguishingWords
+from turncheck.model.automata.finite import BEYOND, QUIET, FiniteMachine, bounded, views
+from turncheck.model.automata.mealy import Mealy, Word, flattened
+from turncheck.model.automata.suites import Kind, probes, revisits, straight, ways
+from turncheck.model.checking.proof_roles import ProofRoles
+from turncheck.model.declaration.machine import Row
 
 Place: TypeAlias = tuple[str, str]
 """A control state, and an event that comes there."""
@@ -24,13 +23,13 @@ class View:
     """*right* is the declared machine under *tables*, all of its states visited; *machine* is the minimal one."""
 
     tables: Mapping[str, Any]
-    right: Bounded
+    right: FiniteMachine
     machine: Mealy
 
     @cached_property
-    def telling(self) -> Telling:
+    def telling(self) -> DistinguishingWords:
         """What tells mutants of the machine here."""
-        return Telling(self.right)
+        return DistinguishingWords(self.right)
 
     @cached_property
     def table(self) -> Sequence[Sequence[tuple[int, str, Place]]]:
@@ -74,7 +73,7 @@ class View:
         return frozenset({BEYOND, QUIET, *(output for output, _ in said.most_common(1))})
 
 
-def views_of(claims: Claims) -> list[View]:
+def views_of(claims: ProofRoles) -> list[View]:
     """The views of a machine, under so many of its tables that any two values of them meet in one."""
     kept = paired([tables for tables, _ in views(claims)])
     chosen = [(tables, bounded(claims, tables, bounds)) for tables, bounds in views(claims) if tables in kept]

@@ -13,11 +13,11 @@ import hypothesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from turncheck.model.machine import Row
-from turncheck.model.mealy import Word
+from turncheck.model.automata.mealy import Word
+from turncheck.model.declaration.machine import Row
 
-from ..drawing import SEEDED
-from ..situations import STEPS
+from ..generation.seeded_backend import SEEDED
+from ..generation.situations import STEPS
 from .view import View
 
 AIMLESS: Final = 4

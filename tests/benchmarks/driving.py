@@ -5,9 +5,9 @@ from typing import Any
 
 from runtimes.right import Right
 
-from turncheck.adapters.targets import open_runtime
+from turncheck.adapters.targets.registry import open_runtime
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verifying_runs import verify_runtime
+from turncheck.conformance.verify.verifying_runs import verify_runtime
 
 
 class Timed:

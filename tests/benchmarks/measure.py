@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from io import BytesIO
 from multiprocessing import get_context
 
-from turncheck.conformance.checking import check
-from turncheck.model.cycles import CycleViews
-from turncheck.model.decode import batches, decode_lines
-from turncheck.model.interpreter import project as interpret
-from turncheck.model.loop import feed_views
-from turncheck.model.policies import Policies
-from turncheck.model.projection import Sessions
-from turncheck.model.request_cycle import tables
-from turncheck.model.state import ViewState
+from turncheck.conformance.check.judge import check
+from turncheck.model.checking.oracle import project as interpret
+from turncheck.model.core.cycles import CycleViews
+from turncheck.model.core.decode import batches, decode_lines
+from turncheck.model.core.loop import feed_views
+from turncheck.model.core.policies import Policies
+from turncheck.model.core.projection import LogProjector
+from turncheck.model.core.session_state import ViewState
+from turncheck.model.machines.request_cycle import tables
 
 from . import synthetic, yardstick
 
@@ -44,7 +44,7 @@ class Row:
 
 def cycles(data: bytes) -> int:
     """Cycles with positions, all anomaly kinds, policies; closed cycles are counted and dropped."""
-    sessions = Sessions()
+    sessions = LogProjector()
     return sum(len(progress.cycles) for progress in map(sessions.feed, batches(data)))
 
 

@@ -25,8 +25,8 @@ FEW = 8
 
 _PROJECT = """
 import sys, time
-from turncheck.adapters.reading import read_log
-from turncheck.model.projection import Sessions
+from turncheck.adapters.logs.reading import read_log
+from turncheck.model.core.projection import Sessions
 sessions, started = Sessions(), time.process_time()
 with open(sys.argv[1], "rb") as stream:
     for chunk in read_log(stream).chunks:

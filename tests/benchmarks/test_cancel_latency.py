@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from turncheck.adapters.references.conversation import ConversationTarget
-from turncheck.model.stimuli import Abort, ModelOutput, ModelStop, ResetOptions, ToolCall, User
+from turncheck.model.core.stimuli import Abort, ModelOutput, ModelStop, ResetOptions, ToolCall, User
 
 BOUND = 100.0
 """Milliseconds (BED-005d)."""

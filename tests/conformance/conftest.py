@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from turncheck.conformance.cli import main
+from turncheck.conformance.cli.group import main
 
 TESTS = Path(__file__).parents[1]
 

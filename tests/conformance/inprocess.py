@@ -3,8 +3,8 @@
 Nothing here can hang, and all instances share one hash seed.
 """
 
-from turncheck.adapters.inprocess import InProcessProjector
-from turncheck.adapters.loading import Loaded, load
+from turncheck.adapters.protocol.loading import Loaded, load
+from turncheck.adapters.targets.inprocess import InProcessProjector
 
 
 class InProcess(InProcessProjector):

@@ -8,8 +8,8 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-import turncheck.conformance.verification  # noqa: F401 - or each pytest in this process would import it anew
-from turncheck.adapters.errors import StartError
+import turncheck.conformance.verify.verification  # noqa: F401 - or each pytest in this process would import it anew
+from turncheck.adapters.protocol.errors import StartError
 from turncheck.conformance.testing import projector_laws
 
 pytest_plugins = ["pytester"]
@@ -228,7 +228,7 @@ def says(target, laws, *, examples, seed):
     ],
 )
 def test_seed_and_examples_are_what_is_said_nearest(ran, pytester, monkeypatch, line, options, said):
-    monkeypatch.setattr("turncheck.conformance.verification.verify_target", says)
+    monkeypatch.setattr("turncheck.conformance.verify.verification.verify_target", says)
     pytester.makeconftest(PROFILE)
     ran(line, *options).stdout.fnmatch_lines([f"*could not be verified: {said}*"])
 
@@ -300,7 +300,7 @@ def test_projects(turncheck_projector):
 
 def test_a_runtime_is_driven_and_ended(ran):
     ran("""
-from turncheck.model.stimuli import User
+from turncheck.model.core.stimuli import User
 
 runtimes = []
 
@@ -320,7 +320,7 @@ def test_is_ended():
 def test_a_runtime_is_driven_in_an_async_test(ran):
     ran("""
 import asyncio
-from turncheck.model.stimuli import User
+from turncheck.model.core.stimuli import User
 
 def test_runs(turncheck_runtime):
     async def main():

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from turncheck.conformance.cli import COMMANDS
+from turncheck.conformance.cli.group import COMMANDS
 from turncheck.conformance.laws.registry import LAWS
-from turncheck.model.registry import MACHINES
-from turncheck.model.requirements import CLAUSES
+from turncheck.model.clauses.catalogue import CLAUSES
+from turncheck.model.machines.registry import MACHINES
 
 ROOT = Path(__file__).parents[2]
 BUILD = (sys.executable, "-m", "sphinx", "-c", "docs", "-q", "-W", "--keep-going")

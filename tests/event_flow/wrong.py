@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from turncheck.model.blocks import Block, Collator
+from turncheck.model.machines.blocks import Block, Collator
 
 
 class LosesProviderFromTheSecondIteration(Collator):

@@ -7,8 +7,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from turncheck.model.decode import judge
-from turncheck.model.events import symbol_of
+from turncheck.model.core.decode import judge
+from turncheck.model.core.events import symbol_of
 
 DEFAULTS = {"whileActive": "followUp", "queueAfterInterrupted": "promote", "queueAfterError": "promote"}
 CLASSES = {

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from projectors.plain import Plain
-from turncheck.conformance.generation import cases
-from turncheck.model.decode import judge
-from turncheck.model.projection import project
+from turncheck.conformance.generation.logs import cases
+from turncheck.model.core.decode import judge
+from turncheck.model.core.projection import project
 
 EXAMPLES = [
     json.loads(line) for line in (Path(__file__).parents[1] / "data" / "examples.jsonl").read_text().splitlines()

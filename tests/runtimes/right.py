@@ -11,7 +11,7 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from turncheck.conformance.laws.run_model import needs
-from turncheck.model.stimuli import (
+from turncheck.model.core.stimuli import (
     Abort,
     Advance,
     ModelAwaited,

@@ -1,7 +1,7 @@
 """What a target in this process is, beside the runtime: names, claims, and steps made of events."""
 
-from turncheck.adapters.protocol import Implementation, Profile
-from turncheck.model.stimuli import Refusal, Step
+from turncheck.adapters.protocol.messages import Implementation, Profile
+from turncheck.model.core.stimuli import Refusal, Step
 
 CAPABILITIES = (
     *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),

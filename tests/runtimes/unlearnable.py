@@ -2,7 +2,7 @@
 
 import random
 
-from turncheck.model.stimuli import Step, ToolReturn
+from turncheck.model.core.stimuli import Step, ToolReturn
 
 from .right import Right
 

@@ -6,8 +6,8 @@ from hashlib import md5
 
 from msgspec.structs import replace
 
-from turncheck.adapters.errors import DiedError
-from turncheck.model.stimuli import Reasoning, Shown, Text, Together
+from turncheck.adapters.protocol.errors import DiedError
+from turncheck.model.core.stimuli import Reasoning, Shown, Text, Together
 
 from .right import Right
 
@@ -858,7 +858,7 @@ class IdsDecide(Right):
 # ---- what shows only after a while ----
 
 
-class Late(Right):
+class DelayedMutant(Right):
     """A count of what happened since the reset."""
 
     def reset(self, *options):
@@ -870,14 +870,14 @@ class Late(Right):
         super().start(root)
 
 
-class LastInFirstOutAfterThreeRuns(Late):
+class LastInFirstOutAfterThreeRuns(DelayedMutant):
     """From the fourth run on the youngest message that waits is served first."""
 
     def next_waiting(self):
         return self.queue.pop() if self.runs >= 3 else self.queue.popleft()
 
 
-class FourthSteerIsLost(Late):
+class FourthSteerIsLost(DelayedMutant):
     """Three steers are kept."""
 
     def keep_steer(self, message):
@@ -886,7 +886,7 @@ class FourthSteerIsLost(Late):
             super().keep_steer(message)
 
 
-class FourthWaitingIsLost(Late):
+class FourthWaitingIsLost(DelayedMutant):
     """The queue has three places."""
 
     def enqueue(self, message):
@@ -894,7 +894,7 @@ class FourthWaitingIsLost(Late):
             super().enqueue(message)
 
 
-class SecondAbortIsIgnored(Late):
+class SecondAbortIsIgnored(DelayedMutant):
     """The signal is set once."""
 
     def abort(self):
@@ -903,7 +903,7 @@ class SecondAbortIsIgnored(Late):
             super().abort()
 
 
-class SecondAbortLosesTheQueue(Late):
+class SecondAbortLosesTheQueue(DelayedMutant):
     """The second abort throws away what waits."""
 
     def interrupt(self):
@@ -913,7 +913,7 @@ class SecondAbortLosesTheQueue(Late):
         super().interrupt()
 
 
-class ThirdFailureCompletes(Late):
+class ThirdFailureCompletes(DelayedMutant):
     """The third failure is not noticed."""
 
     def fail(self, failure):
@@ -924,7 +924,7 @@ class ThirdFailureCompletes(Late):
             super().fail(failure)
 
 
-class EighthItemIsLost(Late):
+class EighthItemIsLost(DelayedMutant):
     """The eighth text is not logged."""
 
     def log_output(self, **fields):
@@ -933,7 +933,7 @@ class EighthItemIsLost(Late):
             super().log_output(**fields)
 
 
-class FourthResultIsLost(Late):
+class FourthResultIsLost(DelayedMutant):
     """The fourth result is not logged."""
 
     def log(self, kind, /, **fields):
@@ -942,14 +942,14 @@ class FourthResultIsLost(Late):
             super().log(kind, **fields)
 
 
-class HistoryHasTenPlaces(Late):
+class HistoryHasTenPlaces(DelayedMutant):
     """What was said long ago is not shown any more, in the middle of a run."""
 
     def shown(self):
         return super().shown()[-10:]
 
 
-class FifthRunEndsTwice(Late):
+class FifthRunEndsTwice(DelayedMutant):
     """The fifth run says twice that it is over."""
 
     def log(self, kind, /, **fields):
@@ -958,7 +958,7 @@ class FifthRunEndsTwice(Late):
             super().log(kind, **fields)
 
 
-class ThirdCallOfAResponseIsForgotten(Late):
+class ThirdCallOfAResponseIsForgotten(DelayedMutant):
     """Two calls of a response are executed."""
 
     def respond(self):

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import msgspec
 
-from turncheck.conformance.cli import main
-from turncheck.conformance.matrix import Matrix, to_markdown
-from turncheck.conformance.picturing import picture
-from turncheck.conformance.published import FOLDER, schemas, text
-from turncheck.conformance.results import WordCounterexample
-from turncheck.conformance.teaching import Lesson
-from turncheck.model.codegen import LOOP, generate
-from turncheck.model.exchange import to_svg
+from turncheck.conformance.cli.group import main
+from turncheck.conformance.report.counterexample_diagram import picture
+from turncheck.conformance.report.lessons import Lesson
+from turncheck.conformance.report.matrix import Matrix, to_markdown
+from turncheck.conformance.schemas.json_schemas import FOLDER, schemas, text
+from turncheck.conformance.verify.results import WordCounterexample
+from turncheck.model.codegen.generate import LOOP, generate
+from turncheck.model.rendering.exchange import to_svg
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the tests' own packages
+sys.path.insert(0, str(Path(__file__).parents[1] / "teeth"))
 
 from museum.page import page, recorded
 from static.mutants import PAGE as MUTANTS

@@ -11,8 +11,8 @@ import msgspec
 
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.mutation.running import run
-from turncheck.model.claims import CLAIMS
-from turncheck.model.mutants import OPERATORS
+from turncheck.model.automata.mutants import OPERATORS
+from turncheck.model.checking.proof_roles import PROOF_ROLES
 
 ROOT: Final = Path(__file__).parents[2]
 FIGURES: Final = ROOT / "docs/mutants.json"
@@ -90,7 +90,7 @@ _REASONS: Final = {
 }
 """Why a law is broken alone by no mutant; one that is not named here has the reason of ``_LARGER``, or ``_ELSEWHERE``.
 
-Each has a double in tests/conformance, or an exhibit in tests/museum, that breaks it."""
+Each has a double in tests/conformance, or an exhibit in tests/teeth/museum, that breaks it."""
 
 
 def page() -> str:
@@ -195,7 +195,7 @@ def main() -> None:
     seeds = range(parser.parse_args().seeds)
     started = time.monotonic()
     reports: list[Any] = []
-    for machine in CLAIMS:
+    for machine in PROOF_ROLES:
         report = run(machine, seeds=seeds)
         reports.append(msgspec.to_builtins(msgspec.structs.replace(report, broken={})))
         print(f"{machine}: {time.monotonic() - started:.0f} s so far", flush=True)

@@ -5,16 +5,16 @@ import time
 from pathlib import Path
 
 from turncheck.adapters.references.registry import REFERENCES, reference_runtime
-from turncheck.conformance.abstraction import Bounds, letters_of
-from turncheck.conformance.judging import HASH_SEED
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.suites import SUITES
-from turncheck.conformance.suiting import METHODS, Plan, sent, verify_suite
-from turncheck.conformance.suiting_model import model_of
-from turncheck.conformance.verifying_runs import Options
-from turncheck.model.bounded import bounded, views
-from turncheck.model.claims import CLAIMS
-from turncheck.model.mealy import flattened
+from turncheck.conformance.learn.abstraction import Bounds, letters_of
+from turncheck.conformance.n_complete.reference import model_of
+from turncheck.conformance.n_complete.run import METHODS, Plan, sent, verify_suite
+from turncheck.conformance.verify.judging import HASH_SEED
+from turncheck.conformance.verify.verifying_runs import Options
+from turncheck.model.automata.finite import bounded, views
+from turncheck.model.automata.mealy import flattened
+from turncheck.model.automata.suites import SUITES
+from turncheck.model.checking.proof_roles import PROOF_ROLES
 
 PAGE = Path(__file__).parents[2] / "docs" / "suites.md"
 BEGIN, END = "<!-- sizes -->\n", "<!-- /sizes -->\n"
@@ -28,7 +28,7 @@ APPLIED = 120
 
 def machines():
     """Each declared machine as its rows in its first view, and each reference as a target within a bound of one."""
-    for name, claims in CLAIMS.items():
+    for name, claims in PROOF_ROLES.items():
         tables, bounds = views(claims)[0]
         yield name, None, flattened(bounded(claims, tables, bounds))
     for name in REFERENCES:

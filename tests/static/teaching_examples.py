@@ -22,19 +22,19 @@ from runtimes import wrong as runtimes
 from runtimes.right import Right
 
 from turncheck.adapters.references.event_flow.emission import Dialect
-from turncheck.adapters.targets import open_projector
-from turncheck.conformance.abstraction import Bounds
-from turncheck.conformance.driving import perform
-from turncheck.conformance.judging import HASH_SEED
+from turncheck.adapters.targets.registry import open_projector
 from turncheck.conformance.laws.collation import COLLATION_LAWS, Collation
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, selected
-from turncheck.conformance.results import plain
-from turncheck.conformance.suiting import Plan, verify_suite
-from turncheck.conformance.suiting_model import model_of, reference_for
-from turncheck.conformance.teaching import EXAMPLES, FlowExample, Lesson, LinesExample
-from turncheck.conformance.verifying import verify
-from turncheck.conformance.verifying_runs import Options, verify_runtime
+from turncheck.conformance.learn.abstraction import Bounds
+from turncheck.conformance.n_complete.reference import model_of, reference_for
+from turncheck.conformance.n_complete.run import Plan, verify_suite
+from turncheck.conformance.report.lessons import EXAMPLES, FlowExample, Lesson, LinesExample
+from turncheck.conformance.verify.driving import perform
+from turncheck.conformance.verify.judging import HASH_SEED
+from turncheck.conformance.verify.results import plain
+from turncheck.conformance.verify.verifying import verify
+from turncheck.conformance.verify.verifying_runs import Options, verify_runtime
 
 PROJECTORS = {
     "total": "UnknownTypeRaises",

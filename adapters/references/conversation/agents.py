@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from turncheck.model.conversation import request_id
-from turncheck.model.stimuli import Shown
+from turncheck.model.core.stimuli import Shown
+from turncheck.model.machines.conversation import request_id
 
 from .core import Conversation
 from .tools import Program

@@ -6,9 +6,9 @@ from typing import Any, Final, cast
 
 import msgspec
 
-from turncheck.model.conversation import DEFAULTS, SPEC, Input, refine
-from turncheck.model.stepping import Stepper
-from turncheck.model.vocabulary import Output
+from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.declaration.vocabulary import Output
+from turncheck.model.machines.conversation import DEFAULTS, SPEC, Input, refine
 
 NOTHING: Final = Input()
 _OBSERVATIONS: Final = ("model-request", "native")

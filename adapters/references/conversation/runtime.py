@@ -8,8 +8,7 @@ from typing import Any, Final, Self, cast
 
 from msgspec import to_builtins
 
-from turncheck.model.conversation import DEFAULTS, RETRIES, Input
-from turncheck.model.stimuli import (
+from turncheck.model.core.stimuli import (
     Abort,
     Advance,
     Awaited,
@@ -30,10 +29,11 @@ from turncheck.model.stimuli import (
     ToolReturn,
     User,
 )
+from turncheck.model.machines.conversation import DEFAULTS, RETRIES, Input
 
-from ...protocol import Implementation, Profile
-from ...reference import implementation
-from ...runtime import RuntimeTarget
+from ...protocol.messages import Implementation, Profile
+from ...targets.reference_projector import implementation
+from ...targets.runtime import RuntimeTarget
 from .agents import Request, Run
 from .shell import SPAWN, Shell
 from .store import Database, Forgetful

@@ -14,9 +14,9 @@ from typing import Any, Final, TypeAlias, cast
 
 from msgspec import convert
 
-from turncheck.model.conversation import DEFAULTS, Input, calls, delay
-from turncheck.model.stimuli import Shown
-from turncheck.model.vocabulary import Output
+from turncheck.model.core.stimuli import Shown
+from turncheck.model.declaration.vocabulary import Output
+from turncheck.model.machines.conversation import DEFAULTS, Input, calls, delay
 
 from .agents import Agent, Request, Run
 from .clock import BACKOFF, Clock

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from turncheck.model.engine import SPEC, Heard, refine, tables
-from turncheck.model.stepping import Stepper
-from turncheck.model.vocabulary import Output
+from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.declaration.vocabulary import Output
+from turncheck.model.machines.engine import SPEC, Heard, refine, tables
 
 from .session import Mutations, Session, rfc3339, shown
 

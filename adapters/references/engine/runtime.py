@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from turncheck.model.engine import Heard, response_id
-from turncheck.model.stimuli import (
+from turncheck.model.core.stimuli import (
     Abort,
     ModelAwaited,
     ModelFail,
@@ -19,13 +18,14 @@ from turncheck.model.stimuli import (
     ToolReturn,
     User,
 )
-from turncheck.model.vocabulary import Output
+from turncheck.model.declaration.vocabulary import Output
+from turncheck.model.machines.engine import Heard, response_id
 
-from ...protocol import Profile
-from .driven import Driven, Refused, halves, unsupported
+from ...protocol.messages import Profile
+from ..driven import Driven, Refused, halves, unsupported
+from ..usable import usable
 from .engine import Engine, Limits
 from .session import Session, shown
-from .usable import usable
 from .wire import Data, ServerEvent, server_event
 
 LIMITS: Final = Limits()

@@ -17,14 +17,14 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from turncheck.model.engine import Heard
-from turncheck.model.stimuli import ToolCall
-from turncheck.model.vocabulary import Output
+from turncheck.model.core.stimuli import ToolCall
+from turncheck.model.declaration.vocabulary import Output
+from turncheck.model.machines.engine import Heard
 
+from ..usable import usable
 from .engine import Engine, Limits
 from .ports import Call, Chunk, Compactor, Delta, Done, Flow, Provider, Storage
 from .session import Session, cut
-from .usable import usable
 from .wire import server_event
 
 Journal: TypeAlias = Callable[[str, Sequence[dict[str, Any]]], None]

@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from turncheck.model.stimuli import Shown
-from turncheck.model.vocabulary import Output
+from turncheck.model.core.stimuli import Shown
+from turncheck.model.declaration.vocabulary import Output
 
 SUMMARY: Final = "[summary]"
 """How the message that stands for a compacted prefix begins (RS-3.1)."""

@@ -3,7 +3,7 @@
 import json
 from typing import Any, Final, NamedTuple
 
-from turncheck.model.vocabulary import Output
+from turncheck.model.declaration.vocabulary import Output
 
 EVENTS: Final = ("text", "tool_status", "data", "error", "done")
 """Every event there is."""

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from turncheck.model.event_flow import SPEC, Heard, refine, tables
-from turncheck.model.stepping import Stepper
-from turncheck.model.stimuli import Shown
-from turncheck.model.vocabulary import Output
+from turncheck.model.core.stimuli import Shown
+from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.declaration.vocabulary import Output
+from turncheck.model.machines.event_flow import SPEC, Heard, refine, tables
 
 from ..engine.session import told
 from .emission import Dialect, Emission, Frame

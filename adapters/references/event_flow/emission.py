@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from turncheck.model.vocabulary import Output
+from turncheck.model.declaration.vocabulary import Output
 
 Frame: TypeAlias = dict[str, Any]
 _PHASE = "chat_iteration"

@@ -3,9 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from turncheck.model.blocks import Block, collate
-from turncheck.model.event_flow import Heard, response_id
-from turncheck.model.stimuli import (
+from turncheck.model.core.stimuli import (
     Abort,
     ModelAwaited,
     ModelFail,
@@ -19,11 +17,13 @@ from turncheck.model.stimuli import (
     ToolReturn,
     User,
 )
-from turncheck.model.vocabulary import Output
+from turncheck.model.declaration.vocabulary import Output
+from turncheck.model.machines.blocks import Block, collate
+from turncheck.model.machines.event_flow import Heard, response_id
 
-from ...protocol import Profile
-from ..engine.driven import Driven, Refused, halves, unsupported
-from ..engine.usable import usable
+from ...protocol.messages import Profile
+from ..driven import Driven, Refused, halves, unsupported
+from ..usable import usable
 from .backend import Backend
 
 ITERATIONS: Final = 8

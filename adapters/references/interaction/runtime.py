@@ -14,11 +14,8 @@ from typing import Any, Final, Self
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from turncheck.model.exploring import positions
-from turncheck.model.interaction import POLICIES, SPEC, tables
-from turncheck.model.machine import Machine
-from turncheck.model.stepping import Stepper
-from turncheck.model.stimuli import (
+from turncheck.model.checking.explore import positions
+from turncheck.model.core.stimuli import (
     Abort,
     Advance,
     ModelAwaited,
@@ -35,11 +32,14 @@ from turncheck.model.stimuli import (
     ToolReturn,
     User,
 )
-from turncheck.model.vocabulary import Output
+from turncheck.model.declaration.machine import Machine
+from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.declaration.vocabulary import Output
+from turncheck.model.machines.interaction import POLICIES, SPEC, tables
 
-from ...protocol import Profile
-from ..engine.driven import Driven, Refused, unsupported
-from ..engine.usable import usable
+from ...protocol.messages import Profile
+from ..driven import Driven, Refused, unsupported
+from ..usable import usable
 
 PROFILE: Final = Profile(
     ("runtime",),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from turncheck.model.stimuli import ModelFail, ModelOutput, ModelStop, Reasoning, Text, ToolFail, ToolReturn, User
+from turncheck.model.core.stimuli import ModelFail, ModelOutput, ModelStop, Reasoning, Text, ToolFail, ToolReturn, User
 
 from .memory import Told, key_of
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
-from turncheck.model.stimuli import Shown
-from turncheck.model.turn import DEFAULTS
+from turncheck.model.core.stimuli import Shown
+from turncheck.model.machines.turn import DEFAULTS
 
 
 @dataclass(frozen=True)

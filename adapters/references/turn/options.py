@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from turncheck.model.turn import DEFAULTS
+from turncheck.model.machines.turn import DEFAULTS
 
 LOCK_SECONDS: Final = 5.0
 """How long a turn waits for its lock before it fails as ``timeout``: whoever copies the folder is done by then."""

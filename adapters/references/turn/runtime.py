@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from turncheck.model.stimuli import (
+from turncheck.model.core.stimuli import (
     Abort,
     Advance,
     Awaited,
@@ -29,8 +29,8 @@ from turncheck.model.stimuli import (
     User,
 )
 
-from ...errors import TargetError
-from ...protocol import Implementation, Profile
+from ...protocol.errors import TargetError
+from ...protocol.messages import Implementation, Profile
 from .files import Files, LocalFiles, MemoryFiles
 from .gateway import MAIN, ended, message, said
 from .journal import CorruptJournalError

@@ -18,10 +18,10 @@ from typing import Any, Final
 from filelock import Timeout
 from msgspec import to_builtins
 
-from turncheck.model.stepping import Stepper
-from turncheck.model.stimuli import ModelAwaited, Shown, ToolAwaited
-from turncheck.model.turn import OUTCOMES, SPEC, refine
-from turncheck.model.vocabulary import Output
+from turncheck.model.core.stimuli import ModelAwaited, Shown, ToolAwaited
+from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.declaration.vocabulary import Output
+from turncheck.model.machines.turn import OUTCOMES, SPEC, refine
 
 from .checks import REQUIRED, Tools, parsed, unfit
 from .files import Files

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from turncheck.adapters.connection import Connection
-from turncheck.adapters.http.options import worker_command
-from turncheck.adapters.remote_runtime import RemoteRuntime
+from turncheck.adapters.protocol.connection import Connection
+from turncheck.adapters.targets.http.options import worker_command
+from turncheck.adapters.targets.remote_runtime import RemoteRuntime
 
 sys.path.insert(0, str(Path(__file__).parent))
 

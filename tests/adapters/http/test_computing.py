@@ -6,7 +6,7 @@ import sys
 import pytest
 from serving import listen
 
-from turncheck.adapters.http.computing import Server
+from turncheck.adapters.targets.http.computing import Server
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows it")
 PROGRAM = """

@@ -3,8 +3,8 @@
 import pytest
 from words import CALLED, ONE, STOP, TOOLS, TWO, call, events, kinds, say
 
-from turncheck.adapters.errors import TargetError
-from turncheck.model.stimuli import (
+from turncheck.adapters.protocol.errors import TargetError
+from turncheck.model.core.stimuli import (
     Abort,
     Advance,
     Client,

@@ -5,11 +5,11 @@ import pytest
 from serving import free_port, serve
 from words import ONE, STOP, TWO, say
 
-from turncheck.adapters.connection import Connection
-from turncheck.adapters.errors import TargetError
-from turncheck.adapters.http.options import worker_command
-from turncheck.adapters.remote_runtime import RemoteRuntime
-from turncheck.model.stimuli import Abort
+from turncheck.adapters.protocol.connection import Connection
+from turncheck.adapters.protocol.errors import TargetError
+from turncheck.adapters.targets.http.options import worker_command
+from turncheck.adapters.targets.remote_runtime import RemoteRuntime
+from turncheck.model.core.stimuli import Abort
 
 
 def logged(drive, name, *word):

@@ -9,9 +9,9 @@ import openai
 import pytest
 from serving import serve
 
-from turncheck.adapters.http.completions import misfit, shown
-from turncheck.adapters.http.endpoint import ModelCall, model_endpoint
-from turncheck.model.stimuli import ModelFail, ModelOutput, ModelStop, Reasoning, Shown, Text, ToolCall
+from turncheck.adapters.targets.http.model_endpoint.completions import misfit, shown
+from turncheck.adapters.targets.http.model_endpoint.endpoint import ModelCall, model_endpoint
+from turncheck.model.core.stimuli import ModelFail, ModelOutput, ModelStop, Reasoning, Shown, Text, ToolCall
 
 HI = [{"role": "user", "content": "hi"}]
 CALL = ToolCall(call_id="c1", tool="read", arguments={"path": "a"})

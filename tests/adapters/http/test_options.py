@@ -6,9 +6,17 @@ import sys
 import pytest
 from serving import listen
 
-from turncheck.adapters.connection import Connection
-from turncheck.adapters.errors import StartError
-from turncheck.adapters.http.options import LULL, MODEL_PORT, PATIENCE, RETRIES, Options, parse, worker_command
+from turncheck.adapters.protocol.connection import Connection
+from turncheck.adapters.protocol.errors import StartError
+from turncheck.adapters.targets.http.options import (
+    LULL,
+    MODEL_PORT,
+    PATIENCE,
+    RETRIES,
+    Options,
+    parse,
+    worker_command,
+)
 
 
 def test_an_endpoint_alone_has_the_defaults():
@@ -20,7 +28,7 @@ def test_an_endpoint_alone_has_the_defaults():
 def test_a_targets_fragment_is_the_workers_options():
     command = worker_command("http://localhost:8000/agent?a=b#model-port=9000&patience=5")
     assert command[3:] == (
-        "turncheck.adapters.http",
+        "turncheck.adapters.targets.http",
         "http://localhost:8000/agent?a=b",
         "--model-port=9000",
         "--patience=5",
@@ -67,7 +75,9 @@ def test_an_option_that_is_none_is_refused_with_what_was_expected(fragment, told
 
 
 def test_a_bad_command_line_ends_with_the_usage_and_no_traceback():
-    ran = subprocess.run([sys.executable, "-m", "turncheck.adapters.http"], capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-m", "turncheck.adapters.targets.http"], capture_output=True, text=True, check=False
+    )
     assert (ran.returncode, ran.stderr.startswith("turncheck: ")) == (1, True)
     assert "Traceback" not in ran.stderr
 

@@ -7,11 +7,11 @@ import pytest
 from serving import free_port
 from words import CALLED, ONE, STOP, TOOLS, TWO, call, events, kinds, say
 
-from turncheck.adapters.connection import Connection
-from turncheck.adapters.http.options import worker_command
-from turncheck.adapters.known import SERVER
-from turncheck.adapters.remote_runtime import RemoteRuntime
-from turncheck.model.stimuli import Abort, ModelFail, ModelOutput, Reasoning, Shown, ToolCall, ToolReturn
+from turncheck.adapters.protocol.connection import Connection
+from turncheck.adapters.targets.http.options import worker_command
+from turncheck.adapters.targets.remote_runtime import RemoteRuntime
+from turncheck.adapters.targets.runtime_catalog import SERVER
+from turncheck.model.core.stimuli import Abort, ModelFail, ModelOutput, Reasoning, Shown, ToolCall, ToolReturn
 
 SCRIPT = Path(__file__).parents[3] / "adapters/runtimes/pydantic_ai_server/server.py"
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turncheck.adapters.http.client import BrokenStreamError, RefusedError, run_events
-from turncheck.adapters.http.run_reader import RunReader, malformed
-from turncheck.adapters.http.transcript import Transcript
-from turncheck.model.decode import judge
-from turncheck.model.events import Malformed
+from turncheck.adapters.targets.http.client.run_reader import RunReader, malformed
+from turncheck.adapters.targets.http.client.stream import BrokenStreamError, RefusedError, run_events
+from turncheck.adapters.targets.http.client.transcript import Transcript
+from turncheck.model.core.decode import judge
+from turncheck.model.core.events import Malformed
 
 STARTED, FINISHED = {"type": "RUN_STARTED"}, {"type": "RUN_FINISHED"}
 

@@ -1,6 +1,6 @@
 """What words are made of, and what their steps are looked at by."""
 
-from turncheck.model.stimuli import ModelOutput, ModelStop, ResetOptions, Text, ToolCall, User
+from turncheck.model.core.stimuli import ModelOutput, ModelStop, ResetOptions, Text, ToolCall, User
 
 ONE, TWO = User(id="u1", text="one"), User(id="u2", text="two")
 STOP, CALLED = ModelStop(reason="end-turn"), ModelStop(reason="tool-use")

@@ -20,8 +20,8 @@ from python_client import (
     user,
 )
 
-from turncheck.model.decode import judge
-from turncheck.model.projection import project
+from turncheck.model.core.decode import judge
+from turncheck.model.core.projection import project
 
 HERE = Path(__file__).parent
 NULL = {

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from turncheck.adapters.targets import open_target
-from turncheck.conformance.lifecycle.walk import walk
+from turncheck.adapters.targets.registry import open_target
+from turncheck.conformance.smoke.walk import walk
 
 SEEING = Path(__file__).with_name("seeing_runtime.py")
 EVIDENT = ("takes an image", "takes the model's usage")

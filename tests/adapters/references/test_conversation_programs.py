@@ -8,7 +8,16 @@ import pytest
 
 from turncheck.adapters.references.conversation import SPAWN, ConversationTarget
 from turncheck.adapters.references.conversation.tools import Program
-from turncheck.model.stimuli import Abort, ModelOutput, ModelStop, ResetOptions, Together, ToolAwaited, ToolCall, User
+from turncheck.model.core.stimuli import (
+    Abort,
+    ModelOutput,
+    ModelStop,
+    ResetOptions,
+    Together,
+    ToolAwaited,
+    ToolCall,
+    User,
+)
 
 LONG = 20.0  # seconds; never waited for
 GO, CALLED = User(id="u1", text="go"), ModelStop(reason="tool-use")

@@ -14,15 +14,15 @@ from turncheck.adapters.references.conversation import store as stores
 from turncheck.adapters.references.conversation.core import durable
 from turncheck.adapters.references.conversation.images import encoded, fitted
 from turncheck.adapters.references.conversation.shell import RECENT, SUB_AGENT_SECONDS
-from turncheck.adapters.targets import Target
+from turncheck.adapters.targets.registry import Target
+from turncheck.conformance.generation.situations import TOOLS
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.lifecycle.walk import walk
-from turncheck.conformance.situations import TOOLS
-from turncheck.conformance.verifying_runs import verify_runtime
-from turncheck.model.decode import judge
-from turncheck.model.policies import Policies
-from turncheck.model.projection import project
-from turncheck.model.stimuli import (
+from turncheck.conformance.smoke.walk import walk
+from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.model.core.decode import judge
+from turncheck.model.core.policies import Policies
+from turncheck.model.core.projection import project
+from turncheck.model.core.stimuli import (
     Abort,
     Advance,
     Client,

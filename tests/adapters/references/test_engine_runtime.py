@@ -5,9 +5,9 @@ import pytest
 from turncheck.adapters.references.engine.runtime import EngineRuntime
 from turncheck.adapters.references.engine.session import Message, cut, without_orphans
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.needs import missing
-from turncheck.conformance.verifying_runs import verify_runtime
-from turncheck.model.stimuli import (
+from turncheck.conformance.verify.needs import missing
+from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.model.core.stimuli import (
     Abort,
     ModelOutput,
     ModelStop,

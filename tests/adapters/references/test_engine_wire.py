@@ -19,8 +19,8 @@ from turncheck.adapters.references.engine.ports import Call, Delta, Done, Files,
 from turncheck.adapters.references.engine.server import Service
 from turncheck.adapters.references.engine.session import Message, Session
 from turncheck.adapters.references.engine.wire import EVENTS, Data, ServerEvent, server_event
-from turncheck.model.decode import judge
-from turncheck.model.projection import project
+from turncheck.model.core.decode import judge
+from turncheck.model.core.projection import project
 
 READ = Call("c1", "read", '{"path": "a"}')
 FIELDS = {

@@ -5,10 +5,10 @@ import pytest
 from turncheck.adapters.references.event_flow.emission import Dialect, Emission
 from turncheck.adapters.references.event_flow.runtime import EventFlowRuntime
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.needs import missing
-from turncheck.conformance.verifying_runs import verify_runtime
-from turncheck.model.stimuli import ModelOutput, ModelStop, ResetOptions, Text, ToolCall, ToolReturn, User
-from turncheck.model.vocabulary import Output
+from turncheck.conformance.verify.needs import missing
+from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.model.core.stimuli import ModelOutput, ModelStop, ResetOptions, Text, ToolCall, ToolReturn, User
+from turncheck.model.declaration.vocabulary import Output
 
 LAWS = [law for law in selected(["runtime"]) if not missing(law, EventFlowRuntime.profile)]
 TOOLS = ResetOptions(tools=({"name": "read"},))

@@ -10,10 +10,9 @@ import pytest
 
 from turncheck.adapters.references.interaction import InteractionRuntime
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.needs import missing
-from turncheck.conformance.verifying_runs import verify_runtime
-from turncheck.model.interaction import EFFECTS, SPEC, STATES, TABLE
-from turncheck.model.stimuli import (
+from turncheck.conformance.verify.needs import missing
+from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.model.core.stimuli import (
     Abort,
     Advance,
     Client,
@@ -29,6 +28,7 @@ from turncheck.model.stimuli import (
     ToolReturn,
     User,
 )
+from turncheck.model.machines.interaction import EFFECTS, SPEC, STATES, TABLE
 
 LAWS = [law for law in selected(["runtime"]) if not missing(law, InteractionRuntime.profile)]
 WORDS = 100

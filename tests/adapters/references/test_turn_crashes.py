@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from filelock import FileLock, Timeout
 
-from turncheck.adapters.errors import TargetError
+from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.references.turn import (
     CorruptJournalError,
     Options,
@@ -26,10 +26,10 @@ from turncheck.adapters.references.turn import (
 )
 from turncheck.adapters.references.turn import runtime as turn_runtime
 from turncheck.adapters.references.turn.files import LocalFiles, MemoryFiles
-from turncheck.model.decode import judge
-from turncheck.model.policies import Policies
-from turncheck.model.projection import project
-from turncheck.model.stimuli import ModelOutput, ModelStop, ResetOptions, Text, ToolCall, ToolReturn, User
+from turncheck.model.core.decode import judge
+from turncheck.model.core.policies import Policies
+from turncheck.model.core.projection import project
+from turncheck.model.core.stimuli import ModelOutput, ModelStop, ResetOptions, Text, ToolCall, ToolReturn, User
 
 FOLDER = Path("state")
 SESSION = FOLDER / "main"

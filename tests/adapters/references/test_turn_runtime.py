@@ -5,14 +5,14 @@ from functools import cache
 import msgspec
 import pytest
 
-from turncheck.adapters.errors import TargetError
+from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.references.turn import TurnRuntime
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.lifecycle.life import Life
-from turncheck.conformance.lifecycle.runtime import RUNTIME
-from turncheck.conformance.lifecycle.stage import live
-from turncheck.conformance.verifying_runs import verify_runtime
-from turncheck.model.stimuli import (
+from turncheck.conformance.smoke.life import Life
+from turncheck.conformance.smoke.runtime import RUNTIME
+from turncheck.conformance.smoke.stage import live
+from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.model.core.stimuli import (
     Abort,
     Advance,
     ModelFail,

@@ -1,0 +1,204 @@
+"""AG-UI: the event stream between an agent and its user interface, as JSON lines or SSE.
+
+The user's messages are not in the stream: a run's start is its root, and a message that was enqueued during the run
+shows where the model is given it. Responses have no ids; without them the core splits rounds by results and steers,
+which is what a response is here.
+"""
+
+import json
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Final
+
+from turncheck.model.core.events import Delivery, RunStop, StopReason, ToolResult, UserMessage
+
+from .ag_ui_items import Outputs
+from .dispatch import Dispatcher, ignore
+from .fields import MisfitError, Object, maybe_text, record, records, text, user_message
+from .items import Slot
+from .mapping import Format
+
+_REASONS: Final[Mapping[str | None, StopReason]] = {"cancelled": "interrupted"}
+"""``outcome.type`` → how the run ended; all others completed it, an interrupt waits for the user in the next run."""
+_ENQUEUED: Final = "pydantic_ai_enqueued_messages"
+_AMID_RESULTS: Final = {"TOOL_CALL_RESULT", "REASONING_ENCRYPTED_VALUE"}
+_IGNORED: Final = (
+    "REASONING_START",
+    "REASONING_END",
+    "STEP_STARTED",
+    "STEP_FINISHED",
+    "STATE_SNAPSHOT",
+    "STATE_DELTA",
+    "ACTIVITY_DELTA",
+    "SUBAGENT_STARTED",
+    "SUBAGENT_FINISHED",
+    "SUBAGENT_ERROR",
+    "RAW",
+    "CUSTOM",
+)
+
+
+class _Result:
+    """A tool's result, held until the lines after it have said how the tool fared."""
+
+    def __init__(self, slot: Slot, call_id: str, event: Object) -> None:
+        self.message_id = event.get("messageId")
+        self.outcome = "success"
+        self._slot, self._call_id = slot, call_id
+
+    def settle(self, *, last: bool) -> None:
+        """Fill the slot. A failure that is *last* before the terminal ended the run: its result was made up."""
+        failed = self.outcome in {"failed", "denied", "retried", "interrupted"}
+        made_up = self.outcome == "interrupted" or (last and self.outcome == "failed")
+        self._slot.event = ToolResult(call_id=self._call_id, is_error=failed or None, synthetic=made_up or None)
+
+
+class AgUiMapper(Dispatcher):
+    """Maps AG-UI events."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._outputs = Outputs(self.items, self._begin_user)
+        self._results: list[_Result] = []  # not settled yet
+        self._running = False
+        self.handlers = {
+            "RUN_STARTED": self._run_started,
+            "RUN_FINISHED": self._run_finished,
+            "RUN_ERROR": self._run_error,
+            **self._outputs.handlers(),
+            "TOOL_CALL_RESULT": self._tool_call_result,
+            "REASONING_ENCRYPTED_VALUE": self._encrypted_value,
+            "MESSAGES_SNAPSHOT": self._messages_snapshot,
+            "ACTIVITY_SNAPSHOT": self._activity_snapshot,
+            **dict.fromkeys(_IGNORED, ignore),
+        }
+
+    def take(self, at: int, name: str, event: Object) -> None:
+        """Handle one event; first settle what it does not go on with."""
+        self._outputs.before(name)
+        if name not in _AMID_RESULTS:
+            self._settle_results(last=name in {"RUN_FINISHED", "RUN_ERROR"})
+        super().take(at, name, event)
+
+    def finish(self) -> None:
+        """Settle the results at the log's end."""
+        self._settle_results(last=False)
+
+    # Runs
+
+    def _run_started(self, at: int, event: Object) -> None:
+        if self._running:
+            raise MisfitError("the run before has no terminal")
+        self.items.put(at, _root(event))
+        self._running, self.over = True, False
+        self._outputs.unanswered.clear()
+        self._outputs.given()
+
+    def _run_finished(self, at: int, event: Object) -> None:
+        outcome = None if event.get("outcome") is None else text(record(event, "outcome"), "type")
+        self._stop(at, RunStop(reason=_REASONS.get(outcome, "completed"), detail=outcome))
+
+    def _run_error(self, at: int, event: Object) -> None:
+        stop = RunStop(reason="error", detail=maybe_text(event, "message"))
+        if not self._running and not self.over:  # it failed before it could say that it started
+            self.items.put(at, _root({}))
+        self._stop(at, stop)
+
+    def _stop(self, at: int, stop: RunStop) -> None:
+        self.items.finish_all()
+        self.items.put(at, stop)
+        self._running, self.over = False, True
+
+    # What the model is given
+
+    def _tool_call_result(self, at: int, event: Object) -> None:
+        call_id = text(event, "toolCallId")
+        self._results.append(_Result(self.items.hold(at), call_id, event))
+        self._outputs.unanswered.discard(call_id)
+        self._outputs.given()
+
+    def _encrypted_value(self, _at: int, event: Object) -> None:
+        outcome = _outcome(event.get("encryptedValue"))
+        for result in self._results:
+            if outcome is not None and result.message_id == event.get("entityId"):
+                result.outcome = outcome
+
+    def _settle_results(self, *, last: bool) -> None:
+        for result in self._results:
+            result.settle(last=last)
+        self._results.clear()
+
+    def _messages_snapshot(self, at: int, event: Object) -> None:
+        """It restates the conversation, but may hold the only answer to a call."""
+        for message in records(event, "messages"):
+            call_id = message.get("toolCallId")
+            if message.get("role") == "tool" and isinstance(call_id, str) and call_id in self._outputs.unanswered:
+                self.items.put(at, ToolResult(call_id=call_id))
+                self._outputs.unanswered.discard(call_id)
+                self._outputs.given()
+
+    def _activity_snapshot(self, at: int, event: Object) -> None:
+        if text(event, "activityType") != _ENQUEUED:
+            return
+        delivery = self._delivery()
+        messages = [
+            user_message(message, "content", delivery=delivery)
+            for message in records(record(event, "content"), "messages")
+            if message.get("role") == "user"
+        ]
+        for message in messages:
+            self._bound(at, delivery)
+            self.items.put(at, message)
+        self._outputs.given()
+
+    def _begin_user(self, at: int, key: Hashable, name: str) -> None:
+        delivery = self._delivery()
+        self._bound(at, delivery)
+        self.items.begin(key, lambda said: UserMessage(text=said, id=name, delivery=delivery), at)
+        self._outputs.given()
+
+    def _delivery(self) -> Delivery | None:
+        """How the model takes a message now: after a response without calls it is a follow-up."""
+        if not self._running:
+            return None
+        return "followUp" if self._outputs.said and not self._outputs.called else "steer"
+
+    def _bound(self, at: int, delivery: Delivery | None) -> None:
+        """The runtime says no stop before a follow-up that it answers in the same run."""
+        if delivery == "followUp":
+            self.items.put(at, RunStop(reason="completed", source="adapter"))
+
+
+def _root(event: Object) -> UserMessage:
+    """The root of a run: the last user message of its input, where the event repeats it."""
+    try:
+        asked = [said for said in records(record(event, "input"), "messages") if said.get("role") == "user"]
+        return user_message(asked[-1], "content", source="adapter")
+    except (MisfitError, IndexError):
+        return UserMessage(text="", source="adapter")
+
+
+def _outcome(encrypted: object) -> str | None:
+    """How a tool fared, which pydantic-ai hides in a value that is not encrypted at all."""
+    try:
+        match json.loads(encrypted) if isinstance(encrypted, str) else None:
+            case {"pydantic_ai": {"outcome": str(outcome)}}:
+                return outcome
+            case _:
+                return None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _recognises(values: Sequence[dict[str, Any]]) -> bool:
+    return any(re.fullmatch(r"RAW|CUSTOM|[A-Z]+(_[A-Z]+)+", str(value.get("type"))) for value in values)
+
+
+AG_UI: Final = Format(
+    name="ag-ui",
+    title="AG-UI event stream",
+    whole=True,
+    client_calls=True,
+    recognises=_recognises,
+    mapper=AgUiMapper,
+)

@@ -1,0 +1,136 @@
+"""The items of an AG-UI stream: texts, reasoning and tool calls, each with START, deltas and END, or in chunks."""
+
+from collections.abc import Callable, Hashable, Mapping
+from typing import Final
+
+from turncheck.model.core.events import AgentOutput
+
+from .dispatch import Handler
+from .fields import MisfitError, Object, maybe_text, text
+from .items import NATIVE, Items, said
+
+_AMID_CHUNKS: Final = {"RAW", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "REASONING_ENCRYPTED_VALUE", "SUBAGENT_STARTED"}
+"""Chunks stay open across these."""
+_THINKING: Final = "THINKING"
+
+
+class Outputs:
+    """Gathers the model's items; texts of the user, which come in the same way, go to *begin_user*.
+
+    ``said`` and ``called``: what the model made since it was last given something. ``unanswered``: calls of this run.
+    """
+
+    def __init__(self, items: Items, begin_user: Callable[[int, Hashable, str], None]) -> None:
+        self.said = self.called = False
+        self.unanswered: set[str] = set()
+        self._items = items
+        self._begin_user = begin_user
+        self._chunk: tuple[str, Hashable] | None = None  # the item that chunks are gathered for, and their type
+        self._others: set[Hashable] = set()  # messages that are not the model's
+        self._thinking_span = False
+
+    def handlers(self) -> Mapping[str, Handler]:
+        """The handlers of all item events."""
+        return {
+            **self._family("TEXT_MESSAGE", "CONTENT", "messageId", self._begin_text),
+            **self._family("REASONING_MESSAGE", "CONTENT", "messageId", self._begin_reasoning),
+            **self._family("TOOL_CALL", "ARGS", "toolCallId", self._begin_call),
+            "THINKING_START": self._thinking_start,
+            "THINKING_TEXT_MESSAGE_START": self._thinking_text_start,
+            "THINKING_TEXT_MESSAGE_CONTENT": lambda at, event: self._append(_THINKING, at, text(event, "delta")),
+            "THINKING_TEXT_MESSAGE_END": self._thinking_text_end,
+            "THINKING_END": self._thinking_end,
+        }
+
+    def before(self, name: str) -> None:
+        """An event of the type *name* comes: most end the item that was given in chunks."""
+        if self._chunk is not None and name != self._chunk[0] and name not in _AMID_CHUNKS:
+            self._end_chunk()
+
+    def given(self) -> None:
+        """The model was given something: what it makes now is a new response."""
+        self.said = self.called = False
+
+    def _family(
+        self, family: str, piece: str, field: str, begin: Callable[[int, Hashable, Object, str], None]
+    ) -> Mapping[str, Handler]:
+        def start(at: int, event: Object) -> None:
+            name = text(event, field)
+            begin(at, (family, name), event, name)
+
+        def delta(at: int, event: Object) -> None:
+            self._append((family, text(event, field)), at, text(event, "delta"))
+
+        def end(_: int, event: Object) -> None:
+            self._end((family, text(event, field)))
+
+        def chunk(at: int, event: Object) -> None:
+            name, piece = maybe_text(event, field), maybe_text(event, "delta")
+            if name is not None and self._chunk != (f"{family}_CHUNK", (family, name)):
+                begin(at, (family, name), event, name)
+                self._end_chunk()
+                self._chunk = f"{family}_CHUNK", (family, name)
+            if self._chunk is None:
+                raise MisfitError(f"{field} is missing, and no item is open")
+            self._append(self._chunk[1], at, piece or "")
+
+        return {f"{family}_START": start, f"{family}_{piece}": delta, f"{family}_END": end, f"{family}_CHUNK": chunk}
+
+    def _begin_text(self, at: int, key: Hashable, event: Object, name: str) -> None:
+        role = maybe_text(event, "role") or "assistant"
+        if role == "assistant":
+            self._items.begin(key, said("assistant"))
+            self._others.discard(key)
+            return
+        self._others.add(key)
+        if role == "user":
+            self._begin_user(at, key, name)
+        else:
+            self._items.begin(key, lambda _: NATIVE)
+
+    def _begin_reasoning(self, _at: int, key: Hashable, _event: Object, _name: str) -> None:
+        self._items.begin(key, said("reasoning"))
+
+    def _begin_call(self, at: int, key: Hashable, event: Object, name: str) -> None:
+        tool = text(event, "toolCallName")
+        self._items.begin(key, lambda _: AgentOutput(kind="tool-call", call_id=name, tool=tool), at)
+        self.unanswered.add(name)
+        self.said = self.called = True
+
+    def _append(self, key: Hashable, at: int, piece: str) -> None:
+        self._check(key)
+        self._items.append(key, at, piece)
+        if piece and key not in self._others:
+            self.said = True
+
+    def _end(self, key: Hashable) -> None:
+        self._check(key)
+        self._items.finish(key)
+
+    def _check(self, key: Hashable) -> None:
+        if key not in self._items:
+            raise MisfitError("its item is not open")
+
+    def _end_chunk(self) -> None:
+        if self._chunk is not None:
+            self._items.finish(self._chunk[1])
+            self._chunk = None
+
+    # Reasoning as it was before version 1.0: no ids, one item from START to END.
+
+    def _thinking_start(self, _at: int, _event: Object) -> None:
+        self._thinking_span = True
+        self._items.begin(_THINKING, said("reasoning"))
+
+    def _thinking_text_start(self, _at: int, _event: Object) -> None:
+        if _THINKING not in self._items:  # no span, or the run before cut one
+            self._thinking_span = False
+            self._items.begin(_THINKING, said("reasoning"))
+
+    def _thinking_text_end(self, _at: int, _event: Object) -> None:
+        if not self._thinking_span:
+            self._end(_THINKING)
+
+    def _thinking_end(self, _at: int, _event: Object) -> None:
+        self._thinking_span = False
+        self._end(_THINKING)

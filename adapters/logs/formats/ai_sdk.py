@@ -1,0 +1,178 @@
+"""AI SDK 6: the UI message stream, as SSE or one chunk a line. One stream is one assistant message, thus one run.
+
+User messages do not show: the run's root is its first chunk. A call counts from its first chunk on, but only once its
+input is whole; an abort in the middle leaves none. ``error`` is the terminal where no ``finish`` or ``abort`` follows.
+"""
+
+import re
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, Final
+
+from turncheck.model.core.events import AgentOutput, Fault, OutputKind, RunStop, ToolResult, UserMessage
+
+from .dispatch import Dispatcher, Handler, ignore
+from .fields import MisfitError, Object, maybe_flag, maybe_text, text
+from .items import NATIVE, Slot, said
+from .mapping import Format, Mapped
+
+_CHUNK: Final = re.compile(
+    r"(start|finish)-step|(text|reasoning)-(start|delta|end)|tool-(input|output|approval)-\w+|data-.+"
+    r"|source-(url|document)|message-metadata"
+)
+_BARE: Final = {"start", "error", "abort", "finish", "file"}
+"""Chunks whose type is a word that other formats might use as well."""
+
+
+class AiSdkMapper(Dispatcher):
+    """Maps UI message chunks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._running = False
+        self._response: int | None = None
+        self._calls: set[str] = set()
+        self._said = False  # this stream has an output
+        self._error: tuple[Slot, RunStop] | None = None  # the latest, a terminal if none follows
+        self.handlers = {
+            "start": ignore,
+            "start-step": self._start_step,
+            "finish-step": ignore,
+            **self._texts("text", "assistant"),
+            **self._texts("reasoning", "reasoning"),
+            "tool-input-start": self._tool_input_start,
+            "tool-input-delta": self._tool_input_delta,
+            "tool-input-available": self._tool_input,
+            "tool-input-error": self._tool_input,
+            "tool-output-available": self._tool_output_available,
+            "tool-output-error": self._tool_output_failed,
+            "tool-output-denied": self._tool_output_failed,
+            "tool-approval-request": ignore,
+            "error": self._on_error,
+            "abort": self._on_abort,
+            "finish": self._on_finish,
+        }
+
+    def value(self, at: int, value: Any) -> Iterator[Mapped]:
+        """Take the chunk at position *at*, or the stream's end ``[DONE]``, which is no event."""
+        if value != "[DONE]":
+            return super().value(at, value)
+        self.finish()
+        self._running = self.over = False  # another stream may follow
+        return self.items.drain()
+
+    def take(self, at: int, name: str, event: Object) -> None:
+        """Handle one chunk; the first one of a stream, whichever it is, begins the run."""
+        if not self._running and not self.over:
+            self.items.put(at, UserMessage(text="", source="adapter"))
+            self._running, self._said, self._response = True, False, None
+            self._calls.clear()
+        super().take(at, name, event)
+
+    def finish(self) -> None:
+        """At the stream's end a last error is the terminal."""
+        if self._error is not None:
+            slot, stop = self._error
+            slot.event, self._error = stop, None
+
+    # Items
+
+    def _start_step(self, _at: int, _event: Object) -> None:
+        self._response = (self._response or 0) + 1
+
+    def _texts(self, family: str, kind: OutputKind) -> dict[str, Handler]:
+        def start(_: int, event: Object) -> None:
+            self.items.begin((family, text(event, "id")), said(kind, self._response_id()))
+
+        def delta(at: int, event: Object) -> None:
+            key, piece = (family, text(event, "id")), text(event, "delta")
+            self._append(key, at, piece)
+            self._said = self._said or piece != ""
+
+        def end(_: int, event: Object) -> None:
+            self.items.finish((family, text(event, "id")))
+
+        return {f"{family}-start": start, f"{family}-delta": delta, f"{family}-end": end}
+
+    def _tool_input_start(self, at: int, event: Object) -> None:
+        call_id = text(event, "toolCallId")
+        self.items.begin(("call", call_id), lambda _: NATIVE, at)
+        self._calls.add(call_id)
+        self._said = True
+
+    def _tool_input_delta(self, at: int, event: Object) -> None:
+        self._append(("call", text(event, "toolCallId")), at, text(event, "inputTextDelta"))
+
+    def _tool_input(self, at: int, event: Object) -> None:
+        call_id, tool = text(event, "toolCallId"), text(event, "toolName")
+        key = "call", call_id
+        if key not in self.items:
+            self.items.begin(key, lambda _: NATIVE, at)
+        response = self._response_id()
+        self.items.finish(key, AgentOutput(kind="tool-call", call_id=call_id, tool=tool, response_id=response))
+        self._calls.add(call_id)
+        self._said = True
+
+    def _tool_output_available(self, at: int, event: Object) -> None:
+        if not maybe_flag(event, "preliminary"):  # else a report of progress
+            self._result(at, ToolResult(call_id=text(event, "toolCallId")))
+
+    def _tool_output_failed(self, at: int, event: Object) -> None:
+        self._result(at, ToolResult(call_id=text(event, "toolCallId"), is_error=True))
+
+    def _result(self, at: int, result: ToolResult) -> None:
+        """Put a result, unless it is the client's answer to a call of the stream before: that run is over."""
+        if self._said or self.over or result.call_id in self._calls:
+            self.items.put(at, result)
+
+    def _append(self, key: Hashable, at: int, piece: str) -> None:
+        if key not in self.items:
+            raise MisfitError("its item is not open")
+        self.items.append(key, at, piece)
+
+    def _response_id(self) -> str | None:
+        return None if self._response is None else f"step-{self._response}"
+
+    # Terminals
+
+    def _on_error(self, at: int, event: Object) -> None:
+        stop = RunStop(reason="error", detail=text(event, "errorText"))
+        self._pass_error()
+        self._error = self.items.hold(at), stop
+
+    def _on_abort(self, at: int, event: Object) -> None:
+        reason = maybe_text(event, "reason")
+        self._pass_error()
+        self._stop(at, RunStop(reason="interrupted", detail=reason))
+
+    def _on_finish(self, at: int, event: Object) -> None:
+        reason = maybe_text(event, "finishReason")
+        failed = self._pass_error() or reason == "error"
+        self._stop(at, RunStop(reason="error" if failed else "completed", detail=reason))
+
+    def _stop(self, at: int, stop: RunStop) -> None:
+        self.items.finish_all()
+        self.items.put(at, stop)
+        self._running, self.over = False, True
+
+    def _pass_error(self) -> bool:
+        """A remembered error turns out to be no terminal; tell whether there was one."""
+        if self._error is None:
+            return False
+        self._error[0].event = Fault()
+        self._error = None
+        return True
+
+
+def _recognises(values: Sequence[dict[str, Any]]) -> bool:
+    names = [str(value.get("type")) for value in values]
+    return any(map(_CHUNK.fullmatch, names)) or _BARE.issuperset(names)
+
+
+AI_SDK: Final = Format(
+    name="ai-sdk",
+    title="AI SDK UI message stream",
+    whole=True,
+    client_calls=True,
+    recognises=_recognises,
+    mapper=AiSdkMapper,
+)

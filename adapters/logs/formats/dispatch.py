@@ -1,0 +1,62 @@
+"""A mapper that gives each event to the handler of its type: what the formats of event streams have in common."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+from turncheck.model.core.events import Malformed
+
+from .fields import MisfitError, Object, no_event
+from .items import NATIVE, Items
+from .mapping import Mapped
+
+Handler: TypeAlias = Callable[[int, Object], None]
+
+
+class Dispatcher:
+    """Handlers put what an event maps to into ``items``; one that puts nothing leaves a ``Native`` on its line.
+
+    A handler raises MisfitError before it changes anything. While ``over`` is set, no run is open: an event that has a
+    handler is an anomaly even where it maps to nothing, for nothing of a run comes after its terminal (X-3).
+    """
+
+    handlers: Mapping[str, Handler]
+
+    def __init__(self) -> None:
+        self.items = Items()
+        self.over = False
+
+    def value(self, at: int, value: Any) -> Iterator[Mapped]:
+        """Take the value at position *at*; yield what is settled by now."""
+        match value:
+            case {"type": str(name)}:
+                self._event(at, name, value)
+            case _:
+                self.items.put(at, no_event(value))
+        return self.items.release()
+
+    def _event(self, at: int, name: str, event: Object) -> None:
+        try:
+            self.take(at, name, event)
+        except MisfitError as misfit:
+            self.items.put(at, Malformed(f"{name}: {misfit}"))
+        if self.items.last != at:
+            late = self.over and name in self.handlers
+            self.items.put(at, Malformed(f"{name}: the run is over") if late else NATIVE)
+
+    def take(self, at: int, name: str, event: Object) -> None:
+        """Handle one event. Raises MisfitError."""
+        handler = self.handlers.get(name)
+        if handler is not None:
+            handler(at, event)
+
+    def finish(self) -> None:
+        """Settle what the log's end settles; open items end by themselves."""
+
+    def end(self) -> Iterator[Mapped]:
+        """The log is over: yield what was held back."""
+        self.finish()
+        return self.items.drain()
+
+
+def ignore(_at: int, _event: Object) -> None:
+    """Handle an event that belongs to a run and means nothing to the core."""

@@ -1,0 +1,97 @@
+"""Typed access to the fields of foreign events; what does not fit is reported with the field's name."""
+
+import json
+from collections.abc import Mapping
+from typing import TypeAlias, cast
+
+from msgspec import Raw
+
+from turncheck.model.core.events import Delivery, Malformed, Source, UserMessage
+
+Object: TypeAlias = Mapping[str, object]
+
+
+class MisfitError(ValueError):
+    """A foreign event lacks what its mapping needs, or comes where it may not; the text says what."""
+
+
+def no_event(value: object) -> Malformed:
+    """What a value is that has no string as its ``type``; None stands for an unreadable line."""
+    if isinstance(value, dict):
+        return Malformed("type is no string")
+    return Malformed("unreadable line" if value is None else f"not an object: {type(value).__name__}")
+
+
+def text(event: Object, field: str) -> str:
+    """A required string. Raises MisfitError."""
+    value = event.get(field)
+    if isinstance(value, str):
+        return value
+    raise _misfit(field, "string", value)
+
+
+def maybe_text(event: Object, field: str) -> str | None:
+    """A string that may be absent or null. Raises MisfitError."""
+    return None if event.get(field) is None else text(event, field)
+
+
+def maybe_flag(event: Object, field: str) -> bool | None:
+    """A boolean that may be absent or null. Raises MisfitError."""
+    value = event.get(field)
+    if value is None or isinstance(value, bool):
+        return value
+    raise _misfit(field, "boolean", value)
+
+
+def number(event: Object, field: str) -> int:
+    """A required integer. Raises MisfitError."""
+    value = event.get(field)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise _misfit(field, "integer", value)
+
+
+def record(event: Object, field: str) -> Object:
+    """A required object. Raises MisfitError."""
+    value = event.get(field)
+    if isinstance(value, dict):
+        return cast("Object", value)
+    raise _misfit(field, "object", value)
+
+
+def records(event: Object, field: str) -> list[Object]:
+    """A required list of objects. Raises MisfitError."""
+    values = items(event, field)
+    if all(isinstance(value, dict) for value in values):
+        return cast("list[Object]", values)
+    raise MisfitError(f"{field} holds something that is no object")
+
+
+def items(event: Object, field: str) -> list[object]:
+    """A required list. Raises MisfitError."""
+    value = event.get(field)
+    if isinstance(value, list):
+        return cast("list[object]", value)
+    raise _misfit(field, "list", value)
+
+
+def raw(value: object) -> Raw:
+    """A payload, as the core keeps it."""
+    return Raw(json.dumps(value).encode())
+
+
+def user_message(
+    message: Object, field: str, *, delivery: Delivery | None = None, source: Source | None = None
+) -> UserMessage:
+    """What a user said, as a string or a list of parts in *field*. Raises MisfitError."""
+    said = message.get(field)
+    given = message.get("id")
+    identity = given if isinstance(given, str) else None
+    if isinstance(said, str):
+        return UserMessage(text=said, id=identity, delivery=delivery, source=source)
+    parts = [raw(part) for part in items(message, field)]
+    return UserMessage(content=parts, id=identity, delivery=delivery, source=source)
+
+
+def _misfit(field: str, wanted: str, value: object) -> MisfitError:
+    return MisfitError(f"{field} is missing" if value is None else f"{field} is no {wanted}")

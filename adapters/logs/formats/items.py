@@ -1,0 +1,104 @@
+"""A reorder buffer: items open with a first delta, gather the others, and leave in the order of their starts."""
+
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator
+from typing import Final, TypeAlias
+
+from turncheck.model.core.events import AgentOutput, Event, Native, OutputKind
+
+from .mapping import Mapped
+
+NATIVE: Final = Native()
+"""What means nothing to the core."""
+
+Build: TypeAlias = Callable[[str], Event]
+"""From an item's gathered text to its event."""
+
+
+class Slot:
+    """A place in the order whose event is yet to be known; nothing behind it leaves before it is filled."""
+
+    __slots__ = ("at", "event")
+
+    def __init__(self, at: int, event: Event | None = None) -> None:
+        self.at: Final = at
+        self.event = event
+
+
+class _Item:
+    __slots__ = ("build", "pieces", "slot")
+
+    def __init__(self, build: Build, slot: Slot | None) -> None:
+        self.build = build
+        self.slot = slot
+        self.pieces: list[str] = []
+
+
+class Items:
+    """Events on their way to the core, their positions ascending; ``last`` is the latest position that is taken."""
+
+    def __init__(self) -> None:
+        self.last = -1
+        self._slots: deque[Slot] = deque()
+        self._open: dict[Hashable, _Item] = {}
+
+    def put(self, at: int, event: Event) -> None:
+        """Add an event that is complete."""
+        self._add(Slot(at, event))
+
+    def hold(self, at: int) -> Slot:
+        """Keep a place for an event that a later line decides."""
+        return self._add(Slot(at))
+
+    def begin(self, key: Hashable, build: Build, at: int | None = None) -> None:
+        """Open an item at *at*, or else where its first text comes. One that is open under *key* ends here."""
+        self.finish(key)
+        self._open[key] = _Item(build, None if at is None else self.hold(at))
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._open
+
+    def append(self, key: Hashable, at: int, piece: str) -> None:
+        """Add a delta to an open item; the first that is not empty gives a place to an item without one."""
+        item = self._open[key]
+        if piece:
+            item.slot = item.slot or self.hold(at)
+            item.pieces.append(piece)
+
+    def rebuild(self, key: Hashable, build: Build) -> None:
+        """Change what an open item will become."""
+        self._open[key].build = build
+
+    def finish(self, key: Hashable, event: Event | None = None) -> None:
+        """End an item, if it is open: it becomes *event*, or else what it was opened to be."""
+        item = self._open.pop(key, None)
+        if item is not None and item.slot is not None:
+            item.slot.event = event or item.build("".join(item.pieces))
+
+    def finish_all(self, event: Event | None = None) -> None:
+        """End every open item."""
+        for key in tuple(self._open):
+            self.finish(key, event)
+
+    def release(self) -> Iterator[Mapped]:
+        """Let go what is settled."""
+        slots = self._slots
+        while slots and (event := slots[0].event) is not None:
+            yield slots.popleft().at, event
+
+    def drain(self) -> Iterator[Mapped]:
+        """Let everything go: open items end, and a place that nothing filled is ``Native``."""
+        self.finish_all()
+        for slot in self._slots:
+            slot.event = slot.event or NATIVE
+        return self.release()
+
+    def _add(self, slot: Slot) -> Slot:
+        self.last = slot.at
+        self._slots.append(slot)
+        return slot
+
+
+def said(kind: OutputKind, response: str | None = None) -> Build:
+    """What builds a text item from its gathered deltas; one without text is none."""
+    return lambda text: AgentOutput(kind=kind, text=text, response_id=response) if text else NATIVE

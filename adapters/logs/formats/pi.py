@@ -1,0 +1,235 @@
+"""Pi's agent events, bare or as ``pi --mode json`` prints them (with a header, the queues and the retries).
+
+A message shows where the model is given it, and several follow-ups may be answered in one agent run: the boundary
+before each is made explicit. ``agent_end`` has no status; the last assistant message has it. A retry is a second agent
+run without a user message: the ``agent_end`` before it is no stop, so it waits for the line that says so.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from turncheck.model.core.events import Delivery, RunStop, UserMessage
+
+from . import pi_messages
+from .dispatch import Dispatcher
+from .fields import MisfitError, Object, items, maybe_flag, number, record, records, text, user_message
+from .items import NATIVE, Slot, said
+from .mapping import Format
+
+_QUEUES: Final[tuple[tuple[str, Delivery], ...]] = (("steering", "steer"), ("followUp", "followUp"))
+_BEFORE_RETRY: Final = {"auto_retry_start", "compaction_start", "compaction_end"}
+"""After ``agent_end`` these do not settle yet whether the agent goes on by itself."""
+_TYPES: Final = {
+    "agent_start",
+    "agent_end",
+    "turn_start",
+    "turn_end",
+    "message_start",
+    "message_update",
+    "message_end",
+    "tool_execution_start",
+    "tool_execution_update",
+    "tool_execution_end",
+    "queue_update",
+}
+
+
+class PiMapper(Dispatcher):
+    """Maps pi's agent events."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._open = False  # a cycle is under way
+        self._again = False  # the agent will start once more for the same cycle
+        self._started: Slot | None = None  # the agent run's start, until its first message
+        self._stop: tuple[Slot, RunStop] | None = None  # the agent run's end, until it is known to be the cycle's
+        self._responses = 0
+        self._last: Object = {}  # the latest assistant message of this agent run
+        self._answered = False  # the turn before ended with an answer rather than with tool results
+        self._queues: dict[str, list[object]] = {}
+        self._taken: tuple[str, Delivery] | None = None  # what left a queue on the line before
+        self.handlers = {
+            "agent_start": self._agent_start,
+            "turn_end": self._turn_end,
+            "message_start": self._message_start,
+            "message_update": self._message_update,
+            "message_end": self._message_end,
+            "agent_end": self._agent_end,
+            "queue_update": self._queue_update,
+            "auto_retry_start": self._go_on,
+            "auto_retry_end": self._auto_retry_end,
+            "compaction_end": self._compaction_end,
+        }
+
+    def take(self, at: int, name: str, event: Object) -> None:
+        """Handle one event; most settle that the agent run before them was the cycle's last."""
+        if name not in _BEFORE_RETRY:
+            self.finish()
+        super().take(at, name, event)
+        if name != "queue_update":
+            self._taken = None
+
+    def finish(self) -> None:
+        """The stop that was held back is one."""
+        if self._stop is not None:
+            slot, stop = self._stop
+            slot.event, self._stop, self._open = stop, None, False
+
+    # Agent runs
+
+    def _agent_start(self, at: int, _event: Object) -> None:
+        if self._open and not self._again:
+            raise MisfitError("the agent run before has not ended")
+        self._started, self._again = self.items.hold(at), False
+        self._last, self._answered = {}, False
+
+    def _begin(self, *, by_user: bool) -> None:
+        """The agent run's first message: if no user sent it, the start itself is the root of a new cycle."""
+        if self._started is not None:
+            rootless = not by_user and not self._open
+            self._started.event = UserMessage(text="", source="adapter") if rootless else NATIVE
+            self._started, self._open = None, True
+
+    def _agent_end(self, at: int, event: Object) -> None:
+        added = records(event, "messages") if "messages" in event else []
+        answers = [message for message in added if message.get("role") == "assistant"]
+        stop, again = pi_messages.stop(answers[-1] if answers else self._last), maybe_flag(event, "willRetry")
+        self._begin(by_user=False)
+        self.items.finish_all()
+        self._stop = self.items.hold(at), stop
+        if again:
+            self._go_on(at, event)
+
+    def _go_on(self, _at: int, _event: Object) -> None:
+        """The agent starts once more by itself, so its end was not the cycle's."""
+        if self._stop is not None:
+            self._stop[0].event = NATIVE
+            self._stop, self._again = None, True
+
+    def _auto_retry_end(self, at: int, event: Object) -> None:
+        """A retry that was given up while it waited: no agent run says the end."""
+        if not maybe_flag(event, "success") and self._open and self._again:
+            self.items.put(at, RunStop(reason="error", source="adapter"))
+            self._open = self._again = False
+
+    def _compaction_end(self, at: int, event: Object) -> None:
+        if maybe_flag(event, "willRetry"):
+            self._go_on(at, event)
+        else:
+            self.finish()
+
+    # Messages
+
+    def _turn_end(self, _at: int, event: Object) -> None:
+        self._answered = not items(event, "toolResults")
+
+    def _message_start(self, at: int, event: Object) -> None:
+        message = record(event, "message")
+        match message.get("role"):
+            case "user":
+                self._user(at, message)
+            case "assistant":
+                self._begin(by_user=False)
+                self.items.finish_all()
+                self._responses += 1
+            case "toolResult":
+                self.items.put(at, pi_messages.result(message))
+            case _:
+                pass
+
+    def _user(self, at: int, message: Object) -> None:
+        delivery = self._delivery(message)
+        root_or_steer = user_message(message, "content", delivery=delivery)
+        self._begin(by_user=True)
+        if delivery == "followUp":
+            self.items.put(at, RunStop(reason="completed", source="adapter"))
+        self.items.put(at, root_or_steer)
+        self._open, self._answered = True, False
+
+    def _delivery(self, message: Object) -> Delivery | None:
+        """How the model takes a user's message: the queue that it left says it, or else what the turn before was."""
+        if not self._open:
+            return None
+        if self._taken is not None and self._taken[0] == _plain(message):
+            return self._taken[1]
+        return "followUp" if self._answered else "steer"
+
+    def _queue_update(self, _at: int, event: Object) -> None:
+        now = {field: items(event, field) for field, _ in _QUEUES}
+        self._taken = None
+        for field, delivery in _QUEUES:
+            before = self._queues.get(field, [])
+            gone = [entry for entry in before if before.count(entry) > now[field].count(entry)]
+            if gone and self._taken is None:
+                self._taken = str(gone[0]), delivery
+        self._queues = now
+
+    # Responses
+
+    def _message_update(self, at: int, event: Object) -> None:
+        update = record(event, "assistantMessageEvent")
+        family, _, phase = text(update, "type").rpartition("_")
+        if family not in {"text", "thinking", "toolcall"}:
+            return
+        index = number(update, "contentIndex")
+        piece = text(update, "delta") if phase == "delta" else ""
+        call = (
+            pi_messages.output(record(update, "toolCall"), self._response())
+            if (family, phase) == ("toolcall", "end")
+            else None
+        )
+        if index not in self.items:
+            self._open_item(index, family, at)
+        self.items.append(index, at, piece)
+        if call is not None:
+            self.items.rebuild(index, lambda _: call)
+
+    def _open_item(self, index: int, family: str, at: int) -> None:
+        """Open an item as its deltas make it; ``message_end`` has the last word, unless the log ends before."""
+        response = self._response()
+        match family:
+            case "text":
+                self.items.begin(index, said("assistant", response), at)
+            case "thinking":
+                self.items.begin(index, said("reasoning", response), at)
+            case _:
+                self.items.begin(index, lambda _: NATIVE, at)
+
+    def _message_end(self, at: int, event: Object) -> None:
+        message = record(event, "message")
+        if message.get("role") != "assistant":
+            return
+        for index, output in enumerate(pi_messages.outputs(message, self._response())):
+            if index in self.items:
+                self.items.finish(index, output or NATIVE)
+            elif output is not None:
+                self.items.put(at, output)
+        self.items.finish_all(NATIVE)
+        self._last = message
+
+    def _response(self) -> str:
+        """The responses have no ids of their own."""
+        return f"response-{self._responses}"
+
+
+def _plain(message: Object) -> object:
+    """A user's message as the queues show it: its text."""
+    match message.get("content"):
+        case str(said):
+            return said
+        case _:
+            return next((part.get("text") for part in records(message, "content")), None)
+
+
+def _recognises(values: Sequence[dict[str, Any]]) -> bool:
+    return any(str(value.get("type")) in _TYPES for value in values)
+
+
+PI: Final = Format(
+    name="pi",
+    title="pi agent events",
+    whole=False,
+    client_calls=False,
+    recognises=_recognises,
+    mapper=PiMapper,
+)

@@ -1,0 +1,43 @@
+"""Pi's messages, which its agent events and its session files share."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from turncheck.model.core.events import AgentOutput, RunStop, Source, StopReason, ToolResult
+
+from .fields import Object, maybe_flag, maybe_text, records, text
+
+_REASONS: Final[Mapping[str | None, StopReason]] = {"aborted": "interrupted", "error": "error"}
+"""``stopReason`` of the last assistant message → how the run ended; all others (stop, length, …) completed it."""
+
+
+def outputs(message: Object, response: str | None) -> list[AgentOutput | None]:
+    """The items of an assistant message, None for a part that is none: empty, redacted or of another kind."""
+    return [output(part, response) for part in records(message, "content")]
+
+
+def output(part: Object, response: str | None) -> AgentOutput | None:
+    """The item that one part of an assistant message is. Raises MisfitError."""
+    match part.get("type"):
+        case "text":
+            said = text(part, "text")
+            return AgentOutput(kind="assistant", text=said, response_id=response) if said else None
+        case "thinking":
+            thought = "" if maybe_flag(part, "redacted") else text(part, "thinking")
+            return AgentOutput(kind="reasoning", text=thought, response_id=response) if thought else None
+        case "toolCall":
+            call_id, tool = text(part, "id"), text(part, "name")
+            return AgentOutput(kind="tool-call", call_id=call_id, tool=tool, response_id=response)
+        case _:
+            return None
+
+
+def result(message: Object) -> ToolResult:
+    """The result that a toolResult message is. Raises MisfitError."""
+    return ToolResult(call_id=text(message, "toolCallId"), is_error=maybe_flag(message, "isError") or None)
+
+
+def stop(message: Object, source: Source | None = None) -> RunStop:
+    """The end of a run whose last assistant message is *message*. Raises MisfitError."""
+    reason = maybe_text(message, "stopReason")
+    return RunStop(reason=_REASONS.get(reason, "completed"), detail=maybe_text(message, "errorMessage"), source=source)

@@ -1,0 +1,129 @@
+"""A conversation over the protocol with a process that is replaced when it breaks."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from .errors import DiedError, StartError, TargetError
+from .messages import VERSION, Answer, Hello, HelloAnswer, Message, Stop, encode, expected, read_answer, read_hello, see
+from .process import Child
+
+RESTARTS: Final = 5
+"""How often a broken process is replaced: enough for a law to shrink a little, and an end for what always breaks."""
+START_SECONDS: Final = 10.0
+"""For the answer to hello: frameworks take seconds to import. A longer timeout of the user's counts here too."""
+
+
+class Connection:
+    """The process that *command* runs; *name* is the target's text, *environment* is added to our own.
+
+    ``last_words`` are the last lines of the log of the process that was ended last. ``generation`` changes whenever a
+    process ends: what it remembered is gone. Raises StartError where it can't be started or is no implementation of
+    this protocol, and TargetError for a hello that goes wrong otherwise.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        command: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        timeout: float,
+        start_seconds: float = START_SECONDS,
+        hash_seed: int | None = None,
+    ) -> None:
+        self.name: Final = name
+        self.generation = 0
+        self.last_words: tuple[str, ...] = ()
+        self._command = tuple(command)
+        self._environment = dict(environment or {})
+        self.timeout: Final = timeout
+        self._start_seconds = max(timeout, start_seconds)
+        self._hash_seed = hash_seed or 0  # fixed where nobody asks for another: two runs must not differ by it
+        self._seq = 0
+        self._breaks = 0
+        self._broke: TargetError | None = None
+        self._child: Child | None
+        self._child, self.hello = self._start()
+
+    def again(self, hash_seed: int) -> "Connection":
+        """The same implementation in a new process with this PYTHONHASHSEED."""
+        return Connection(
+            self.name,
+            command=self._command,
+            environment=self._environment,
+            timeout=self.timeout,
+            start_seconds=self._start_seconds,
+            hash_seed=hash_seed,
+        )
+
+    def next_seq(self) -> int:
+        """The number of the next message."""
+        self._seq += 1
+        return self._seq
+
+    def ask(self, message: Message, seconds: float | None = None) -> Answer:
+        """Send *message* and read its answer within *seconds* (the timeout, where None).
+
+        A process that broke before is replaced first. Raises TargetError, and what ``read_answer`` says.
+        """
+        child = self.living()
+        try:
+            return read_answer(child.ask(_line(message), seconds or self.timeout), self._seq)
+        except TargetError as error:
+            raise self.broken(error, message) from error.__cause__
+
+    def broken(self, error: TargetError, message: Message) -> TargetError:
+        """*error*, completed; whatever process it came from is not trusted any more."""
+        child = self._child
+        self.kill()
+        if child is not None:
+            error.stderr = child.stderr  # only now: its last words may have come after what is wrong
+        self._broke = error
+        self._breaks += 1
+        error.while_asking(_line(message), expected(message), see(message))
+        return error
+
+    def living(self) -> Child:
+        """The process; a new one where the last was ended. Raises what ended it once there were enough."""
+        if self._child is not None and self._child.alive:
+            return self._child
+        if self._broke is not None and self._breaks > RESTARTS:
+            raise self._broke
+        if self._child is not None:  # it ended without a word to us
+            self.kill()
+        self._child, _ = self._start()
+        return self._child
+
+    def kill(self) -> None:
+        """End the process as a crash would; the next message starts a new one."""
+        if self._child is not None:
+            self._child.kill()
+            self.last_words = self._child.stderr
+            self._child = None
+            self.generation += 1
+
+    def close(self) -> None:
+        """Ask it to stop, and leave no process behind."""
+        if self._child is not None:
+            self._child.close(_line(Stop()))
+            self._child = None
+            self.generation += 1
+
+    def _start(self) -> tuple[Child, HelloAnswer]:
+        hello = Hello(VERSION)
+        environment = {**os.environ, **self._environment, "PYTHONHASHSEED": str(self._hash_seed)}
+        child = Child(self._command, environment)
+        try:
+            return child, read_hello(child.ask(_line(hello), self._start_seconds))
+        except TargetError as error:
+            child.kill()
+            died = isinstance(error, DiedError)
+            told = StartError(f"cannot start: {error.problem}", came=error.came) if died else error
+            told.stderr = child.stderr
+            told.while_asking(_line(hello), expected(hello), see(hello))
+            raise told from error.__cause__
+
+
+def _line(message: Message) -> bytes:
+    return encode(message) + b"\n"

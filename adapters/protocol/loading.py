@@ -1,0 +1,97 @@
+"""From ``module:attribute`` to a Python projector, or a runtime's adapter, that the worker can serve."""
+
+import importlib
+import inspect
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any, Final, cast
+
+import msgspec
+
+from ..kit.turncheck_kit import Adapter
+from .messages import Implementation, Profile
+
+REFERENCE: Final = "turncheck.adapters.targets.reference_projector:Reference"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A Python projector: what it is called with, who it is and what it claims."""
+
+    project: Callable[..., Any]
+    feed: Callable[[Sequence[Any]], Any] | None
+    reset: Callable[[], Any]
+    implementation: Implementation
+    profile: Profile
+
+
+def load(text: str) -> Loaded | Adapter:
+    """Import what *text* names and find out what it can: a projector, or a runtime's adapter.
+
+    An adapter is an object or a class of the helper library's ``Adapter``, or of its methods.
+
+    An attribute is a function of the events, or an object or a class with ``project``, and perhaps ``feed`` and
+    ``reset``; a ``policies`` parameter of ``project`` declares that capability. Its attributes ``profile`` (a dict,
+    whose keys override what was found out) and ``implementation`` are optional.
+
+    Raises ValueError or TypeError where the attribute is no projector, msgspec.ValidationError where its profile is
+    none, and whatever importing and instantiating it raises.
+    """
+    module_name, _, attribute = (REFERENCE if text == "reference" else text).partition(":")
+    module = importlib.import_module(module_name)
+    found: Any = module
+    for name in attribute.split("."):
+        try:
+            found = getattr(found, name)
+        except AttributeError:
+            public = ", ".join(name for name in dir(found) if not name.startswith("_"))
+            raise ValueError(f"{module_name} has no {attribute!r}; it has: {public}") from None
+    return loaded(found, text, module_name)
+
+
+def loaded(found: Any, text: str, module_name: str) -> Loaded | Adapter:
+    """What *found* can, as ``load`` says, which gets it from *module_name* by *text*."""
+    projector = found() if isinstance(found, type) else found
+    if hasattr(projector, "reset") and hasattr(projector, "user"):
+        return cast(Adapter, projector)
+    project = projector if inspect.isroutine(projector) else getattr(projector, "project", projector)
+    if not callable(project):
+        raise TypeError(f"{text} is neither a function of the events nor an object with `project`: {projector!r}")
+    feed = getattr(projector, "feed", None)
+    return Loaded(
+        project=project,
+        feed=feed,
+        reset=getattr(projector, "reset", _no_reset if feed else _nothing_to_forget),
+        implementation=_implementation(text, module_name, projector),
+        profile=_profile(project, feed, getattr(projector, "profile", {})),
+    )
+
+
+def _profile(project: Callable[..., Any], feed: object, given: Mapping[str, Any]) -> Profile:
+    takes_policies = "policies" in inspect.signature(project).parameters
+    able = {"policies": takes_policies, "feed": feed is not None, "steps": True, "rounds": True}
+    found = {"roles": ["projector"], "capabilities": [name for name, has in able.items() if has]}
+    return msgspec.convert({**found, **given}, Profile)
+
+
+def _implementation(text: str, module_name: str, projector: object) -> Implementation:
+    """As the projector says; else its own text, and the version of the package or the distribution it comes from."""
+    given = getattr(projector, "implementation", None)
+    if given is not None:
+        return msgspec.convert(given, Implementation, from_attributes=True)
+    package = module_name.partition(".")[0]
+    version = getattr(sys.modules[package], "__version__", None)
+    if version is None:
+        distributions = metadata.packages_distributions().get(package, ())
+        version = metadata.version(distributions[0]) if distributions else "unknown"
+    return Implementation(text, str(version), "python")
+
+
+def _nothing_to_forget() -> None:
+    pass
+
+
+def _no_reset() -> None:
+    raise NotImplementedError("a projector with `feed` needs a `reset` that forgets what was fed")

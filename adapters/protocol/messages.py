@@ -1,0 +1,275 @@
+"""Version 1 of the adapter protocol: its messages, both directions, and the strict reading of answers.
+
+One JSON object a line, camelCase, on stdin and stdout of a long-lived process. The harness sends a message and waits
+for its answer; every answer but hello's repeats ``seq``.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from turncheck.model.core.policies import Policies
+from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
+
+from .errors import DOCUMENT, ImplementationError, RubbishError, StartError, UnsupportedError
+
+VERSION: Final = 1
+
+Role: TypeAlias = Literal["projector", "runtime"]
+
+CAPABILITIES: Final[Mapping[str, str]] = {
+    "policies": "honours the policies of `project`",
+    "feed": "projects incrementally: `feed`, and `project` with no events",
+    "steps": "yields the ResolutionStep view; without it, cycles have no `steps`",
+    "rounds": "yields the InferenceLoop view; without it, cycles have no `rounds`",
+}
+"""What a projector may declare. A declared capability that is not there is a failure; other names are left alone."""
+
+RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
+    "steer": "a message with delivery steer joins the active run",
+    "follow-up": "a message with delivery followUp waits for the next run",
+    "abort": "a run can be aborted",
+    "tools": "executes the model's tool calls",
+    "serial": "options.policies {tools: serial}: can also run tools one after the other",
+    "tool-failure": "a tool can fail",
+    "model-failure": "the model can fail, in each class",
+    "reasoning": "logs the model's reasoning",
+    "model-input": "shows the whole context that the model is shown",
+    "raw-arguments": "takes a call's arguments as text, well-formed or not",
+    "call-ids": "the model chooses the ids of its calls",
+    "sessions": "several independent sessions",
+    "together": "several stimuli at once",
+    "limits": "limits.maxRounds bounds the model requests of a run",
+    "observer": "a listener that throws, or is slow",
+    "deaf": "tools and a model that ignore an abort",
+    "clock": "a virtual clock that can be advanced",
+    "persistence": "a restart loads what stateDir holds",
+    "images": "messages with images",
+    "usage": "the model's usage",
+}
+"""What a runtime may declare."""
+
+RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "busy": ("reject", "steer", "followUp"),
+    "tools": ("serial", "parallel"),
+    "steerLands": ("after-batch", "after-call"),
+    "abortEnds": ("at-once", "when-released"),
+}
+"""A runtime's own policies that have a set of values; the projection's are ``VALUES`` of model.policies."""
+
+
+class Implementation(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Who answers, for reports."""
+
+    name: str
+    version: str
+    language: str
+    homepage: str | None = None
+
+
+class Profile(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """What an implementation claims to be: roles, the machine it follows, its policies and capabilities."""
+
+    roles: tuple[Role, ...]
+    capabilities: tuple[str, ...]
+    machine: str | None = None
+    policies: dict[str, Any] = {}
+
+    def can(self, capability: str) -> bool:
+        """Whether *capability* is declared."""
+        return capability in self.capabilities
+
+    def projection_policies(self) -> Policies:
+        """The policies under which it projects when none are sent; a runtime's own are left out.
+
+        Raises msgspec.ValidationError where one has a value that is none of its set.
+        """
+        names = Policies.__struct_encode_fields__
+        return msgspec.convert({name: self.policies[name] for name in names if name in self.policies}, Policies)
+
+
+class _Message(msgspec.Struct, frozen=True, rename="camel", tag_field="cmd", omit_defaults=True):
+    pass
+
+
+class Hello(_Message, frozen=True, tag="hello"):
+    """The first message: which version the harness speaks."""
+
+    protocol: int
+
+
+class Reset(_Message, frozen=True, tag="reset"):
+    """Forget what was fed; start a runtime anew. The options are a runtime's; a projector has none."""
+
+    seq: int
+    options: ResetOptions = ResetOptions()
+
+
+class Apply(_Message, frozen=True, tag="apply"):
+    """Apply one stimulus, and run until quiet."""
+
+    seq: int
+    stimulus: Stimulus
+
+
+class Run(_Message, frozen=True, tag="run"):
+    """Apply a word of stimuli, quiet after each."""
+
+    seq: int
+    word: tuple[Stimulus, ...]
+
+
+class Project(_Message, frozen=True, tag="project"):
+    """Project one session's whole log, whatever was fed; with no events, report what was fed."""
+
+    seq: int
+    events: Raw
+    policies: Policies | None = None
+
+
+class Feed(_Message, frozen=True, tag="feed"):
+    """Take the next events of the session under way."""
+
+    seq: int
+    events: Raw
+
+
+class Stop(_Message, frozen=True, tag="stop"):
+    """End the process; there is no answer."""
+
+
+Message: TypeAlias = Hello | Reset | Apply | Run | Project | Feed | Stop
+
+
+class HelloAnswer(msgspec.Struct, frozen=True):
+    """The answer to hello: who is there, and what it claims."""
+
+    ok: bool
+    protocol: int
+    implementation: Implementation
+    profile: Profile
+
+
+class ErrorBody(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why a command was not done; ``detail`` is a traceback or the like."""
+
+    kind: Literal["unsupported", "failed"]
+    message: str
+    detail: str | None = None
+
+
+class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """The answer to every message but hello.
+
+    ``projection`` answers project; ``events``, ``awaiting``, ``refused`` and ``unsettled`` answer apply and a runtime's
+    reset, and each of ``steps`` a stimulus of run. ``input_changed`` is optional: an adapter that can see it says
+    whether the implementation changed the events that it was given.
+    """
+
+    seq: int
+    ok: bool
+    projection: Raw | UnsetType = UNSET
+    error: ErrorBody | UnsetType = UNSET
+    input_changed: bool | UnsetType = UNSET
+    events: tuple[Any, ...] | UnsetType = UNSET
+    awaiting: tuple[Awaited, ...] | UnsetType = UNSET
+    refused: Refusal | UnsetType = UNSET
+    unsettled: bool = False
+    steps: tuple[Step, ...] | UnsetType = UNSET
+
+
+class _Greeting(msgspec.Struct):
+    """What is read first of the answer to hello: of a refusal or of another version, the rest may be anything."""
+
+    ok: bool
+    protocol: Any = None
+    error: ErrorBody | UnsetType = UNSET
+
+
+_T = TypeVar("_T")
+
+encode: Final = msgspec.json.Encoder().encode
+_answer: Final = msgspec.json.Decoder(Answer)
+_hello: Final = msgspec.json.Decoder(HelloAnswer)
+_greeting: Final = msgspec.json.Decoder(_Greeting)
+_message: Final[Callable[[bytes], Message]] = msgspec.json.Decoder(Message).decode
+
+EXPECTED: Final[Mapping[type[_Message], str]] = {
+    Hello: '{"ok": true, "protocol": 1, "implementation": {"name", "version", "language"},'
+    ' "profile": {"roles", "capabilities"}}',
+    Reset: '{"seq": %d, "ok": true}, of a runtime with "events" and "awaiting"',
+    Apply: '{"seq": %d, "ok": true, "events": [...], "awaiting": [...]}',
+    Run: '{"seq": %d, "ok": true, "steps": [{"events": [...], "awaiting": [...]}, ...]}',
+    Project: '{"seq": %d, "ok": true, "projection": {"cycles", "queued", "dropped", "anomalies"}}',
+    Feed: '{"seq": %d, "ok": true}',
+}
+"""What an answer looks like, for error messages."""
+
+
+def expected(message: Message) -> str:
+    """The shape of the answer to *message*."""
+    form = EXPECTED.get(type(message), "")
+    return form if isinstance(message, Hello | Stop) else form % message.seq
+
+
+def see(message: Message) -> str:
+    """Where the documentation explains *message*."""
+    return f"{DOCUMENT}#{type(message).__struct_config__.tag}"
+
+
+def read_message(line: bytes) -> Message:
+    """The message in *line*. Raises msgspec.MsgspecError where it is none of version 1."""
+    return _message(line)
+
+
+def read_hello(line: bytes) -> HelloAnswer:
+    """The answer to hello.
+
+    Raises RubbishError where it is none, StartError where it is a refusal, speaks another version or has no role.
+    """
+    greeting = _decode(_greeting, line)
+    if not greeting.ok:
+        why = greeting.error.message if greeting.error else "it does not say why"
+        raise StartError(f"the implementation refuses hello: {why}", came=line)
+    if greeting.protocol != VERSION:
+        raise StartError(f"the implementation speaks protocol {greeting.protocol!r}, not {VERSION}", came=line)
+    hello = _decode(_hello, line)
+    if not hello.profile.roles:
+        raise StartError("neither a projector nor a runtime: its profile has no roles", came=line)
+    try:
+        hello.profile.projection_policies()
+    except msgspec.ValidationError as error:
+        raise RubbishError(f"the profile's policies are none that exist: {error}", came=line) from error
+    return hello
+
+
+def read_answer(line: bytes, seq: int) -> Answer:
+    """The answer to message *seq*, which was done.
+
+    Raises RubbishError where it is none; UnsupportedError and ImplementationError where it says so.
+    """
+    answer = _decode(_answer, line)
+    if answer.seq != seq:
+        when = "an answer that was already given, or came unasked" if answer.seq < seq else "an answer to nothing sent"
+        raise RubbishError(f"wrong seq: {answer.seq} came where {seq} was due ({when})", came=line)
+    match answer:
+        case Answer(ok=True):
+            return answer
+        case Answer(error=ErrorBody(kind="unsupported", message=message)):
+            raise UnsupportedError(message)
+        case Answer(error=ErrorBody(message=message, detail=detail)):
+            raise ImplementationError(message, detail)
+        case _:
+            raise RubbishError("ok is false, and there is no error that says why", came=line)
+
+
+def _decode(decoder: "msgspec.json.Decoder[_T]", line: bytes) -> _T:
+    try:
+        return decoder.decode(line)
+    except msgspec.ValidationError as error:
+        raise RubbishError(f"not an answer of the protocol: {error}", came=line) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        hint = "stdout is for answers alone: print to stderr"
+        raise RubbishError(f"not JSON ({error}); {hint}", came=line or "(an empty line)") from error

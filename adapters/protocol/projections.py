@@ -1,0 +1,72 @@
+"""The projection as it travels: validated, with each view there only where the profile declares it."""
+
+import contextlib
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from turncheck.model.core.cycles import Anomaly, CycleViews, Projection, RootKind, Round, Step
+from turncheck.model.core.events import StopReason
+
+from .errors import RubbishError, UnsupportedError
+from .messages import Profile
+
+VIEWS: Final = ("steps", "rounds")
+
+
+class _Cycle(msgspec.Struct, frozen=True, gc=False):
+    root: int
+    kind: RootKind
+    stop: int | None
+    reason: StopReason | None
+    steps: list[Step] | UnsetType = UNSET
+    rounds: list[Round] | UnsetType = UNSET
+
+    def views(self) -> CycleViews:
+        steps: list[Step] = [] if self.steps is UNSET else self.steps
+        rounds: list[Round] = [] if self.rounds is UNSET else self.rounds
+        return CycleViews(self.root, self.kind, self.stop, self.reason, steps, rounds)
+
+
+class _Projection(msgspec.Struct, frozen=True, gc=False):
+    cycles: tuple[_Cycle, ...]
+    queued: tuple[int, ...]
+    dropped: tuple[int, ...]
+    anomalies: tuple[Anomaly, ...]
+
+
+_decode: Final = msgspec.json.Decoder(_Projection).decode
+
+
+def read_projection(raw: Raw | UnsetType, profile: Profile) -> Projection:
+    """The projection in an answer; a view that *profile* does not declare is empty, whatever was sent in its place.
+
+    Unknown fields are tolerated. Raises RubbishError where a field is missing or of another type, and UnsupportedError
+    where it is a view that the profile declares: claiming what one does not have is a failure, not an error.
+    """
+    if raw is UNSET:
+        raise RubbishError("the answer has no projection")
+    absent = [view for view in VIEWS if not profile.can(view)]
+    try:
+        wire = _decode(_without(raw, absent) if absent else raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise RubbishError(f"the projection is not as it should be: {error}", came=bytes(raw)) from error
+    for view in VIEWS:
+        if view not in absent and any(getattr(cycle, view) is UNSET for cycle in wire.cycles):
+            raise UnsupportedError(
+                f"a cycle lacks `{view}`, which the profile declares; leave {view!r} out of its capabilities or send it"
+            )
+    return Projection(tuple(cycle.views() for cycle in wire.cycles), wire.queued, wire.dropped, wire.anomalies)
+
+
+def _without(raw: Raw, views: list[str]) -> bytes:
+    """The same projection with the keys *views* left out of its cycles: what is not declared is not judged."""
+    value: Any = msgspec.json.decode(raw)
+    with contextlib.suppress(
+        TypeError, KeyError, AttributeError
+    ):  # what is no projection stays as it is, to be refused
+        for cycle in value["cycles"]:
+            for view in views:
+                cycle.pop(view, None)
+    return msgspec.json.encode(value)

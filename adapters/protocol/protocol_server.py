@@ -1,0 +1,52 @@
+"""What every server of the protocol does and says alike."""
+
+import os
+from collections.abc import Callable
+from typing import BinaryIO
+
+import msgspec
+from msgspec import UNSET
+
+from turncheck.model.core.stimuli import Step
+
+from .messages import VERSION, Answer, ErrorBody, HelloAnswer, Message, Stop, encode, read_message
+
+
+def serve_lines(answer: Callable[[Message], Answer | HelloAnswer], requests: BinaryIO, answers: int) -> None:
+    """Answer each line of *requests* on the descriptor *answers* until ``stop`` or the end."""
+    for line in requests:
+        try:
+            message = read_message(line)
+        except msgspec.MsgspecError as error:
+            answered: Answer | HelloAnswer = refusal(line, error)
+        else:
+            if isinstance(message, Stop):
+                return
+            answered = answer(message)
+        rest = memoryview(encode(answered) + b"\n")
+        while rest:
+            rest = rest[os.write(answers, rest) :]
+
+
+def stepped(seq: int, step: Step) -> Answer:
+    """The answer to a stimulus or a reset that led to *step*."""
+    refused = UNSET if step.refused is None else step.refused
+    return Answer(seq, ok=True, events=step.events, awaiting=step.awaiting, refused=refused, unsettled=step.unsettled)
+
+
+def unsupported(seq: int, message: str) -> Answer:
+    """There is no such command here."""
+    return Answer(seq, ok=False, error=ErrorBody("unsupported", message))
+
+
+def refusal(line: bytes, error: msgspec.MsgspecError) -> Answer:
+    """The answer to what is no message: an unknown command has a seq at least."""
+    try:
+        seq = msgspec.json.decode(line, type=_Numbered).seq
+    except msgspec.MsgspecError:
+        seq = -1
+    return unsupported(seq, f"not a message of protocol {VERSION}: {error}")
+
+
+class _Numbered(msgspec.Struct):
+    seq: int = -1

@@ -1,0 +1,162 @@
+"""Serves a Python projector or a runtime's adapter: ``python -m turncheck.adapters.protocol.worker MODULE:ATTRIBUTE``.
+
+``reference`` in place of ``MODULE:ATTRIBUTE`` serves the reference projector, ``reference:MACHINE`` a reference
+runtime. The working directory is importable, before all else but what this module itself needs. What is served prints
+to stderr, and its stdin is empty: the protocol has the real ones to itself.
+"""
+
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Final
+
+import msgspec
+from msgspec import Raw
+
+from ..kit import turncheck_kit
+from ..references.registry import REFERENCES, reference_runtime
+from . import loading
+from .input_guard import Watch
+from .loading import Loaded, load
+from .messages import (
+    VERSION,
+    Answer,
+    Apply,
+    ErrorBody,
+    Feed,
+    Hello,
+    HelloAnswer,
+    Message,
+    Project,
+    Reset,
+    Run,
+    Stop,
+    encode,
+)
+from .protocol_server import serve_lines, unsupported
+from .serving import serve_runtime
+
+_DETAIL: Final = 8000  # characters of a traceback: its end, where the error is
+_encode_result: Final = msgspec.json.Encoder(
+    enc_hook=repr
+).encode  # what is no JSON shows as what it is, and is refused
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Serve until told to stop, or until stdin ends; return the exit code, 2 where the projector can't be loaded."""
+    match arguments:
+        case [text]:
+            pass
+        case _:
+            print("usage: python -m turncheck.adapters.protocol.worker MODULE:ATTRIBUTE | reference", file=sys.stderr)
+            return 2
+    requests, answers = _take_pipes()
+    sys.path.insert(0, str(Path.cwd()))
+    # An adapter's ``import turncheck_kit`` is the one that serves it: a second copy would have exceptions of its own.
+    sys.modules[turncheck_kit.__name__.rpartition(".")[2]] = turncheck_kit
+    kind, _, machine = text.partition(":")
+    if kind == "reference" and machine in REFERENCES:
+        serve_runtime(reference_runtime(machine), requests, answers)
+        return 0
+    try:
+        loaded = load(text)
+    except Exception as error:  # noqa: BLE001 - importing runs whatever the user wrote
+        print(_users_traceback(error) + f"turncheck: cannot load {text}: {error}", file=sys.stderr)
+        return 2
+    if isinstance(loaded, Loaded):
+        serve(loaded, requests, answers)
+    else:
+        os.dup2(requests.fileno(), 0)  # the helper library takes them itself
+        os.dup2(answers, 1)
+        turncheck_kit.serve(loaded)
+    return 0
+
+
+def serve(loaded: Loaded, requests: BinaryIO, answers: int) -> None:
+    """Answer each line of *requests* on the descriptor *answers* until ``stop`` or the end."""
+    serve_lines(partial(_answer, loaded), requests, answers)
+
+
+def _answer(loaded: Loaded, message: Message) -> Answer | HelloAnswer:
+    match message:
+        case Project(seq=seq, events=events, policies=None):
+            return _called(seq, loaded.project, events)
+        case Project(seq=seq, events=events, policies=policies) if loaded.profile.can("policies"):
+            return _called(seq, partial(loaded.project, policies=msgspec.to_builtins(policies)), events)
+        case Feed(seq=seq, events=events) if loaded.feed is not None:
+            return _called(seq, loaded.feed, events, answers=False)
+        case Reset(seq=seq):
+            return _reset(seq, loaded)
+        case Hello():
+            return HelloAnswer(ok=True, protocol=VERSION, implementation=loaded.implementation, profile=loaded.profile)
+        case Project(seq=seq):
+            return unsupported(seq, "policies: `project` takes no parameter of that name")
+        case Feed(seq=seq):
+            return unsupported(seq, "feed: there is no such method")
+        case Apply(seq=seq) | Run(seq=seq):
+            return unsupported(seq, "a projector is not driven")
+        case Stop():
+            raise AssertionError(message)
+
+
+def _called(seq: int, function: Callable[..., Any], raw: Raw, *, answers: bool = True) -> Answer:
+    events = msgspec.json.decode(raw)
+    try:
+        with Watch(events) as watch:
+            result = function(events)
+    except Exception as error:  # noqa: BLE001 - whatever it raises is the finding
+        return _failed(seq, error)
+    if not answers:
+        return Answer(seq, ok=True, input_changed=watch.changed or False)
+    try:
+        projection = Raw(_encode_result(result))
+    except (TypeError, ValueError, RecursionError) as error:  # e.g. a key that is no string
+        projection = Raw(encode(f"{error}: {result!r}"))
+    return Answer(seq, ok=True, projection=projection, input_changed=watch.changed or False)
+
+
+def _reset(seq: int, loaded: Loaded) -> Answer:
+    try:
+        loaded.reset()
+    except Exception as error:  # noqa: BLE001 - as above
+        return _failed(seq, error)
+    return Answer(seq, ok=True)
+
+
+def _failed(seq: int, error: Exception) -> Answer:
+    message = "".join(traceback.format_exception_only(error)).strip()
+    # The first frame is this module's.
+    skip = error.__traceback__.tb_next if error.__traceback__ else None
+    return Answer(seq, ok=False, error=ErrorBody("failed", message, _told(error, skip)))
+
+
+def _told(error: Exception, skip: TracebackType | None) -> str:
+    return "".join(traceback.format_exception(error.with_traceback(skip or error.__traceback__)))[-_DETAIL:]
+
+
+def _users_traceback(error: Exception) -> str:
+    """The traceback of *error* where it shows code of the user's; else its message says it all."""
+    ours = (__file__, loading.__file__, importlib.__file__, "<frozen importlib")
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = isinstance(error, SyntaxError) or not all(frame.filename.startswith(ours) for frame in frames)
+    return f"{_told(error, skip=None)}\n" if theirs else ""
+
+
+def _take_pipes() -> tuple[BinaryIO, int]:
+    """Keep stdin and stdout for the protocol, out of reach of the projector and of what it starts."""
+    requests, answers = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return os.fdopen(requests, "rb"), answers
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

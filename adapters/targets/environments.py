@@ -1,0 +1,228 @@
+"""The environments of known runtimes: each is made once from its lock file, and kept in the user's cache.
+
+``$XDG_CACHE_HOME/turncheck/runtimes/NAME-VERSION-DIGEST``: the digest is of the files that say what is installed, and
+of the platform. Whether an environment is whole is said by a file that is written last. Installing runs no code of the
+packages: install scripts and source distributions are off.
+"""
+
+import fcntl
+import hashlib
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Final, TypeAlias
+
+from ..protocol.errors import StartError
+
+Say: TypeAlias = Callable[[str], None]
+"""Takes a notice of one line for people."""
+
+Command: TypeAlias = tuple[tuple[str, ...], Mapping[str, str]]
+"""What starts a process: its arguments, and what its environment variables have beyond those of this process."""
+
+LAST_LINES: Final = 15
+"""Of a failing tool's output: npm ends with eight lines on where its log is, what failed stands above them."""
+MARKER: Final = "made"
+KIT: Final = Path(__file__).parents[1] / "kit"
+
+
+def cache() -> Path:
+    """The folder of all environments; it need not exist."""
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))  # the specification has relative paths ignored
+    return (given if given.is_absolute() else Path.home() / ".cache") / "turncheck" / "runtimes"
+
+
+@dataclass(frozen=True)
+class Need:
+    """A program that must be there, at this version at least."""
+
+    program: str
+    minimum: tuple[int, int]
+    version: Callable[[], str | None]
+    """The version that is there; None where the program is not."""
+
+    def __str__(self) -> str:
+        return f"{self.program}>={'.'.join(map(str, self.minimum)).removesuffix('.0')}"
+
+    @property
+    def met(self) -> bool:
+        """Whether it is there."""
+        found = self.version()
+        return found is not None and tuple(map(int, re.findall(r"\d+", found)[:2])) >= self.minimum
+
+
+@dataclass(frozen=True)
+class Environment(ABC):
+    """An environment of *name* (with the version in it) that the lock file *lock* describes to the last package."""
+
+    name: str
+    lock: Path
+
+    need: ClassVar[Need]
+
+    @property
+    def folder(self) -> Path:
+        """Where it is, or will be. Raises StartError where the lock file cannot be read."""
+        digest = hashlib.sha256(f"{sysconfig.get_platform()} {self._tag}".encode())
+        for path in self._files:
+            try:
+                digest.update(path.read_bytes())
+            except OSError as error:
+                raise StartError(f"{self.name}: its lock file cannot be read: {error}") from error
+        return cache() / f"{self.name}-{digest.hexdigest()[:12]}"
+
+    @property
+    def made(self) -> bool:
+        """Whether it is there, and whole."""
+        return (self.folder / MARKER).is_file()
+
+    def make(self, say: Say) -> Path:
+        """Make it, unless it is there; *say* hears what lasts. Return its folder.
+
+        Only one process makes it, the others wait. Raises StartError where what it needs is missing or a tool fails.
+        """
+        folder = self.folder
+        if self.made:
+            return folder
+        if not self.need.met:
+            found = self.need.version() or "none on PATH"
+            raise StartError(f"{self.name} needs {self.need}", expected=str(self.need), came=found)
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with _locked(folder.with_name(f"{folder.name}.lock"), self.name, say) as lock:
+                if self.made:
+                    return folder
+                say(f"making the environment of {self.name} in {folder}: once, a minute or less")
+                if folder.exists():  # half made, by a process that was killed or a tool that failed
+                    shutil.rmtree(folder)
+                folder.mkdir()
+                for command in self._commands(folder):
+                    self._run(command, folder, lock)
+                (folder / MARKER).touch()
+        except OSError as error:
+            raise StartError(f"cannot make the environment of {self.name} in {folder}: {error}") from error
+        return folder
+
+    @abstractmethod
+    def command(self, script: Path) -> Command:
+        """What runs *script* in it."""
+
+    @property
+    @abstractmethod
+    def _tag(self) -> str:
+        """What a whole environment depends on besides its files."""
+
+    @property
+    @abstractmethod
+    def _files(self) -> tuple[Path, ...]:
+        """What says what is installed."""
+
+    @abstractmethod
+    def _commands(self, folder: Path) -> Sequence[Sequence[str]]:
+        """What makes it in *folder*, which is empty; run there."""
+
+    def _run(self, command: Sequence[str], folder: Path, lock: int) -> None:
+        """Run a tool, which holds *lock* too: where this process is killed, it writes on."""
+        done = subprocess.run(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=[lock],
+            check=False,
+        )
+        if done.returncode:
+            raise StartError(
+                f"cannot make the environment of {self.name}: {Path(command[0]).name} ended with {done.returncode}",
+                sent=" ".join(command),
+                expected=f"an environment in {folder}, exactly as {self.lock} says",
+                stderr=done.stdout.decode(errors="replace").splitlines()[-LAST_LINES:],
+            )
+
+
+def _python(folder: Path) -> Path:
+    return folder / "bin" / "python"
+
+
+def _node_version() -> str | None:
+    node = shutil.which("node")
+    if node is None or shutil.which("npm") is None:
+        return None
+    done = subprocess.run([node, "--version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or None
+
+
+class PythonEnvironment(Environment):
+    """A virtual environment of this Python, filled by pip."""
+
+    need = Need("python", (3, 11), platform.python_version)
+
+    @property
+    def made(self) -> bool:
+        """Whether it is there, and whole; it is not where the Python that it was made with has gone."""
+        return super().made and _python(self.folder).exists()
+
+    def command(self, script: Path) -> Command:
+        """Python, with the helper library importable, and what lies beside the script."""
+        return (str(_python(self.folder)), str(script)), {"PYTHONPATH": str(KIT)}
+
+    @property
+    def _tag(self) -> str:
+        return sys.implementation.cache_tag or ""
+
+    @property
+    def _files(self) -> tuple[Path, ...]:
+        return (self.lock,)
+
+    def _commands(self, folder: Path) -> Sequence[Sequence[str]]:
+        # -I: neither PYTHONPATH nor the user's own packages count.
+        options = "--no-input", "--disable-pip-version-check", "--progress-bar=off", "--only-binary=:all:"
+        return (
+            (sys.executable, "-I", "-m", "venv", str(folder)),
+            (str(_python(folder)), "-I", "-m", "pip", "install", *options, "--require-hashes", "-r", str(self.lock)),
+        )
+
+
+class NodeEnvironment(Environment):
+    """A folder with ``node_modules``, filled by npm; ``package.json`` is beside the lock file."""
+
+    need = Need("node", (20, 0), _node_version)
+
+    def command(self, script: Path) -> Command:
+        """Node; TURNCHECK_ENVIRONMENT says where ``node_modules`` is."""
+        return (shutil.which("node") or "node", str(script)), {"TURNCHECK_ENVIRONMENT": str(self.folder)}
+
+    @property
+    def _tag(self) -> str:
+        return ""
+
+    @property
+    def _files(self) -> tuple[Path, ...]:
+        return self.lock.with_name("package.json"), self.lock
+
+    def _commands(self, folder: Path) -> Sequence[Sequence[str]]:
+        for path in self._files:
+            shutil.copyfile(path, folder / path.name)
+        return (("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund"),)
+
+
+@contextmanager
+def _locked(path: Path, name: str, say: Say) -> Generator[int, None, None]:
+    """Hold the lock on *path*, whose descriptor this is. The kernel frees it with the last process that holds it."""
+    with path.open("wb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another process, which is making the environment of {name}")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield file.fileno()

@@ -1,0 +1,258 @@
+"""Plays an AG-UI endpoint's environment: applies stimuli, waits for quiet, says what happened and what is awaited."""
+
+import uuid
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from turncheck.model.core.stimuli import (
+    Abort,
+    Advance,
+    Client,
+    ModelAwaited,
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    Refusal,
+    ResetOptions,
+    Step,
+    Stimulus,
+    Together,
+    ToolFail,
+    ToolReturn,
+    User,
+)
+
+from .client.run_reader import LogEvent
+from .client.session import Session
+from .host import Post
+from .model_endpoint.completions import ChatRequest, misfit, shown
+from .model_endpoint.endpoint import Command, ModelCall
+from .quiet import Quiet, State
+
+_PLAIN: Final = ResetOptions()
+_BEYOND: Final = ("limits", "policies", "clock", "deaf_tools", "deaf_model", "observer", "state_dir")
+"""Options that no endpoint can be told of."""
+
+
+class Driver:
+    """Drives one endpoint; also what its model endpoint talks to."""
+
+    def __init__(self, post: Post, quiet: Quiet) -> None:
+        self._post, self._quiet = post, quiet
+        self._options = ResetOptions()
+        self._sessions: dict[str | None, Session] = {}
+        self._calls: list[ModelCall] = []
+        self._requests = 0
+        self._events: list[LogEvent] = []
+        self._asked: list[tuple[Session, LogEvent]] = []  # requests of this step: logged behind what came before them
+        self._refused: Refusal | None = None
+        self._error: Exception | None = None
+        self._prefix = ""
+
+    # What the harness asks
+
+    async def reset(self, options: ResetOptions) -> Step:
+        """Leave what is under way, and begin with new threads."""
+        await self.leave()
+        self._requests = 0
+        self._options = options
+        self._prefix = uuid.uuid4().hex  # an endpoint may remember threads; we have no way to make it forget them
+        names = [name for name in _BEYOND if getattr(options, name) != getattr(_PLAIN, name)]
+        if names:
+            self._refuse("unsupported", f"an AG-UI endpoint has no way to be told {', '.join(names)}")
+        return self._step(settled=True)
+
+    async def leave(self) -> None:
+        """Leave what is under way, and forget it."""
+        self._error = None
+        for session in self._sessions.values():
+            if session.active:
+                await session.abort()
+        if self._calls:
+            await self._settle()
+        while self._calls:  # who goes on without a client is told that the model is out of order
+            for call in self._calls:
+                call.commands.put_nowait(ModelFail(failure="fatal"))
+            if not await self._settle():
+                break
+        self._sessions, self._calls = {}, []
+        self._events, self._asked, self._refused = [], [], None
+
+    async def apply(self, stimulus: Stimulus) -> Step:
+        """Apply *stimulus*, and run to quiet. Raises what broke: the endpoint is gone, or we failed."""
+        await self._apply(stimulus)
+        settled = await self._settle()
+        if self._error is not None:
+            raise self._error
+        return self._step(settled=settled)
+
+    # What the sessions say
+
+    def log(self, name: str | None, event: LogEvent) -> None:
+        """Log *event* of the session *name*."""
+        if event.get("type") == "run-stop":
+            self._log_requests()
+        self._events.append(event if name is None else {**event, "sessionId": name})
+        self.moved()
+
+    def moved(self) -> None:
+        """It is not quiet."""
+        self._quiet.moved()
+
+    def rejected(self, message: LogEvent, why: str) -> None:
+        """The endpoint refused *message*: it is not logged."""
+        self._events = [event for event in self._events if event.get("id") != message["id"]]
+        self._refuse("rejected", why)
+
+    def broke(self, error: Exception) -> None:
+        """The step can't be answered."""
+        self._error = error
+
+    # What the model endpoint says
+
+    def asked(self, request: ChatRequest) -> ModelCall | None:
+        """The model is asked."""
+        self.moved()
+        session = self._owner(request)
+        if session is None:
+            self.fault("a model request while no run is under way: it was refused")
+            return None
+        self._requests += 1
+        call = ModelCall(f"r{self._requests}", session.name, session.runs, request)
+        self._calls.append(call)
+        session.asked(call)
+        event = {"type": "model-request", "requestId": call.request_id, "input": msgspec.to_builtins(call.input)}
+        self._asked.append((session, event))
+        return call
+
+    def gone(self, call: ModelCall) -> None:
+        """The call is answered, or nobody waits for it any more."""
+        self.moved()
+        if call in self._calls:
+            self._calls.remove(call)
+            session = self._sessions.get(call.session)
+            if session is not None and call in session.calls:
+                session.calls.remove(call)
+
+    def fault(self, message: str) -> None:
+        """The endpoint did something that is no part of a run."""
+        self._events.append({"type": "fault", "message": message})
+        self.moved()
+
+    # Stimuli
+
+    async def _apply(self, stimulus: Stimulus) -> None:
+        match stimulus:
+            case Together(stimuli=stimuli):
+                for one in stimuli:
+                    await self._apply(one)
+            case User():
+                self._user(stimulus)
+            case Abort(session_id=name):
+                session = self._session(name)
+                if session.active:
+                    await session.abort()
+            case ModelOutput() | ModelStop() | ModelFail():
+                self._model(stimulus)
+            case ToolReturn(call_id=call_id, execution=execution, output=output):
+                self._answer(stimulus, call_id, execution, output, None)
+            case ToolFail(call_id=call_id, execution=execution, message=message):
+                self._answer(stimulus, call_id, execution, message, message)
+            case Advance():
+                self._refuse("unsupported", "the endpoint's clock is its own")
+            case Client():
+                self._refuse("unsupported", "a run of AG-UI has one client, whose leaving is the abort")
+
+    def _user(self, stimulus: User) -> None:
+        session = self._session(stimulus.session_id)
+        if session.active:
+            self._refuse("unsupported", "an AG-UI client sends nothing while a run is under way")
+        elif stimulus.content is not None:
+            self._refuse("unsupported", "messages with parts are not sent: text alone")
+        else:
+            delivery = {} if stimulus.delivery is None else {"delivery": stimulus.delivery}
+            session.user({"type": "user-message", "id": stimulus.id, "text": stimulus.text, **delivery})
+
+    def _model(self, command: Command) -> None:
+        call = self._awaited(command)
+        if call is None:
+            self._refuse("not-awaited", "no such request to the model waits")
+            return
+        if isinstance(command, ModelOutput):
+            why = misfit(call.items, command.item)
+            if why is not None:
+                self._refuse("unsupported", why)
+                return
+            call.items.append(command.item)
+        else:
+            self.gone(call)
+        session = self._session(call.session)
+        if call.run == session.runs:
+            session.answering = call.request_id
+        call.commands.put_nowait(command)
+
+    def _awaited(self, command: Command) -> ModelCall | None:
+        if command.request_id is not None:
+            return next((call for call in self._calls if call.request_id == command.request_id), None)
+        return next((call for call in self._calls if call.session == command.session_id), None)
+
+    def _answer(
+        self, stimulus: ToolReturn | ToolFail, call_id: str, execution: str | None, output: Any, error: str | None
+    ) -> None:
+        if not self._session(stimulus.session_id).answer(call_id, execution, output, error):
+            self._refuse("not-awaited", f"the client has no call {call_id!r} to answer")
+
+    def _session(self, name: str | None) -> Session:
+        if name not in self._sessions:
+            thread = f"{self._prefix}-{len(self._sessions)}"
+            self._sessions[name] = Session(name, thread, self._options.tools, self, self._post)
+        return self._sessions[name]
+
+    def _owner(self, request: ChatRequest) -> Session | None:
+        """The session whose run asks: the one under way; of several, the one whose user's text the model is shown."""
+        running = [session for session in self._sessions.values() if session.streaming]
+        if len(running) > 1:
+            texts = [entry.text or "" for entry in shown(request.messages) if entry.role == "user"]
+            alike = [session for session in running if session.text in texts]
+            running = alike or [session for session in running if any(session.text in text for text in texts)]
+        return running[-1] if running else None
+
+    def _refuse(self, why: Any, message: str) -> None:
+        self._refused = Refusal(why, message)
+
+    # What comes of them
+
+    async def _settle(self) -> bool:
+        return await self._quiet.settle(self._state)
+
+    def _state(self) -> State:
+        running = [session for session in self._sessions.values() if session.streaming]
+        if self._error is not None or not (running or self._calls):
+            return "idle"
+        return "waiting" if all(session.waiting for session in running) else "busy"
+
+    def _step(self, *, settled: bool) -> Step:
+        for session in self._sessions.values():
+            session.settle()
+        self._log_requests()
+        events, self._events = self._events, []
+        refused, self._refused = self._refused, None
+        awaiting = (*map(_model_awaited, self._calls), *self._waiting_tools())
+        return Step(tuple(events), awaiting, refused, not settled)
+
+    def _waiting_tools(self) -> Iterator[Any]:
+        for session in self._sessions.values():
+            yield from session.waiting_tools()
+
+    def _log_requests(self) -> None:
+        """Log the requests of this step: they were made of what came before them, on another connection."""
+        asked, self._asked = self._asked, []
+        for session, event in asked:
+            session.settle()
+            self.log(session.name, event)
+
+
+def _model_awaited(call: ModelCall) -> ModelAwaited:
+    return ModelAwaited(session_id=call.session, request_id=call.request_id, input=call.input)

@@ -1,0 +1,190 @@
+"""The model that the server under test asks: an OpenAI-compatible endpoint that answers as it is told, and when."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, Final, Protocol, TypeAlias
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from turncheck.model.core.stimuli import Item, ModelFail, ModelOutput, ModelStop, Shown, ToolCall
+
+from .completions import FINISH, RETRY_HEADERS, STATUS, ChatRequest, Completion, failure, shown
+from .port import RELEASE
+
+Command: TypeAlias = ModelOutput | ModelStop | ModelFail
+
+PATHS: Final = ("/v1/chat/completions", "/chat/completions")
+_CLOSE: Final = {"connection": "close"}  # a connection that is kept would reach us when another has the port
+_LIMIT: Final = 64 * 1024 * 1024  # bytes of a request: a context window of text is a few
+_CUT: Final = 1000  # bytes that a cut answer promises, and does not send
+
+
+class ModelCall:
+    """A request to the model, in which run of which session: what it shows, and the commands that answer it."""
+
+    def __init__(self, request_id: str, session: str | None, run: int, request: ChatRequest) -> None:
+        self.request_id: Final = request_id
+        self.session: Final = session
+        self.run: Final = run
+        self.request: Final = request
+        self.input: Final[tuple[Shown, ...]] = shown(request.messages)
+        self.items: Final[list[Item]] = []
+        self.commands: Final[asyncio.Queue[Command]] = asyncio.Queue()
+
+
+class Asked(Protocol):
+    """Who is told what the server asks."""
+
+    def asked(self, request: ChatRequest) -> ModelCall | None:
+        """The model is asked; None where nobody could have asked."""
+        ...
+
+    def gone(self, call: ModelCall) -> None:
+        """The server does not wait for the answer any more."""
+        ...
+
+    def fault(self, message: str) -> None:
+        """The server asked for something else."""
+        ...
+
+
+def model_endpoint(listener: Asked, release: Callable[[], Awaitable[None]]) -> Starlette:
+    """The application that serves ``PATHS``; *release* is called for another worker that wants the port."""
+
+    async def complete(request: Request) -> Response:
+        try:
+            body = msgspec.json.decode(await _body(request), type=ChatRequest)
+        except (msgspec.MsgspecError, ValueError) as error:
+            problem = f"POST {request.url.path}: {error}; expected a chat completion's request, with messages"
+            listener.fault(problem)
+            return _error(400, problem)
+        call = listener.asked(body)
+        if call is None:
+            return _error(400, "no run is under way: turncheck answers the model's requests of a run alone")
+        return _Answer(call, listener)
+
+    async def unknown(request: Request, _: Exception) -> Response:
+        problem = f"{request.method} {request.url.path}: turncheck serves POST {PATHS[0]} alone"
+        listener.fault(problem)
+        return _error(404, problem)
+
+    async def leave(_: Request) -> Response:
+        await release()
+        return Response(status_code=204, headers=_CLOSE)
+
+    routes = [Route(RELEASE, leave, methods=["POST"]), *(Route(path, complete, methods=["POST"]) for path in PATHS)]
+    return Starlette(routes=routes, exception_handlers={404: unknown, 405: unknown})
+
+
+async def _body(request: Request) -> bytes:
+    """The request's body. Raises ValueError where it's over the limit."""
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > _LIMIT:
+            raise ValueError(f"the body is longer than {_LIMIT:,} bytes")
+    return bytes(body)
+
+
+def _error(status: int, message: str) -> JSONResponse:
+    return JSONResponse({"error": {"message": message, "type": "invalid_request_error", "param": None}}, status, _CLOSE)
+
+
+class _Answer(Response):
+    """Answers one call as its commands come, until they end it or the server leaves.
+
+    A stream breaks where the application returns before the body's end: the connection is closed then.
+    """
+
+    def __init__(self, call: ModelCall, listener: Asked) -> None:
+        super().__init__()
+        self._call, self._listener = call, listener
+        self._completion = Completion(call.request, call.request_id)
+
+    async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
+        """Speak ASGI."""
+        play = asyncio.ensure_future(self._stream(send) if self._call.request.stream else self._whole(send))
+        left = asyncio.ensure_future(_disconnected(receive))
+        try:
+            await asyncio.wait({play, left}, return_when=asyncio.FIRST_COMPLETED)
+            if play.done():
+                play.result()
+        finally:
+            play.cancel()
+            left.cancel()
+            self._listener.gone(self._call)
+
+    async def _stream(self, send: Send) -> None:
+        started, calls = False, 0
+        async for command in self._commands():
+            if isinstance(command, ModelFail) and not started and command.failure != "stream":
+                await _send_failure(send, command.failure)
+                return
+            if not started:
+                await _start(send, 200, {"content-type": "text/event-stream"})
+                started = True
+            match command:
+                case ModelOutput(item=item):
+                    for chunk in self._completion.chunks(item, calls):
+                        await _send(send, _event(chunk))
+                    calls += isinstance(item, ToolCall)
+                case ModelStop(reason=reason, usage=usage):
+                    for chunk in self._completion.last_chunks(FINISH[reason], usage):
+                        await _send(send, _event(chunk))
+                    await _send(send, b"data: [DONE]\n\n", more=False)
+                case ModelFail(failure="stream"):
+                    await _send(send, b'data: {"id": ')
+                case ModelFail(failure=failed):  # too late for a status: providers send it as an event
+                    await _send(send, _event(failure(failed)), more=False)
+
+    async def _whole(self, send: Send) -> None:
+        async for command in self._commands():
+            match command:
+                case ModelOutput():
+                    pass
+                case ModelStop(reason=reason, usage=usage):
+                    answer = self._completion.whole(self._call.items, FINISH[reason], usage)
+                    await _start(send, 200, {"content-type": "application/json"})
+                    await _send(send, json.dumps(answer).encode(), more=False)
+                case ModelFail(failure="stream"):
+                    await _start(send, 200, {"content-type": "application/json", "content-length": str(_CUT)})
+                    await _send(send, b'{"id": ')
+                case ModelFail(failure=failed):
+                    await _send_failure(send, failed)
+
+    async def _commands(self) -> AsyncIterator[Command]:
+        """The commands up to the one that ends the answer."""
+        command: Command | None = None
+        while command is None or isinstance(command, ModelOutput):
+            command = await self._call.commands.get()
+            yield command
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _send_failure(send: Send, failed: str) -> None:
+    retry = RETRY_HEADERS if failed == "retryable" else {}
+    await _start(send, STATUS[failed], {"content-type": "application/json", **retry})
+    await _send(send, json.dumps(failure(failed)).encode(), more=False)
+
+
+async def _start(send: Send, status: int, headers: dict[str, str]) -> None:
+    pairs = [(name.encode(), value.encode()) for name, value in (headers | _CLOSE).items()]
+    await send({"type": "http.response.start", "status": status, "headers": pairs})
+
+
+async def _send(send: Send, body: bytes, *, more: bool = True) -> None:
+    await send({"type": "http.response.body", "body": body, "more_body": more})
+
+
+def _event(value: Mapping[str, Any]) -> bytes:
+    return b"data: " + json.dumps(value).encode() + b"\n\n"

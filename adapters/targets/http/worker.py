@@ -1,0 +1,162 @@
+"""The worker: the adapter protocol on stdin and stdout, the model endpoint on its port, the client of the endpoint."""
+
+import asyncio
+import sys
+import traceback
+from collections.abc import AsyncGenerator, Callable
+from typing import Any, BinaryIO, Final
+
+import httpx
+import msgspec
+
+from turncheck.model.core.stimuli import Step
+
+from ...protocol.messages import (
+    VERSION,
+    Answer,
+    Apply,
+    ErrorBody,
+    Hello,
+    HelloAnswer,
+    Implementation,
+    Message,
+    Profile,
+    Reset,
+    Run,
+    Stop,
+    encode,
+    read_message,
+)
+from ...protocol.protocol_server import refusal, stepped, unsupported
+from .client.stream import UnreachableError, new_client, run_events
+from .computing import Server
+from .driver import Driver
+from .model_endpoint.endpoint import model_endpoint
+from .model_endpoint.port import ModelPort, StartError
+from .options import Options
+from .quiet import Quiet
+
+_PROFILE: Final = Profile(
+    roles=("runtime",),
+    capabilities=(
+        "abort",
+        "call-ids",
+        "model-failure",
+        "model-input",
+        "raw-arguments",
+        "sessions",
+        "tool-failure",
+        "tools",
+    ),
+    policies={"tools": "parallel", "abortEnds": "at-once"},
+)
+"""What an AG-UI endpoint can do; one that cannot is given a profile of its own (docs/http.md)."""
+
+
+class _Worker:
+    """One endpoint, driven as the messages say."""
+
+    def __init__(self, options: Options, client: httpx.AsyncClient) -> None:
+        self._options = options
+
+        def post(run_input: dict[str, Any], sent: Callable[[], None]) -> AsyncGenerator[Any, None]:
+            return run_events(client, options.url, run_input, sent)
+
+        server = Server(options.address[1])
+        quiet = Quiet(patience=options.patience, lull=options.lull, computing=server.computing)
+        self._driver = Driver(post, quiet)
+        self.port = ModelPort(model_endpoint(self._driver, self._release), options.model_port)
+
+    async def answer(self, message: Message) -> Answer | HelloAnswer:
+        """Do what *message* says."""
+        match message:
+            case Hello():
+                profile = msgspec.structs.replace(
+                    _PROFILE, policies={**_PROFILE.policies, "retries": self._options.retries}
+                )
+                implementation = Implementation(f"AG-UI endpoint {self._options.url}", "unknown", "unknown")
+                return HelloAnswer(ok=True, protocol=VERSION, implementation=implementation, profile=profile)
+            case Reset(seq=seq) | Apply(seq=seq) | Run(seq=seq):
+                try:
+                    return await self._done(message)
+                except (StartError, UnreachableError) as error:
+                    return _failed(seq, str(error))
+                except Exception as error:  # noqa: BLE001 - ours: the harness is told
+                    return _failed(seq, repr(error), traceback.format_exc())
+            case _:
+                return unsupported(-1 if isinstance(message, Stop) else message.seq, "an endpoint does not project")
+
+    async def _done(self, message: Reset | Apply | Run) -> Answer:
+        match message:
+            case Reset(seq=seq, options=options):
+                await self.port.take()
+                return stepped(seq, await self._driver.reset(options))
+            case _ if not self.port.held:
+                raise StartError(f"another turncheck took port {self._options.model_port} amid a word")
+            case Apply(seq=seq, stimulus=stimulus):
+                return stepped(seq, await self._driver.apply(stimulus))
+            case Run(seq=seq, word=word):
+                steps: list[Step] = []
+                for stimulus in word:
+                    steps.append(await self._driver.apply(stimulus))
+                    if steps[-1].unsettled:
+                        break
+                return Answer(seq, ok=True, steps=tuple(steps))
+
+    async def _release(self) -> None:
+        """Another worker is driven now."""
+        await self._driver.leave()
+        await self.port.release()
+
+
+async def work(options: Options, requests: BinaryIO, answers: BinaryIO) -> None:
+    """Serve until told to stop, or until *requests* ends. Raises StartError."""
+    await _check(options)
+    async with new_client() as client:
+        worker = _Worker(options, client)
+        await worker.port.take()
+        try:
+            await _serve(worker, requests, answers)
+        finally:
+            await worker.port.release()
+
+
+async def _serve(worker: _Worker, requests: BinaryIO, answers: BinaryIO) -> None:
+    while line := await asyncio.to_thread(requests.readline):
+        try:
+            message = read_message(line)
+        except msgspec.MsgspecError as error:
+            answer: Answer | HelloAnswer = refusal(line, error)
+        else:
+            if isinstance(message, Stop):
+                return
+            answer = await worker.answer(message)
+        answers.write(encode(answer) + b"\n")
+        answers.flush()
+
+
+def _failed(seq: int, message: str, detail: str | None = None) -> Answer:
+    return Answer(seq, ok=False, error=ErrorBody("failed", message, detail))
+
+
+async def _check(options: Options) -> None:
+    """Raise StartError where nobody listens at the endpoint's address."""
+    host, port = options.address
+    try:
+        _, writer = await asyncio.open_connection(host, port)
+    except OSError as error:
+        raise StartError(
+            f"nobody listens at {options.url} ({error}). Start the server first, its model's base URL"
+            f" http://127.0.0.1:{options.model_port}/v1 (docs/http.md)"
+        ) from error
+    writer.close()
+
+
+def main(options: Options) -> int:
+    """Run the worker on stdin and stdout; return the exit code, 2 where it can't start."""
+    try:
+        asyncio.run(work(options, sys.stdin.buffer, sys.stdout.buffer))
+    except StartError as error:
+        print(f"turncheck: {error}", file=sys.stderr)
+        return 2
+    return 0

@@ -1,0 +1,87 @@
+"""A Python projector as a target in this process: what the worker does, without the worker.
+
+A debugger and a coverage tool see it; but nothing here can be stopped or replaced when it hangs or dies.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import TracebackType
+from typing import Any, Final, Self
+
+import msgspec
+from msgspec import Raw
+
+from turncheck.model.core.cycles import Projection
+from turncheck.model.core.policies import Policies
+
+from ..protocol.errors import ImplementationError, UnsupportedError
+from ..protocol.input_guard import Watch
+from ..protocol.loading import Loaded
+from ..protocol.messages import Implementation, Profile, encode
+from ..protocol.projections import read_projection
+from .projector import ProjectorTarget
+
+
+class InProcessProjector:
+    """The target that *loaded* is, under *name*; *profile* counts instead of its own, where given."""
+
+    def __init__(self, loaded: Loaded, name: str, profile: Profile | None = None) -> None:
+        self._loaded = loaded
+        self.name: Final = name
+        self.profile: Final = profile or loaded.profile
+        self.last_input_changed: bool | None = None
+
+    @property
+    def implementation(self) -> Implementation:
+        """Who answers."""
+        return self._loaded.implementation
+
+    def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
+        """Project one session's whole log. Raises ImplementationError, RubbishError and UnsupportedError."""
+        if policies is None:
+            return self._projection(self._loaded.project, events)
+        if not self._loaded.profile.can("policies"):
+            raise UnsupportedError("policies")
+        return self._projection(partial(self._loaded.project, policies=msgspec.to_builtins(policies)), events)
+
+    def feed(self, events: Sequence[Any]) -> None:
+        """Take the next events of the session under way."""
+        if self._loaded.feed is None:
+            raise UnsupportedError("feed")
+        self._ask(self._loaded.feed, events)
+
+    def fed(self) -> Projection:
+        """The projection of what was fed since the reset."""
+        return self._projection(self._loaded.project, [])
+
+    def reset(self) -> None:
+        """Forget what was fed."""
+        self._loaded.reset()
+
+    def again(self, hash_seed: int) -> ProjectorTarget:
+        """Raise UnsupportedError: another hash seed needs another process."""
+        raise UnsupportedError(f"hash seed {hash_seed}: {self.name} is in this process, which has its own")
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _ask(self, function: Callable[..., Any], events: Sequence[Any]) -> Any:
+        given = msgspec.json.decode(encode(events))  # its own copy, as a process would get
+        try:
+            with Watch(given) as watch:
+                answer = function(given)
+        except Exception as error:
+            raise ImplementationError(f"{type(error).__name__}: {error}") from error
+        self.last_input_changed = watch.changed
+        return answer
+
+    def _projection(self, function: Callable[..., Any], events: Sequence[Any]) -> Projection:
+        return read_projection(Raw(msgspec.json.encode(self._ask(function, events))), self.profile)

@@ -1,0 +1,96 @@
+"""A projector under test, as conformance sees it; what its calls raise is declared in ``errors``."""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from turncheck.model.core.cycles import Projection
+from turncheck.model.core.policies import Policies
+
+from ..protocol.errors import (
+    BadTargetError,
+    DiedError,
+    HangingError,
+    ImplementationError,
+    RubbishError,
+    StartError,
+    TargetError,
+    UnsupportedError,
+)
+from ..protocol.messages import Implementation, Profile
+
+__all__ = [
+    "BadTargetError",
+    "DiedError",
+    "HangingError",
+    "Implementation",
+    "ImplementationError",
+    "Profile",
+    "ProjectorTarget",
+    "RubbishError",
+    "StartError",
+    "TargetError",
+    "UnsupportedError",
+]
+
+
+class ProjectorTarget(Protocol):
+    """An implementation that projects logs.
+
+    Events are JSON values, None for an unreadable line. Every call raises TargetError where the target breaks,
+    ImplementationError where it raises or answers ``failed``, and UnsupportedError for what it has not declared. After
+    a TargetError it can be called again: its process is replaced, a few times at most; what was fed is then lost, and
+    ``feed`` and ``fed`` raise TargetError until ``reset``.
+
+    ``last_input_changed`` says whether the last call changed the events it was given, None where nobody can see that.
+    """
+
+    @property
+    def name(self) -> str:
+        """The target's text, as the user wrote it."""
+        ...
+
+    @property
+    def implementation(self) -> Implementation:
+        """Who answers."""
+        ...
+
+    @property
+    def profile(self) -> Profile:
+        """What it claims; of the views, the declared ones count, and the others are empty in a Projection."""
+        ...
+
+    @property
+    def last_input_changed(self) -> bool | None:
+        """Whether the last call changed its events."""
+        ...
+
+    def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
+        """Project one session's whole log, whatever was fed; None means the policies of its profile."""
+        ...
+
+    def feed(self, events: Sequence[Any]) -> None:
+        """Take the next events of the session under way."""
+        ...
+
+    def fed(self) -> Projection:
+        """The projection of what was fed since the reset, as if the log ended there; nothing is changed."""
+        ...
+
+    def reset(self) -> None:
+        """Forget what was fed."""
+        ...
+
+    def again(self, hash_seed: int) -> "ProjectorTarget":
+        """The same implementation in a new process with this PYTHONHASHSEED."""
+        ...
+
+    def close(self) -> None:
+        """End it, and leave no process behind."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None: ...

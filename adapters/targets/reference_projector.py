@@ -1,0 +1,115 @@
+"""The reference projector: the model itself, in this process or served by the worker like any Python projector."""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final, Self
+
+import msgspec
+
+from turncheck.model.core.cycles import Projection
+from turncheck.model.core.decode import judge
+from turncheck.model.core.policies import DEFAULT, Policies
+from turncheck.model.core.projection import ViewProjector, project
+
+from ..protocol.input_guard import Watch
+from ..protocol.messages import Implementation, Profile
+from .projector import ProjectorTarget
+
+MACHINE: Final = "request_cycle"
+PROFILE: Final = Profile(("projector",), ("policies", "feed", "steps", "rounds"), machine=MACHINE)
+
+
+@functools.cache
+def implementation() -> Implementation:
+    """Who the reference is."""
+    from importlib.metadata import version  # noqa: PLC0415 - 15 ms of a start-up that mostly does without
+
+    return Implementation("turncheck reference", version("turncheck"), "python")
+
+
+class Reference:
+    """The reference in the shape that the worker serves."""
+
+    profile: Final = msgspec.to_builtins(PROFILE)
+
+    def __init__(self, policies: Policies = DEFAULT) -> None:
+        self._policies = policies
+        self._ledger = ViewProjector(policies)
+        self._fed = 0
+
+    @property
+    def implementation(self) -> Implementation:
+        """Who it is."""
+        return implementation()
+
+    def project(self, events: Sequence[Any], policies: Mapping[str, Any] | None = None) -> Projection:
+        """Project a whole log; with no events, what was fed. Raises msgspec.ValidationError for unknown policies."""
+        if not events:
+            return self._ledger.projection()
+        chosen = self._policies if policies is None else msgspec.convert(policies, Policies)
+        return project(tuple(map(judge, events)), chosen)
+
+    def feed(self, events: Sequence[Any]) -> None:
+        """Take the next events."""
+        start, self._fed = self._fed, self._fed + len(events)
+        self._ledger.feed(tuple(map(judge, events)), range(start, self._fed))
+
+    def reset(self) -> None:
+        """Forget what was fed."""
+        self._ledger = ViewProjector(self._policies)
+        self._fed = 0
+
+
+class ReferenceTarget:
+    """The reference as a target, in this process: nothing here can hang, die or talk rubbish."""
+
+    def __init__(self, name: str, again: Callable[[int], ProjectorTarget], profile: Profile | None = None) -> None:
+        """*again* opens the reference in a process of its own, given a hash seed."""
+        self.name: Final = name
+        self.profile: Final = profile or PROFILE
+        self.last_input_changed: bool | None = None
+        self._policies = self.profile.projection_policies()
+        self._reference = Reference(self._policies)
+        self._again = again
+
+    @property
+    def implementation(self) -> Implementation:
+        """Who answers."""
+        return implementation()
+
+    def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
+        """Project one session's whole log, whatever was fed."""
+        with Watch(events) as watch:
+            projection = project(tuple(map(judge, events)), policies or self._policies)
+        self.last_input_changed = watch.changed
+        return projection
+
+    def feed(self, events: Sequence[Any]) -> None:
+        """Take the next events."""
+        with Watch(events) as watch:
+            self._reference.feed(events)
+        self.last_input_changed = watch.changed
+
+    def fed(self) -> Projection:
+        """The projection of what was fed since the reset."""
+        return self._reference.project([])
+
+    def reset(self) -> None:
+        """Forget what was fed."""
+        self._reference.reset()
+
+    def again(self, hash_seed: int) -> ProjectorTarget:
+        """The reference in a process of its own, with this PYTHONHASHSEED."""
+        return self._again(hash_seed)
+
+    def close(self) -> None:
+        """Nothing is left behind."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

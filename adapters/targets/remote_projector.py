@@ -1,0 +1,128 @@
+"""A projector in a process of its own, spoken with over the protocol."""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, Final, Self
+
+from msgspec import UNSET, Raw
+
+from turncheck.model.core.cycles import Projection
+from turncheck.model.core.policies import Policies
+
+from ..protocol.connection import Connection
+from ..protocol.errors import ImplementationError, TargetError, UnsupportedError
+from ..protocol.messages import Answer, Feed, Implementation, Message, Profile, Project, Reset, encode
+from ..protocol.projections import read_projection
+
+
+class RemoteProjector:
+    """The ``ProjectorTarget`` at the other end of *connection*.
+
+    With *profile*, that one counts and not the one that it sends; msgspec.ValidationError where its policies are none
+    that exist.
+    """
+
+    def __init__(self, connection: Connection, profile: Profile | None = None) -> None:
+        own = None if profile is None else profile.projection_policies()
+        hello = connection.hello
+        self.name: Final = connection.name
+        self.last_input_changed: bool | None = None
+        self.implementation: Final[Implementation] = hello.implementation
+        self.profile: Final[Profile] = profile or hello.profile
+        self._connection = connection
+        self._given = profile
+        self._fed: list[Raw] = []
+        self._fed_to = connection.generation
+        self._announced = hello.profile.projection_policies()
+        self._own = own or self._announced
+
+    def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
+        """Project one session's whole log, whatever was fed.
+
+        On the wire no events means what was fed: for an empty log, that is put aside and fed again.
+        """
+        fed = self._fed
+        if fed and not events:
+            self.reset()
+        projection = self._project(_raw(events), self._to_send(policies))
+        if fed and not events:
+            for chunk in fed:
+                self._feed(chunk)
+        return projection
+
+    def feed(self, events: Sequence[Any]) -> None:
+        """Take the next events of the session under way."""
+        self._check_feed()
+        self._feed(_raw(events))
+
+    def fed(self) -> Projection:
+        """The projection of what was fed since the reset."""
+        self._check_feed()
+        return self._project(_raw([]), None)
+
+    def reset(self) -> None:
+        """Forget what was fed."""
+        self._fed = []
+        message = Reset(self._connection.next_seq())
+        try:
+            self._ask(message)
+        except ImplementationError as error:  # there is no input that this could be a verdict on
+            broken = TargetError(f"cannot reset: {error}", came=error.detail or "")
+            raise self._connection.broken(broken, message) from error
+        self._fed_to = self._connection.generation
+
+    def again(self, hash_seed: int) -> "RemoteProjector":
+        """The same implementation in a new process with this PYTHONHASHSEED."""
+        return RemoteProjector(self._connection.again(hash_seed), self._given)
+
+    def close(self) -> None:
+        """Ask it to stop, and leave no process behind."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _project(self, events: Raw, policies: Policies | None) -> Projection:
+        message = Project(self._connection.next_seq(), events, policies)
+        answer = self._ask(message)
+        try:
+            return read_projection(answer.projection, self.profile)
+        except TargetError as error:
+            raise self._connection.broken(error, message) from error.__cause__
+
+    def _feed(self, events: Raw) -> None:
+        self._connection.living()  # or the chunk would count among those that were lost with the process before
+        if not self._fed:
+            self._fed_to = self._connection.generation
+        self._fed.append(events)
+        self._ask(Feed(self._connection.next_seq(), events))
+
+    def _to_send(self, policies: Policies | None) -> Policies | None:
+        """What a project message says of *policies*: nothing where they are what the implementation does anyway."""
+        wanted = policies or self._own
+        if self.profile.can("policies"):
+            return None if wanted == self._announced else wanted
+        if wanted == self._own:
+            return None
+        raise UnsupportedError(f"{self.name} does not declare the capability 'policies', and its own are {self._own}")
+
+    def _check_feed(self) -> None:
+        if not self.profile.can("feed"):
+            raise UnsupportedError(f"{self.name} does not declare the capability 'feed'")
+        if self._fed and self._fed_to != self._connection.generation:
+            raise TargetError("what was fed was lost with the process that broke: reset first")
+
+    def _ask(self, message: Message) -> Answer:
+        self.last_input_changed = None
+        answer = self._connection.ask(message)
+        self.last_input_changed = None if answer.input_changed is UNSET else answer.input_changed
+        return answer
+
+
+def _raw(events: Sequence[Any]) -> Raw:
+    return Raw(encode(events))

@@ -1,0 +1,126 @@
+"""A runtime in a process of its own, spoken with over the protocol."""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Final, Self
+
+from msgspec import UNSET
+
+from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus
+
+from ..protocol.connection import Connection
+from ..protocol.errors import ImplementationError, RubbishError, TargetError, UnsupportedError
+from ..protocol.messages import Answer, Apply, Implementation, Message, Profile, Reset, Run, encode
+
+WORD_SECONDS: Final = 60.0
+"""For a whole word, at most: ``run`` answers once, where single stimuli would have had a timeout each. A longer timeout
+of the user's counts here too."""
+
+
+class _RestlessError(TargetError):
+    """No quiet after a reset."""
+
+
+class RemoteRuntime:
+    """The ``RuntimeTarget`` at the other end of *connection*. With *profile*, that one counts and not its own."""
+
+    def __init__(self, connection: Connection, profile: Profile | None = None) -> None:
+        self.name: Final = connection.name
+        self.implementation: Final[Implementation] = connection.hello.implementation
+        self.profile: Final[Profile] = profile or connection.hello.profile
+        self._connection = connection
+        self._given = profile
+        self._started_in: int | None = None
+
+    def reset(self, options: ResetOptions = ResetOptions()) -> Step:  # noqa: B008 - frozen
+        """A new and empty runtime, or what ``state_dir`` holds; in a new process where the old one gets no quiet."""
+        try:
+            return self._reset(options)
+        except _RestlessError:  # what an earlier word left running is not there in a new process
+            return self._reset(options)
+
+    def apply(self, stimulus: Stimulus) -> Step:
+        """Apply one stimulus, and run until quiet."""
+        self._check()
+        return self._settled(self._step(Apply(self._connection.next_seq(), stimulus)))
+
+    def run(self, word: Sequence[Stimulus]) -> tuple[Step, ...]:
+        """Apply a word in one message; fewer steps than stimuli where one was unsettled."""
+        self._check()
+        message = Run(self._connection.next_seq(), tuple(word))
+        timeout = self._connection.timeout
+        answer = self._ask(message, max(timeout, min(timeout * len(word), WORD_SECONDS)))
+        steps = answer.steps
+        if steps is UNSET or len(steps) > len(word):
+            raise self._rubbish("no steps" if steps is UNSET else "more steps than stimuli", message, answer)
+        if any(step.unsettled for step in steps[:-1]):
+            raise self._rubbish("a step after one that is unsettled", message, answer)
+        if len(steps) < len(word) and not (steps and steps[-1].unsettled):
+            problem = f"{len(steps)} steps for {len(word)} stimuli, and the last is not unsettled"
+            raise self._rubbish(problem, message, answer)
+        if steps:
+            self._settled(steps[-1])
+        return steps
+
+    @property
+    def last_words(self) -> tuple[str, ...]:
+        """The last lines of stderr of the process that was ended last: what kept an unsettled one busy, perhaps."""
+        return self._connection.last_words
+
+    def kill(self) -> None:
+        """Crash it."""
+        self._connection.kill()
+
+    def again(self, hash_seed: int) -> "RemoteRuntime":
+        """The same implementation in a new process with this PYTHONHASHSEED."""
+        return RemoteRuntime(self._connection.again(hash_seed), self._given)
+
+    def close(self) -> None:
+        """Ask it to stop, and leave no process behind."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _reset(self, options: ResetOptions) -> Step:
+        self._connection.living()
+        self._started_in = self._connection.generation
+        message = Reset(self._connection.next_seq(), options)
+        step = self._step(message)
+        if step.unsettled:
+            raise self._connection.broken(_RestlessError("a reset leads to no quiet"), message)
+        return step
+
+    def _step(self, message: Message) -> Step:
+        answer = self._ask(message)
+        if answer.events is UNSET or answer.awaiting is UNSET:
+            raise self._rubbish("the answer has no events, or no awaiting", message, answer)
+        refused = None if answer.refused is UNSET else answer.refused
+        return Step(answer.events, answer.awaiting, refused, answer.unsettled)
+
+    def _ask(self, message: Message, seconds: float | None = None) -> Answer:
+        try:
+            return self._connection.ask(message, seconds)
+        except UnsupportedError as error:
+            broken = TargetError(f"a runtime must know this: {error}", came=str(error))
+            raise self._connection.broken(broken, message) from error
+        except ImplementationError as error:
+            broken = TargetError(f"the adapter failed: {error}", came=error.detail or str(error))
+            raise self._connection.broken(broken, message) from error
+
+    def _settled(self, step: Step) -> Step:
+        if step.unsettled:  # what goes on in there would be seen in the next word
+            self._connection.kill()
+        return step
+
+    def _check(self) -> None:
+        if self._started_in != self._connection.generation:
+            raise TargetError("the runtime ended, and what it knew is lost: reset first")
+
+    def _rubbish(self, problem: str, message: Message, answer: Answer) -> TargetError:
+        return self._connection.broken(RubbishError(problem, came=encode(answer)), message)

@@ -1,0 +1,68 @@
+"""A runtime under test, as conformance sees it; what its calls raise is declared in ``errors``."""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Protocol, Self
+
+from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus
+
+from ..protocol.messages import Implementation, Profile
+
+
+class RuntimeTarget(Protocol):
+    """An implementation that is driven: stimuli in, settled steps out.
+
+    Every call raises TargetError where the adapter or its process breaks, and ImplementationError where it answers
+    ``failed``, which is the adapter's failure too. After a TargetError it can be reset: its process is replaced, a few
+    times at most; all but ``reset`` raise TargetError until then.
+    """
+
+    @property
+    def name(self) -> str:
+        """The target's text, as the user wrote it."""
+        ...
+
+    @property
+    def implementation(self) -> Implementation:
+        """Who answers."""
+        ...
+
+    @property
+    def profile(self) -> Profile:
+        """What it claims."""
+        ...
+
+    @property
+    def last_words(self) -> tuple[str, ...]:
+        """The last lines of the log of the process that was ended last, empty where there was none."""
+        ...
+
+    def reset(self, options: ResetOptions = ...) -> Step:
+        """A new and empty runtime, or what ``state_dir`` holds."""
+        ...
+
+    def apply(self, stimulus: Stimulus) -> Step:
+        """Apply one stimulus, and run until quiet."""
+        ...
+
+    def run(self, word: Sequence[Stimulus]) -> tuple[Step, ...]:
+        """Apply a word in one message; fewer steps than stimuli where one was unsettled."""
+        ...
+
+    def kill(self) -> None:
+        """Crash it: its process ends at once; reset starts a new one."""
+        ...
+
+    def again(self, hash_seed: int) -> "RuntimeTarget":
+        """The same implementation in a new process with this PYTHONHASHSEED."""
+        ...
+
+    def close(self) -> None:
+        """End it, and leave no process behind."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None: ...

@@ -1,0 +1,194 @@
+"""``check``: judge a recorded log by the laws that need nothing but the log."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from turncheck.adapters.logs.framing import Stream
+from turncheck.adapters.logs.reading import MAX_LINE, Chunk, Log, read_log
+from turncheck.model.core.cycles import Anomaly, Cycle
+from turncheck.model.core.decode import Batch, completed
+from turncheck.model.core.events import Malformed, UnknownType
+from turncheck.model.core.policies import DEFAULT, Policies
+from turncheck.model.core.projection import LogProjector
+from turncheck.model.core.session_state import Progress
+
+from ..laws.anomalies import ANOMALY_LAWS, MESSAGES
+
+Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
+
+EXIT: Final[dict[Verdict, int]] = {"pass": 0, "inconclusive": 0, "fail": 1, "error": 2}
+"""Verdict of a log → exit code; of several logs the greatest counts."""
+
+_SHOWN: Final = 80
+"""Characters of an unknown type's name that a finding shows."""
+
+
+_PARTS: Final = 64
+"""Stretches of lines that are kept before the old ones are forgotten: some thirty thousand events."""
+
+
+class LogFinding(msgspec.Struct, frozen=True):
+    """A law that the log breaks: ``at`` is the event's position, ``line`` its physical line (1-based)."""
+
+    law: str
+    clauses: tuple[str, ...]
+    at: int
+    line: int
+    message: str
+
+
+class LogResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What `check --json` prints for one log; ``why`` explains the verdict ``error``."""
+
+    log: str
+    format: str
+    events: int
+    cycles: int
+    findings: tuple[LogFinding, ...]
+    verdict: Verdict
+    why: str | None = None
+
+
+def check(
+    name: str,
+    stream: Stream,
+    *,
+    format_name: str | None = None,
+    max_line: int = MAX_LINE,
+    strict: bool = False,
+    policies: Policies = DEFAULT,
+    live: bool = False,
+    found: Callable[[LogFinding], None] = lambda _: None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> LogResult:
+    """Judge one log. Memory: the open cycles, the queues, a word per session, and the findings.
+
+    A log that is merely ``truncated`` is inconclusive, unless *strict*, or its format says that it is whole. An empty
+    log has nothing to judge: ``error``. *progress* is called with the number of events read, block by block,
+    *found* with each finding as soon as it is certain. A *live* log is still being written; whole it is never.
+    Raises OSError, KeyError (unknown format name) and UnsupportedFormatError.
+    """
+    log = read_log(stream, format_name=format_name, max_line=max_line, live=live)
+    judge = _Judge(log, policies, found)
+    for chunk in log.chunks:
+        judge.take(chunk)
+        progress(judge.events)
+    findings = tuple(judge.ending())
+    return LogResult(
+        log=name,
+        format=log.format.name,
+        events=judge.events,
+        cycles=judge.cycles,
+        findings=findings,
+        verdict=_verdict(findings, judge.events, strict=strict or (log.format.whole and not live)),
+        why=None if judge.events else "the log is empty: there is nothing to judge",
+    )
+
+
+def _verdict(findings: Iterable[LogFinding], events: int, *, strict: bool) -> Verdict:
+    if not events:
+        return "error"
+    laws = {finding.law for finding in findings}
+    if not laws:
+        return "pass"
+    return "inconclusive" if laws == {"truncated"} and not strict else "fail"
+
+
+class _Places:
+    """Which lines the events stand on that a later anomaly can name: a range while lines and positions go together."""
+
+    def __init__(self) -> None:
+        self._parts: list[tuple[Sequence[int], Sequence[int]]] = []
+        self._enough = _PARTS
+
+    def add(self, ats: Sequence[int], lines: Sequence[int]) -> None:
+        """The next events' positions and lines."""
+        if self._parts and all(isinstance(part, range) for part in (ats, lines, *self._parts[-1])):
+            before, numbers = self._parts[-1]
+            if (before[-1] + 1, numbers[-1] + 1) == (ats[0], lines[0]):
+                self._parts[-1] = range(before[0], ats[-1] + 1), range(numbers[0], lines[-1] + 1)
+                return
+        self._parts.append((ats, lines))
+
+    def line(self, at: int) -> int:
+        """The line of a position."""
+        ats, lines = self._parts[bisect_right(self._parts, at, key=lambda part: part[0][0]) - 1]
+        return lines[bisect_left(ats, at)]
+
+    def forget(self, sessions: LogProjector) -> None:
+        """Now and then, forget what nothing can name any more: seldom enough to be linear over all chunks."""
+        if len(self._parts) > self._enough:
+            at = sessions.oldest
+            self._parts = [part for part in self._parts if at is not None and part[0][-1] >= at]
+            self._enough = max(_PARTS, 2 * len(self._parts), len(sessions.projectors) // _PARTS)
+
+
+class _Judge:
+    """Runs the sessions over the chunks, and gives each anomaly the line that it stands on."""
+
+    def __init__(self, log: Log, policies: Policies, tell: Callable[[LogFinding], None] = lambda _: None) -> None:
+        self._format = log.format
+        self._tell = tell
+        self._sessions = LogProjector(policies)
+        self._places = _Places()
+        self._findings: list[LogFinding] = []
+        self.events = 0
+        self.cycles = 0
+
+    def take(self, chunk: Chunk) -> None:
+        if not chunk.batch.events:
+            return
+        self.events += len(chunk.batch.events)
+        self._places.add(chunk.batch.ats, chunk.lines())
+        progress = self._sessions.feed(chunk.batch)
+        self.cycles += len(progress.cycles)
+        if progress.anomalies:
+            for finding in self._judged(progress, chunk.batch):
+                self._findings.append(finding)
+                self._tell(finding)
+        self._places.forget(self._sessions)
+
+    def _judged(self, progress: Progress, batch: Batch) -> Iterator[LogFinding]:
+        """The anomalies that are findings."""
+        excused = _client_calls(cycle for _, cycle in progress.cycles) if self._format.client_calls else ()
+        for _, anomaly in progress.anomalies:
+            at = anomaly.at
+            if anomaly.kind == "unanswered-call" and at in excused:
+                continue
+            yield self._finding(anomaly, _detail(anomaly, batch, bisect_left(batch.ats, at)))
+
+    def ending(self) -> Iterator[LogFinding]:
+        """All findings in the order of the lines that reveal them, those of the log's end last."""
+        yield from self._findings
+        for _, anomaly in self._sessions.ending():
+            finding = self._finding(anomaly)
+            self._tell(finding)
+            yield finding
+
+    def _finding(self, anomaly: Anomaly, detail: str = "") -> LogFinding:
+        law, message = ANOMALY_LAWS[anomaly.kind], MESSAGES[anomaly.kind]
+        line = self._places.line(anomaly.at)
+        return LogFinding(law.name, law.clauses, anomaly.at, line, f"{message}: {detail}" if detail else message)
+
+
+def _client_calls(cycles: Iterable[Cycle]) -> set[int]:
+    """Where the calls of the runs that ended well stand: a client may still answer them in the next run's input."""
+    return {at for cycle in cycles if cycle.reason == "completed" for at in cycle.items}
+
+
+def _detail(anomaly: Anomaly, batch: Batch, index: int) -> str:
+    """What was wrong with the event, where it says so itself; several events may share the position."""
+    events, ats = batch
+    while index < len(ats) and ats[index] == anomaly.at:
+        event = events[index]
+        match anomaly.kind, event if isinstance(event, UnknownType | Malformed) else completed(event):
+            case "malformed", Malformed(why=detail):
+                return detail
+            case "unknown-type", UnknownType(name=detail):
+                return detail if len(detail) <= _SHOWN else f"{detail[:_SHOWN]}…"
+            case _:
+                index += 1
+    return ""

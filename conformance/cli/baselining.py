@@ -1,0 +1,90 @@
+"""A baseline in commands: reading it, grading by it, writing it, and what is shown of it."""
+
+import datetime as dt
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from ..verify.baseline import Baseline, BaselineError, grade, read, updated
+from ..verify.results import LawResult, Result
+from .output import notice, style
+
+
+@dataclass(frozen=True)
+class Grading:
+    """A baseline file, and what it held when the run began; ``file`` is None where none was named."""
+
+    file: Path | None
+    baseline: Baseline
+    update: bool
+
+    def __call__(self, result: Result) -> Result:
+        """*result* by the baseline, which is written first where it is to be updated."""
+        if self.file is None:
+            return result
+        today = dt.date.today()
+        baseline = self._written(self.file, result, today) if self.update else self.baseline
+        return grade(result, baseline, today)
+
+    def _written(self, file: Path, result: Result, today: dt.date) -> Baseline:
+        if result.cut is not None:
+            notice(f"the baseline {file} is left as it is: the run was cut short")
+            return self.baseline
+        try:
+            text = updated(file.read_text("utf-8") if file.exists() else "", result, today)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(text.encode("utf-8", "replace"))
+            written = read(file)
+        except (OSError, UnicodeDecodeError, BaselineError) as error:
+            notice(f"the baseline {file} is left as it is: {error}")  # which must not hide the result
+            return self.baseline
+        notice(f"the baseline {file} is written: {_changes(self.baseline, written)}")
+        return written
+
+
+def _changes(before: Baseline, after: Baseline) -> str:
+    """How many entries came, went and were renewed; that none did, where that is so."""
+    old, new = ({**one.known, **one.flaky} for one in (before, after))
+    renewed = sum(new[glob] != entry for glob, entry in old.items() if glob in new)
+    counted = {"added": len(new.keys() - old.keys()), "taken out": len(old.keys() - new.keys()), "renewed": renewed}
+    return ", ".join(f"{count} {what}" for what, count in counted.items() if count) or "nothing has changed"
+
+
+def grading(file: Path | None, *, update: bool, fail_fast: bool) -> Grading:
+    """Read the baseline before anything is started. A missing file is an error, unless it is about to be written.
+
+    Raises click.ClickException.
+    """
+    if file is None and update:
+        raise click.UsageError("--update-baseline needs --baseline FILE: which file is to be written?")
+    if file is not None and fail_fast:
+        raise click.UsageError("--baseline does not go with --fail-fast: a failure that is expected would end the run")
+    if file is None or (update and not file.exists()):
+        return Grading(file, Baseline(), update)
+    try:
+        return Grading(file, read(file), update)
+    except BaselineError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def said(law: LawResult) -> str:
+    """What the baseline says of a law, to stand behind its verdict; empty where it says nothing."""
+    one = law.baseline
+    if one is None:
+        return ""
+    state = "" if one.state == "known" else f", {one.state}"
+    return f" (baseline{state}: {one.reason}, {one.issue})"
+
+
+def show_baseline(result: Result) -> None:
+    """Print how many verdicts the baseline speaks of, and what is to be done about it."""
+    listed = [law.baseline for law in result.laws if law.baseline is not None]
+    if listed:
+        counted = Counter(one.state for one in listed)
+        click.echo(f"baseline: {', '.join(f'{count} {state}' for state, count in counted.items())}")
+    for entry in dict.fromkeys(one.entry for one in listed if one.state == "stale"):
+        click.echo(style(f"  stale: {entry} passes; take it out of the baseline, or --update-baseline", fg="red"))
+    for entry in dict.fromkeys(one.entry for one in listed if one.state == "expired"):
+        click.echo(style(f"  expired: {entry} is not excused any more", fg="red"))

@@ -1,0 +1,106 @@
+"""``turncheck diagrams``."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from ..completing import complete_machine
+from ..output import Progress
+
+SUFFIXES = {"dot": ".dot", "mermaid": ".mmd", "svg": ".svg"}
+LOG = "sequence.jsonl"
+
+
+@click.command()
+@click.argument("machine", required=False, shell_complete=complete_machine)
+@click.option("--format", "only", type=click.Choice(sorted(SUFFIXES)), help="Only this format; all three without it.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("diagrams"),
+    show_default=True,
+    metavar="DIR",
+    help=f"Where the pictures are. The first cycle of a log {LOG} in it is drawn too.",
+)
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 and name each file that differs from its source.")
+@click.pass_context
+def command(context: click.Context, *, machine: str | None, only: str | None, out: Path, check: bool) -> None:
+    """Draw MACHINE, or every machine, from its declaration."""
+    pictures: dict[Path, bytes] = {}
+    with Progress("diagrams") as progress:
+        for name, text in _pictures(machine, only, out):
+            pictures[out / name] = text.encode()
+            progress.say(name)
+    if check:
+        drifted = [path for path, picture in pictures.items() if not path.is_file() or path.read_bytes() != picture]
+        for path in drifted:
+            click.echo(f"{path}: {'differs from its source' if path.exists() else 'is missing'}", err=True)
+        if drifted:
+            click.echo(
+                f"{len(drifted)} of {len(pictures)} pictures drifted; `turncheck diagrams` draws them anew", err=True
+            )
+        context.exit(1 if drifted else 0)
+    out.mkdir(parents=True, exist_ok=True)
+    for path, picture in pictures.items():
+        path.write_bytes(picture)
+        click.echo(str(path))
+
+
+def _pictures(machine: str | None, only: str | None, out: Path) -> Iterator[tuple[str, str]]:
+    from turncheck.model.machines.registry import MACHINES  # noqa: PLC0415
+    from turncheck.model.rendering import state_diagram as diagrams  # noqa: PLC0415  (a command's start shall cost nothing)
+    from turncheck.model.rendering.graphviz_svg import to_svg  # noqa: PLC0415
+
+    if machine is not None and machine not in MACHINES:
+        raise click.BadParameter(
+            f"no machine is named {machine!r}; there are: {', '.join(MACHINES)}", param_hint="MACHINE"
+        )
+    for spec in MACHINES.values() if machine is None else [MACHINES[machine]]:
+        dot = diagrams.to_dot(spec)
+        if only in {None, "dot"}:
+            yield f"{spec.name}.dot", dot
+        if only in {None, "mermaid"}:
+            yield f"{spec.name}.mmd", diagrams.to_mermaid(spec)
+        if only in {None, "svg"}:
+            yield f"{spec.name}.svg", to_svg(dot)
+        yield from _exchange(spec.name, only)
+    if machine is None and (out / LOG).is_file():
+        yield from _sequence(out / LOG, only)
+
+
+def _exchange(machine: str, only: str | None) -> Iterator[tuple[str, str]]:
+    """The stories that a machine is told, drawn as who says what to whom."""
+    from turncheck.model.rendering import engine_picture, event_flow_picture, exchange, turn_picture  # noqa: PLC0415
+
+    drawn = {
+        "turn": turn_picture.exchange,
+        "engine": engine_picture.exchange,
+        "event_flow": event_flow_picture.exchange,
+    }
+    if machine not in drawn:
+        return
+    story = drawn[machine]()
+    if only in {None, "mermaid"}:
+        yield f"{machine}_sequence.mmd", exchange.to_mermaid(story)
+    if only in {None, "svg"}:
+        yield f"{machine}_sequence.svg", exchange.to_svg(story)
+
+
+def _sequence(path: Path, only: str | None) -> Iterator[tuple[str, str]]:
+    from turncheck.model.core.decode import judge  # noqa: PLC0415
+    from turncheck.model.core.projection import project  # noqa: PLC0415
+    from turncheck.model.rendering import sequence, sequence_svg  # noqa: PLC0415
+
+    try:
+        log = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    except ValueError as error:
+        raise click.ClickException(f"{path}: not a log: {error}") from error
+    cycles = project([judge(value) for value in log]).cycles
+    if not cycles:
+        raise click.ClickException(f"{path}: the log has no cycle to draw")
+    if only in {None, "mermaid"}:
+        yield f"{path.stem}.mmd", sequence.to_mermaid(log, cycles[0])
+    if only in {None, "svg"}:
+        yield f"{path.stem}.svg", sequence_svg.to_svg(log, cycles[0])

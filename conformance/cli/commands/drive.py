@@ -1,0 +1,189 @@
+"""``turncheck drive``."""
+
+import contextlib
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import msgspec
+
+from turncheck.adapters.protocol.errors import BadTargetError, TargetError
+from turncheck.adapters.protocol.messages import encode
+from turncheck.adapters.targets.registry import open_runtime
+from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.model.core.decode import judge
+from turncheck.model.core.events import RunStop
+from turncheck.model.core.stimuli import Awaited, ResetOptions, Step, Stimulus
+
+from ..completing import complete_target
+from ..output import style
+from ..shorthand import FORMS, SEE, Form, Shorthand, ShorthandError
+from ..transcript import awaited_line, event_line, projected, session_lines
+
+CONTROLS: Final = {
+    "reset": Form("reset [OPTIONS]", "a new runtime; OPTIONS are JSON, and those of before without"),
+    "log": Form("log [FILE]", "show the log, or write it as JSON lines, for turncheck check"),
+    "cycles": Form("cycles", "show the cycles that the log projects to"),
+    "awaiting": Form("awaiting", "show what is awaited"),
+    "save": Form("save [FILE]", "write what was sent since the reset, and with what options: drive reads it again"),
+    "help": Form("help", "show this"),
+    "quit": Form("quit", "end, as the end of the input does"),
+}
+"""What is no stimulus."""
+
+_PATH: Final = {"type": "object", "properties": {"path": {"type": "string"}}}
+TOOLS: Final = tuple({"name": name, "schema": _PATH} for name in ("read", "bash"))
+"""Two classes of tools, whose calls form two groups; the schema is the one that verify sends."""
+
+
+@click.command()
+@click.argument("target", shell_complete=complete_target)
+@click.option(
+    "--timeout", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="For an answer."
+)
+def command(*, target: str, timeout: float) -> None:
+    """Drive a runtime by hand: play the user, the model, the tools and the clock.
+
+    Each line of the input is a stimulus, in short (user hello, text hi, stop) or as JSON; `help` lists them. After each
+    you see the new events, the cycles when a run is over, and what is awaited. Without a terminal the first line that
+    is wrong ends it, with exit code 2.
+    """
+    try:
+        with open_runtime(target, timeout=timeout) as runtime:
+            who = runtime.implementation
+            click.echo(f"{style(f'{who.name} {who.version}', bold=True)} ({who.language}): type help, or a stimulus")
+            click.echo(f"declares {', '.join(runtime.profile.capabilities) or 'no capability'}")
+            _drive(_Session(runtime))
+    except (TargetError, BadTargetError, UnicodeDecodeError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def completions(line: str) -> list[str]:
+    """How *line*, which is being typed, can go on: each is a word that replaces the last."""
+    first, *rest = line.lstrip().split(" ")
+    if not rest:
+        return [f"{name} " for name in (*FORMS, *CONTROLS) if name.startswith(first)]
+    choices = FORMS[first].choices if first in FORMS and len(rest) == 1 else ()
+    return [choice for choice in choices if choice.startswith(rest[0])]
+
+
+def _drive(session: "_Session") -> None:
+    """Do each line of the input. Raises ClickException for one that is wrong, unless a person types them."""
+    for line in _lines():
+        if line == "quit":
+            return
+        try:
+            session.do(line)
+        except (TargetError, ShorthandError, OSError) as error:
+            if not sys.stdin.isatty():
+                raise click.ClickException(f"{line}: {error}") from error
+            click.echo(str(error), err=True)
+
+
+def _lines() -> Iterator[str]:
+    """The lines of the input that are not blank; on a terminal with a prompt, a history and completion."""
+    if not sys.stdin.isatty():
+        for line in sys.stdin:
+            if stripped := line.strip():
+                click.echo(f"> {stripped}")
+                yield stripped
+        return
+    with contextlib.suppress(ImportError):  # not every Python has it
+        import readline  # noqa: PLC0415 - it writes to the terminal when it is imported
+
+        readline.set_completer_delims(" ")
+        readline.set_completer(lambda _, number: dict(enumerate(completions(readline.get_line_buffer()))).get(number))
+        readline.parse_and_bind("tab: complete")
+    with contextlib.suppress(EOFError):
+        while True:
+            if line := input("> ").strip():
+                yield line
+    click.echo()
+
+
+class _Session:
+    """A runtime, and what was sent to it and seen of it since its last reset."""
+
+    def __init__(self, runtime: RuntimeTarget) -> None:
+        self._runtime = runtime
+        self._reset(ResetOptions(tools=TOOLS if runtime.profile.can("tools") else ()))
+
+    def do(self, line: str) -> None:
+        """Do one line.
+
+        Raises ShorthandError where it is no command, TargetError where the target breaks, OSError where a file does.
+        """
+        name, _, rest = line.partition(" ")
+        rest = rest.strip()
+        match name:
+            case "reset":
+                self._reset(_options(rest) if rest else self._options)
+            case "log" if rest:
+                _write(rest, map(_json, self._log))
+            case "log":
+                _echo(map(event_line, self._log))
+            case "cycles":
+                self._show_cycles()
+            case "awaiting":
+                self._show_awaiting()
+            case "save":
+                _write(rest or "word.txt", [f"reset {_json(self._options)}", *map(_json, self._sent)])
+            case "help":
+                for form in (*FORMS.values(), *CONTROLS.values()):
+                    click.echo(f"  {style(f'{form.form:22}', bold=True)}  {form.description}")
+                click.echo(f"  {'{...}':22}  any stimulus as JSON: {SEE}")
+            case _:
+                stimulus = self._shorthand.read(line, self._awaiting)
+                self._sent.append(stimulus)
+                self._take(self._runtime.apply(stimulus))
+
+    def _reset(self, options: ResetOptions) -> None:
+        self._options = options
+        self._shorthand = Shorthand()
+        self._sent: list[Stimulus] = []
+        self._log: list[Any] = []
+        self._awaiting: Sequence[Awaited] = ()
+        self._take(self._runtime.reset(options))
+
+    def _take(self, step: Step) -> None:
+        self._log += step.events
+        self._awaiting = step.awaiting
+        if step.refused is not None:
+            _echo([f"refused, {step.refused.why}: {step.refused.message}"], fg="yellow")
+        if step.unsettled:
+            _echo(["unsettled: it does not get quiet, and its process was ended; reset to go on"], fg="red")
+            _echo(self._runtime.last_words)
+        _echo(map(event_line, step.events))
+        if any(isinstance(judge(event), RunStop) for event in step.events):
+            self._show_cycles()
+        self._show_awaiting()
+
+    def _show_cycles(self) -> None:
+        for name, projection in projected(self._log, self._runtime.profile.projection_policies()).items():
+            _echo(session_lines(self._log, name, projection), fg="green")
+
+    def _show_awaiting(self) -> None:
+        _echo((f"awaiting {awaited_line(awaited)}" for awaited in self._awaiting), fg="cyan")
+
+
+def _options(text: str) -> ResetOptions:
+    try:
+        return msgspec.json.decode(text, type=ResetOptions)
+    except msgspec.MsgspecError as error:
+        raise ShorthandError(f"{error}; expected {CONTROLS['reset'].form}, see docs/protocol.md#reset") from error
+
+
+def _json(value: object) -> str:
+    return encode(value).decode()
+
+
+def _write(name: str, lines: Iterable[str]) -> None:
+    Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+    _echo([f"written: {name}"])
+
+
+def _echo(lines: Iterable[str], **styles: Any) -> None:
+    for line in lines:
+        click.echo(f"  {style(line, **styles)}")

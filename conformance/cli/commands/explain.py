@@ -1,0 +1,110 @@
+"""``turncheck explain``."""
+
+import textwrap
+from io import BytesIO
+from typing import Final
+
+import click
+
+from turncheck.model.clauses.catalogue import CLAUSES
+
+from ...laws.law import Law
+from ...laws.registry import LAWS
+from ...report.lessons import FlowExample, Lesson, LinesExample, lessons, stories
+from ..completing import complete_law
+from ..output import style
+from ..showing import brief, show_counterexample, show_difference
+from .laws import JUDGED, unknown
+
+_WIDE: Final = 100
+"""Columns of prose: what one reads with ease."""
+_PICTURES: Final = ("mermaid", "svg")
+
+
+@click.command()
+@click.argument("law", shell_complete=complete_law)
+@click.option("--picture", type=click.Choice(_PICTURES), help="Print the example's sequence picture, and nothing else.")
+def command(*, law: str, picture: str | None) -> None:
+    """Teach LAW: what it says, why it matters, and the smallest example that breaks it.
+
+    `turncheck laws` lists the laws.
+    """
+    if law not in LAWS:
+        raise unknown(law)
+    lesson = lessons()[law]
+    if picture is None:
+        _show(LAWS[law], lesson)
+        return
+    from turncheck.model.rendering import exchange  # noqa: PLC0415 - only who draws needs it
+
+    from ...report.counterexample_diagram import picture as drawn  # noqa: PLC0415
+
+    write = {"mermaid": exchange.to_mermaid, "svg": exchange.to_svg}[picture]
+    click.echo(write(drawn(law, lesson)), nl=False)
+
+
+def _show(law: Law, lesson: Lesson) -> None:
+    click.echo(f"{style(law.name, bold=True)}\n{_prose(f'{law.says[0].upper()}{law.says[1:]}.')}")
+    judged = JUDGED.get(law.subject, f"verify, on a {law.subject}")
+    click.echo(f"  judged by   {judged} (a {law.kind} law)")
+    click.echo(f"  evidence    {law.evidence}")
+    if law.needs:
+        click.echo(f"  needs       {', '.join(law.needs)}")
+    for clause in law.clauses:
+        click.echo(f"  {style(f'{clause:11}', dim=True)} {CLAUSES[clause]}")
+    _head("Why it matters")
+    click.echo(_prose(stories()[law.name]))
+    _head("As small as it gets")
+    click.echo(_prose(lesson.fault))
+    click.echo()
+    _show_picture(law.name, lesson)
+    click.echo()
+    _show_example(law, lesson)
+    if lesson.right:
+        _head("Right")
+        click.echo(_prose("A runtime that conforms and is told the same logs:"))
+        for at, event in enumerate(lesson.right):
+            click.echo(f"    {at:>3}  {style(brief(event))}")
+
+
+def _head(text: str) -> None:
+    click.echo(f"\n{style(text, underline=True)}")
+
+
+def _prose(text: str) -> str:
+    return textwrap.fill(text, _WIDE, break_on_hyphens=False)
+
+
+def _show_picture(law: str, lesson: Lesson) -> None:
+    from turncheck.model.rendering.exchange_text import to_text  # noqa: PLC0415 - as above
+
+    from ...report.counterexample_diagram import picture  # noqa: PLC0415
+
+    for line in to_text(picture(law, lesson)).splitlines():
+        click.echo(f"  {style(line)}")
+
+
+def _show_example(law: Law, lesson: Lesson) -> None:
+    match lesson.wrong:
+        case LinesExample() as found:
+            _show_lines(found)
+        case FlowExample() as found:
+            click.echo(f"{style('✗ ' + law.name, fg='red', bold=True)}: {style(found.message)}")
+            show_difference(found.expected, found.observed)
+        case found:
+            show_counterexample(found, clauses=False)
+
+
+def _show_lines(found: LinesExample) -> None:
+    from ...check.judge import check  # noqa: PLC0415 - the other laws' examples are judged already
+
+    judged = check("example", BytesIO("\n".join(found.lines).encode()))
+    for finding in judged.findings:
+        message = f"{style(finding.law, fg='yellow')}  {style(finding.message)}"
+        click.echo(f"{style('✗', fg='red')} line {finding.line}  {message}")
+    _head("Wrong")
+    for line in found.lines:
+        click.echo(f"  {style(line)}")
+    _head("Right")
+    for line in found.right:
+        click.echo(f"  {style(line)}")

@@ -1,0 +1,88 @@
+"""``turncheck mutants``."""
+
+import click
+
+from turncheck.model.checking.proof_roles import PROOF_ROLES
+
+from ..output import Progress, emit, hypothesis_elsewhere, style
+
+
+@click.command()
+@click.argument("machines", nargs=-1, type=click.Choice(sorted(PROOF_ROLES)))
+@click.option(
+    "--seeds", type=click.IntRange(1), default=1, show_default=True, help="Seeds of generation, from --seed on."
+)
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated words and logs.")
+@click.option("--every", type=click.IntRange(1), default=1, show_default=True, help="Look at one mutant in so many.")
+@click.option(
+    "--verified", type=click.IntRange(1), default=10, show_default=True, help="Have `verify` judge one in so many."
+)
+@click.option(
+    "--verify-seeds", type=click.IntRange(1), default=1, show_default=True, help="Under so many of the seeds."
+)
+@click.option("--jobs", "-j", type=click.IntRange(1), help="Processes; as many as processors.")
+@click.option("--survivors", is_flag=True, help="Name every survivor, not the first ten of a machine.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a machine.")
+@click.pass_context
+def command(
+    context: click.Context,
+    *,
+    machines: tuple[str, ...],
+    seeds: int,
+    seed: int,
+    examples: int,
+    every: int,
+    verified: int,
+    verify_seeds: int,
+    jobs: int | None,
+    survivors: bool,
+    as_json: bool,
+) -> None:
+    """Mutate the rows of MACHINES (all of them, where none is named), and say what finds the faults.
+
+    A mutant is one edited row; with *hidden* ones the edit shows only after the row was taken once. Equivalent ones are
+    recognised by bisimulation, and counted apart. A transition tour is the baseline; k=0 and k=1 are the n-complete
+    suites; Hypothesis has the default budget of `verify`; and `verify` itself judges the rows that can be run as an
+    implementation. Exits 1 where k=0 lets a first-order mutant live, or k=1 any, else 0.
+    """
+    hypothesis_elsewhere()
+    from ...mutation.report import Report  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
+    from ...mutation.running import run  # noqa: PLC0415
+
+    def show(report: Report) -> None:
+        click.echo(
+            style(f"{report.machine}", bold=True) + f"  {report.mutants} mutants, {report.equivalent} equivalent"
+        )
+        for rate in report.rates:
+            what = "hidden-state" if rate.hidden else "first-order"
+            least = f", at least {rate.least}" if len(report.seeds) > 1 else ""
+            click.echo(f"  {rate.method:10} {what:12} {rate.share:7.1%}  {rate.killed:g} of {rate.mutants}{least}")
+        for law in report.laws:
+            click.echo(f"  {law.law:26} breaks on {law.kills}, alone on {law.alone}")
+        shown = report.survivors if survivors else report.survivors[:10]
+        for one in shown:
+            click.echo(f"  {one.method} misses {one.mutant}: {one.row}; {one.edit}")
+            click.echo(f"    told apart by {', '.join(one.word)}")
+        if len(shown) < len(report.survivors):
+            click.echo(f"  and {len(report.survivors) - len(shown)} more: --survivors")
+
+    alive = False
+    for machine in machines or tuple(PROOF_ROLES):
+        with Progress(machine) as progress:
+            report = run(
+                machine,
+                seeds=range(seed, seed + seeds),
+                examples=examples,
+                every=every,
+                verified=verified,
+                verify_seeds=verify_seeds,
+                jobs=jobs,
+                progress=progress.say,
+            )
+        alive = alive or any(one.method in {"k=0", "k=1"} for one in report.survivors)
+        if as_json:
+            emit(report)
+        else:
+            show(report)
+    context.exit(1 if alive else 0)

@@ -1,0 +1,124 @@
+"""``turncheck project``."""
+
+from collections.abc import Sequence
+
+import click
+import msgspec
+
+from turncheck.adapters.logs.reading import read_log
+from turncheck.model.core.cycles import AiBlock, CycleViews, SessionProjection, SteerStep, UserStep
+from turncheck.model.core.policies import Policies
+from turncheck.model.core.projection import AnomalyError, LogViewProjector
+
+from ..inputs import log_options, opened, policy_options
+from ..output import Progress, emit, style
+
+
+@click.command()
+@click.argument("log")
+@log_options
+@policy_options
+@click.option("--view", type=click.Choice(["steps", "rounds", "both"]), default="both", show_default=True)
+@click.option("--strict", is_flag=True, help="Stop at the first anomaly, with exit code 1.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a session: positions only.")
+@click.pass_context
+def command(
+    context: click.Context,
+    *,
+    log: str,
+    format_name: str,
+    max_line: int,
+    while_active: str,
+    queue_after_interrupted: str,
+    queue_after_error: str,
+    view: str,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Show the cycles that a log projects to: their steps, their rounds, the queue and the anomalies.
+
+    LOG is a file, or - for standard input. Exits 0 whatever anomalies there are, 1 at the first with --strict, 2 when
+    the log cannot be read.
+    """
+    policies = msgspec.convert(
+        {
+            "whileActive": while_active,
+            "queueAfterInterrupted": queue_after_interrupted,
+            "queueAfterError": queue_after_error,
+        },
+        Policies,
+    )
+    try:
+        sessions = _projected(log, None if format_name == "auto" else format_name, max_line, policies, strict=strict)
+    except AnomalyError as error:
+        click.echo(f"{log}: {error}", err=True)
+        context.exit(1)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"{log}: {error}") from error
+    for session in sessions:
+        if as_json:
+            emit(session)
+        else:
+            _show(session, view)
+
+
+def _projected(
+    log: str, form: str | None, max_line: int, policies: Policies, *, strict: bool
+) -> list[SessionProjection]:
+    ledgers = LogViewProjector(policies, strict=strict)
+    events = 0
+    with opened(log) as stream, Progress(log) as progress:
+        for chunk in read_log(stream, format_name=form, max_line=max_line).chunks:
+            events += len(chunk.batch.events)
+            progress.events(events)
+            ledgers.feed(chunk.batch)
+    return [SessionProjection(name, *msgspec.structs.astuple(whole)) for name, whole in ledgers.projections().items()]
+
+
+def _show(session: SessionProjection, view: str) -> None:
+    if session.session_id is not None:
+        click.echo(style(f"session {session.session_id}", bold=True))
+    for number, cycle in enumerate(session.cycles, 1):
+        end = "still open" if cycle.stop is None else f"{cycle.reason} at {cycle.stop}"
+        click.echo(style(f"cycle {number}", bold=True) + f"  {cycle.kind} root {cycle.root}, {end}")
+        branches = (_steps(cycle) if view != "rounds" else []) + (_rounds(cycle) if view != "steps" else [])
+        for place, (title, leaves) in enumerate(branches):
+            last = place == len(branches) - 1
+            click.echo(f"{'└─' if last else '├─'} {title}")
+            for leaf in leaves:
+                click.echo(f"{'  ' if last else '│ '}    {leaf}")
+    for name, positions in (("queued", session.queued), ("dropped", session.dropped)):
+        if positions:
+            click.echo(f"{name}  {', '.join(map(str, positions))}")
+    for anomaly in session.anomalies:
+        click.echo(f"{style(anomaly.kind, fg='yellow')}  at {anomaly.at}")
+
+
+def _steps(cycle: CycleViews) -> list[tuple[str, list[str]]]:
+    branches: list[tuple[str, list[str]]] = []
+    for step in cycle.steps:
+        if isinstance(step, UserStep):
+            branches.append(
+                (f"{style('steer' if isinstance(step, SteerStep) else 'non-steer', fg='cyan')} {step.at}", [])
+            )
+            continue
+        branches.append((f"ai-block {'without text' if step.text is None else f'text {step.text}'}", _groups(step)))
+    return branches
+
+
+def _groups(block: AiBlock) -> list[str]:
+    return [
+        f"{group.type}: "
+        + ", ".join(f"{call.at} → {'no result' if call.result is None else call.result}" for call in group.calls)
+        for group in block.groups
+    ]
+
+
+def _rounds(cycle: CycleViews) -> list[tuple[str, list[str]]]:
+    def listed(positions: Sequence[int]) -> str:
+        return ", ".join(map(str, positions)) or "nothing"
+
+    return [
+        (f"{style('round', fg='magenta')} {number}: fed {listed(part.inputs)}; made {listed(part.outputs)}", [])
+        for number, part in enumerate(cycle.rounds, 1)
+    ]

@@ -1,0 +1,33 @@
+"""``turncheck redact``."""
+
+import sys
+
+import click
+
+from turncheck.adapters.logs.reading import MAX_LINE
+
+from ...check.redaction import redact
+from ..inputs import opened
+from ..output import Progress
+
+
+@click.command()
+@click.argument("log")
+@click.option("--max-line", type=click.IntRange(1), default=MAX_LINE, help="Longer lines are left out as unreadable.")
+def command(*, log: str, max_line: int) -> None:
+    """Rename ids and replace texts by their length, so that a log can be shown; its verdict stays the same.
+
+    LOG is a file, or - for standard input, in turncheck's own format; the redacted log goes to standard output, one
+    line for each line. Names of tools are kept, and so are numbers of sequence and time. State never comes from
+    content (X-8), which is why the verdict stays.
+    """
+    try:
+        with opened(log) as stream, Progress(log) as progress:
+            for number, line in enumerate(redact(stream, max_line), 1):
+                click.echo(line)
+                if not sys.stdout.isatty():  # where it is, the lines themselves show how far it is
+                    progress.say(f"{number:,} lines")
+    except BrokenPipeError:
+        raise  # who reads us has seen enough
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"{log}: {error}") from error

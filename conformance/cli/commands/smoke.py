@@ -1,0 +1,61 @@
+"""``turncheck smoke``."""
+
+from itertools import chain
+from typing import Final
+
+import click
+
+from turncheck.adapters.protocol.errors import BadTargetError, TargetError
+from turncheck.adapters.targets.registry import open_target
+
+from ...smoke.stage import Outcome
+from ...smoke.walk import walk
+from ...verify.results import Verdict
+from ..completing import complete_target
+from ..output import emit, style
+from ..showing import MARKS
+
+_HELLO: Final = "starts and says hello"
+_WHOSE: Final[dict[Verdict, str]] = {
+    "pass": "ok",
+    "fail": "the implementation is broken",
+    "error": "the adapter is broken",
+}
+
+
+@click.command()
+@click.argument("target", shell_complete=complete_target)
+@click.option(
+    "--timeout", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="For an answer."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a step.")
+@click.pass_context
+def command(context: click.Context, *, target: str, timeout: float, as_json: bool) -> None:
+    """Walk through the life of TARGET, for who writes its adapter: each step is ok, or says what to repair and where.
+
+    Exits 0 when every step is ok, 1 when the implementation is broken, 2 when the adapter is.
+    """
+    worst = 0
+    try:
+        with open_target(target, timeout=timeout) as opened:
+            for outcome in chain([Outcome(_HELLO, "pass")], walk(opened)):
+                _show(outcome, as_json=as_json)
+                worst = max(worst, {"fail": 1, "error": 2}.get(outcome.verdict, 0))
+    except BadTargetError as error:
+        raise click.ClickException(str(error)) from error
+    except TargetError as error:
+        _show(Outcome(_HELLO, "error", str(error)), as_json=as_json)
+        worst = 2
+    context.exit(worst)
+
+
+def _show(outcome: Outcome, *, as_json: bool) -> None:
+    if as_json:
+        emit(outcome)
+        return
+    mark, colour = MARKS[outcome.verdict]
+    first = _WHOSE.get(outcome.verdict, outcome.message)
+    click.echo(f"{style(mark, fg=colour, bold=True)} {outcome.step:58} {style(first, fg=colour)}")
+    if outcome.verdict in _WHOSE:
+        for line in outcome.message.splitlines():
+            click.echo(f"    {style(line)}")

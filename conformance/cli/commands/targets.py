@@ -1,0 +1,111 @@
+"""``turncheck targets``."""
+
+from collections.abc import Iterable, Mapping
+
+import click
+
+from turncheck.adapters.protocol.errors import BadTargetError, StartError
+from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES
+from turncheck.adapters.targets.registry import KINDS
+from turncheck.adapters.targets.runtime_catalog import KnownRuntime, find, known
+
+from ..output import emit, style
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--make", is_flag=True, help="Make the environments of the known runtimes NAME... or all.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_context
+def command(context: click.Context, *, names: tuple[str, ...], make: bool, as_json: bool) -> None:
+    """List the targets: their kinds, the known runtimes, and the capabilities that can be declared.
+
+    A known runtime runs in an environment of its own, made from a lock file when it is first opened, or beforehand with
+    --make, where --make all makes every one. Exits 2 when an environment cannot be made.
+    """
+    failed = False
+    if make:
+        for runtime in _named(names):
+            try:
+                folder = runtime.environment.make(lambda notice: click.echo(notice, err=True))
+            except StartError as error:
+                click.echo(str(error), err=True)
+                failed = True
+            else:
+                if not as_json:
+                    click.echo(f"{style(f'{runtime!s:28}', bold=True)}  {folder}")
+    elif names:
+        raise click.UsageError("names are for --make: without it, everything is listed")
+    try:
+        if as_json:
+            emit(_plain())
+        elif not make:
+            _show()
+    except StartError as error:  # a lock file of ours is missing
+        raise click.ClickException(str(error)) from error
+    context.exit(2 if failed else 0)
+
+
+def _named(names: tuple[str, ...]) -> Iterable[KnownRuntime]:
+    """The runtimes of *names*, once each."""
+    if names == ("all",):
+        return known().values()
+    found: dict[str, KnownRuntime] = {}
+    for name in names:
+        try:
+            runtime = find(name)
+        except BadTargetError as error:
+            raise click.UsageError(str(error)) from error
+        if runtime is None:
+            raise click.UsageError(f"no known runtime {name!r}: there is {', '.join(known())}, and all for every one")
+        found[str(runtime)] = runtime
+    if not found:
+        raise click.UsageError(f"--make which? {', '.join(known())}, or all")
+    return found.values()
+
+
+def _there() -> dict[str, str | None]:
+    """What runtimes need, and the version of it that is there; each is asked once."""
+    needs = {str(runtime.environment.need): runtime.environment.need for runtime in known().values()}
+    return {name: need.version() if need.met else None for name, need in needs.items()}
+
+
+def _plain() -> dict[str, object]:
+    there = _there()
+    return {
+        "kinds": [{"form": kind.form, "description": kind.description} for kind in KINDS.values()],
+        "runtimes": [
+            {
+                "name": name,
+                "description": runtime.description,
+                "package": runtime.package,
+                "version": runtime.version,
+                "needs": str(runtime.environment.need),
+                "found": there[str(runtime.environment.need)],
+                "environment": str(runtime.environment.folder),
+                "made": runtime.environment.made,
+            }
+            for name, runtime in known().items()
+        ],
+        "capabilities": {"projector": CAPABILITIES, "runtime": RUNTIME_CAPABILITIES},
+    }
+
+
+def _show() -> None:
+    _rows("kinds of target", {kind.form: kind.description for kind in KINDS.values()})
+    there = _there()
+    rows: dict[str, str] = {}
+    for name, runtime in known().items():
+        need = str(runtime.environment.need)
+        state = "made" if runtime.environment.made else "to be made" if there[need] else f"{need} is missing"
+        rows[name] = f"{runtime.description} ({need}; {state})"
+    _rows("known runtimes: without @version, the newest is meant", rows)
+    _rows("capabilities of a projector", CAPABILITIES)
+    _rows("capabilities of a runtime", RUNTIME_CAPABILITIES)
+
+
+def _rows(title: str, rows: Mapping[str, str]) -> None:
+    click.echo(title)
+    for name, what in rows.items():
+        click.echo(f"  {style(f'{name:28}', bold=True)}  {what}")
+    click.echo()

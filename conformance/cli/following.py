@@ -1,0 +1,61 @@
+"""``check --follow``: a log is judged while it is written, until Ctrl-C."""
+
+import signal
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event
+from types import FrameType
+
+import click
+
+from turncheck.adapters.logs.tail import Tail
+
+from ..check.judge import LogFinding, LogResult, check
+from .output import style
+
+
+def follow(
+    path: str,
+    *,
+    format_name: str | None,
+    max_line: int,
+    strict: bool,
+    tell: Callable[[LogFinding], None],
+    show: Callable[[LogResult], None],
+) -> None:
+    """Judge the log at *path* until Ctrl-C: *tell* hears each finding, *show* the result of each file that was there.
+
+    A file that is replaced or cut ends one log, and begins another. Raises OSError, and ValueError for a log that
+    cannot be followed.
+    """
+    with _until_interrupted() as stop:
+        while True:
+            with Tail(Path(path), stop, max_line=max_line, say=_say) as tail:
+                result = check(
+                    path, tail, format_name=format_name, max_line=max_line, strict=strict, live=True, found=tell
+                )
+                show(result)
+                if tail.replaced is None:
+                    return
+                _say(f"{path} {tail.replaced}: followed from its start, as a new log")
+
+
+def _say(text: str) -> None:
+    click.echo(style(text), err=True)
+
+
+@contextmanager
+def _until_interrupted() -> Generator[Event, None, None]:
+    """An event that Ctrl-C sets; a second Ctrl-C ends at once."""
+    stop = Event()
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)

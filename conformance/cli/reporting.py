@@ -1,0 +1,77 @@
+"""The option ``--report``: which reports are made of what a command found, and where they go."""
+
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ..report.registry import KINDS
+from .output import notice
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Report:
+    """A kind of report, and its file; None for standard output."""
+
+    kind: str
+    file: Path | None
+
+
+def report_option(kinds: Sequence[str]) -> Callable[[_F], _F]:
+    """The option ``--report`` for the given kinds; the command gets ``reports``."""
+
+    def read(_context: click.Context, _parameter: click.Parameter, given: tuple[str, ...]) -> tuple[Report, ...]:
+        return tuple(_read(one, kinds) for one in given)
+
+    return click.option(
+        "--report",
+        "reports",
+        multiple=True,
+        callback=read,
+        metavar="KIND[=FILE]",
+        help=(
+            f"Write a report: {', '.join(f'{kind} ({KINDS[kind]})' for kind in kinds)}. Without FILE it is printed,"
+            " and the text goes to standard error. Repeatable. One that cannot be written is named on standard error,"
+            " and changes no exit code."
+        ),
+    )
+
+
+def _read(text: str, kinds: Sequence[str]) -> Report:
+    kind, equals, file = text.partition("=")
+    if kind not in kinds:
+        raise click.BadParameter(f"no report {kind!r}; there are {', '.join(kinds)}")
+    if equals and not file:
+        raise click.BadParameter(f"{text} names no file: write {kind}=FILE, or {kind} for standard output")
+    return Report(kind, Path(file) if equals else None)
+
+
+def aside(reports: Sequence[Report], *, as_json: bool) -> AbstractContextManager[object]:
+    """Within it, text goes to standard error where one of *reports* is to have standard output.
+
+    Raises click.UsageError where two want standard output.
+    """
+    printed = [one.kind for one in reports if one.file is None] + ["--json"] * as_json
+    if len(printed) > 1:
+        raise click.UsageError(f"{' and '.join(printed)} cannot all be printed: name a file, as in {printed[0]}=FILE")
+    return redirect_stdout(sys.stderr) if printed and not as_json else nullcontext()
+
+
+def publish(reports: Sequence[Report], rendered: Callable[[str], str]) -> None:
+    """Write each report; *rendered* gives the text of a kind. A file that cannot be written is said on stderr."""
+    for report in reports:
+        text = rendered(report.kind)
+        if report.file is None:
+            click.echo(text, nl=not text.endswith("\n"))
+            continue
+        try:
+            report.file.parent.mkdir(parents=True, exist_ok=True)
+            report.file.write_text(text, encoding="utf-8")
+        except OSError as error:
+            notice(f"the report {report.kind} cannot be written to {report.file}: {error.strerror or error}")

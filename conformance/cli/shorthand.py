@@ -1,0 +1,153 @@
+"""Short forms of stimuli, as a person types them: ``user hello``, ``call read {"path": "x"}``, ``stop``."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from turncheck.model.core.stimuli import (
+    Abort,
+    Advance,
+    Awaited,
+    Client,
+    Delivery,
+    ModelOutput,
+    Reasoning,
+    Stimulus,
+    Text,
+    ToolAwaited,
+    ToolCall,
+    ToolFail,
+    ToolReturn,
+    User,
+)
+
+SEE: Final = "docs/protocol.md#apply"
+
+_decode: Final[Callable[[str | bytes], Stimulus]] = msgspec.json.Decoder(Stimulus).decode
+
+
+class ShorthandError(ValueError):
+    """A line is no stimulus; says what was expected."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """A short form: how it is written, what it does, and what its first argument can be, where that is a choice."""
+
+    form: str
+    description: str
+    choices: tuple[str, ...] = ()
+
+
+FORMS: Final[Mapping[str, Form]] = {
+    "user": Form("user TEXT", "the user sends a message"),
+    "steer": Form("steer TEXT", "with delivery steer"),
+    "follow": Form("follow TEXT", "with delivery followUp"),
+    "abort": Form("abort", "the user aborts the run"),
+    "text": Form("text TEXT", "the model says something"),
+    "reason": Form("reason TEXT", "the model thinks something"),
+    "call": Form("call TOOL [ARGUMENTS]", "the model calls a tool; what is no JSON is sent as the text that it is"),
+    "stop": Form(
+        "stop [REASON]",
+        "the model ends: end-turn or length, or tool-use, which is meant after a call",
+        ("end-turn", "tool-use", "length"),
+    ),
+    "fail": Form("fail CLASS", "the model fails: retryable, fatal or stream", ("retryable", "fatal", "stream")),
+    "return": Form("return [OUTPUT]", "the tool that is awaited longest returns: JSON, or a text"),
+    "toolfail": Form("toolfail MESSAGE", "the tool that is awaited longest fails"),
+    "advance": Form("advance SECONDS", "time passes"),
+    "join": Form("join", "a client joins"),
+    "leave": Form("leave", "a client leaves"),
+}
+"""Every short form. What they cannot say, a stimulus as JSON can."""
+
+
+_DELIVERIES: Final[Mapping[str, Delivery]] = {"steer": "steer", "follow": "followUp"}
+
+
+class Shorthand:
+    """Reads the lines of one word: it numbers messages and calls, and knows whether the model called a tool."""
+
+    def __init__(self) -> None:
+        self._messages = self._calls = 0
+        self._called = False  # since the model was last asked
+
+    def read(self, line: str, awaiting: Sequence[Awaited] = ()) -> Stimulus:
+        """The stimulus that *line* means while *awaiting* is what is awaited. Raises ShorthandError."""
+        name, _, rest = line.strip().partition(" ")
+        if not name.startswith("{") and name not in FORMS:
+            raise ShorthandError(f"no command {name!r}: there is {', '.join(FORMS)}, and any stimulus as JSON ({SEE})")
+        expected = FORMS[name].form if name in FORMS else f"a stimulus as JSON ({SEE})"
+        try:
+            if name not in FORMS:
+                return _decode(line)
+            return self._read(name, rest.strip(), awaiting)
+        except (ValueError, msgspec.MsgspecError) as error:
+            raise ShorthandError(f"{error}; expected {expected}") from error
+
+    def _read(self, name: str, rest: str, awaiting: Sequence[Awaited]) -> Stimulus:
+        match name:
+            case "user" | "steer" | "follow":
+                text = _given(rest)
+                self._messages += 1
+                return User(id=f"u{self._messages}", text=text, delivery=_DELIVERIES.get(name))
+            case "text" | "reason":
+                text = _given(rest)
+                return ModelOutput(item=Text(text=text) if name == "text" else Reasoning(text=text))
+            case "call":
+                return self._call(rest)
+            case "stop":
+                return self._ends(
+                    {"kind": "model-stop", "reason": rest or ("tool-use" if self._called else "end-turn")}
+                )
+            case "fail":
+                return self._ends({"kind": "model-fail", "class": _given(rest)})
+            case "return":
+                return ToolReturn(call_id=_oldest(awaiting), output=_value(rest) if rest else "")
+            case "toolfail":
+                return ToolFail(call_id=_oldest(awaiting), message=_given(rest))
+            case "advance":
+                return Advance(seconds=float(_given(rest)))
+            case _ if rest:
+                raise ValueError(f"{rest!r} follows it")
+            case "abort":
+                return Abort()
+            case _:
+                return Client(action="join" if name == "join" else "leave")
+
+    def _call(self, rest: str) -> Stimulus:
+        tool, _, arguments = _given(rest).partition(" ")
+        self._calls += 1
+        self._called = True
+        call = ToolCall(call_id=f"c{self._calls}", tool=tool, arguments=_value(arguments.strip() or "{}"))
+        return ModelOutput(item=call)
+
+    def _ends(self, sent: dict[str, Any]) -> Stimulus:
+        """The model's response ends. Raises msgspec.ValidationError for a reason or class that there is not."""
+        stimulus = _decode(msgspec.json.encode(sent))
+        self._called = False
+        return stimulus
+
+
+def _given(rest: str) -> str:
+    if not rest:
+        raise ValueError("nothing follows it")
+    return rest
+
+
+def _value(text: str) -> Any:
+    """The JSON value that *text* is, or else the text itself."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
+
+
+def _oldest(awaiting: Sequence[Awaited]) -> str:
+    """The call of the tool that is awaited longest."""
+    for awaited in awaiting:
+        if isinstance(awaited, ToolAwaited):
+            return awaited.call_id
+    raise ValueError("no tool is awaited")

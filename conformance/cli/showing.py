@@ -1,0 +1,37 @@
+"""Counterexamples and coverage, printed with the terminal's colours."""
+
+from typing import Any, Final
+
+import click
+
+from ..report.text import brief, counterexample_lines, coverage_lines, difference_lines
+from ..verify.results import AnyCounterexample, Covered, Verdict
+from .output import style
+
+__all__ = ["MARKS", "brief", "show_counterexample", "show_coverage", "show_difference"]
+
+MARKS: Final[dict[Verdict, tuple[str, str]]] = {
+    "pass": ("✓", "green"),
+    "fail": ("✗", "red"),
+    "inconclusive": ("?", "yellow"),
+    "skipped": ("-", "blue"),
+    "error": ("!", "red"),
+}
+
+
+def show_counterexample(found: AnyCounterexample, *, clauses: bool = True) -> None:
+    """Print *found*, with the text of its clauses unless these stand elsewhere."""
+    for line in counterexample_lines(found, style, clauses=clauses):
+        click.echo(line)
+
+
+def show_difference(expected: Any, observed: Any) -> None:
+    """Print where two values differ; nothing where both are None."""
+    for line in difference_lines(expected, observed, style):
+        click.echo(line)
+
+
+def show_coverage(coverage: Covered) -> None:
+    """Print what was exercised, and what was not."""
+    for line in coverage_lines(coverage):
+        click.echo(line)

@@ -1,0 +1,76 @@
+"""Words that are always applied first: the situations that no row names, and how words start."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+
+from turncheck.model.core.stimuli import (
+    Abort,
+    ModelOutput,
+    ModelStop,
+    ResetOptions,
+    Stimulus,
+    Text,
+    Together,
+    ToolCall,
+    ToolReturn,
+    User,
+)
+
+from .situations import TOOLS
+
+
+def starts(capabilities: frozenset[str]) -> tuple[ResetOptions, list[ResetOptions]]:
+    """The options that words start with: the plain ones, and those that change what a run may do."""
+    base = ResetOptions(tools=TOOLS if "tools" in capabilities else ())
+    found: list[ResetOptions] = []
+    if "limits" in capabilities:
+        found.append(msgspec.structs.replace(base, limits={"maxRounds": 2}))
+    if "serial" in capabilities:
+        found.append(msgspec.structs.replace(base, policies={"tools": "serial"}))
+    if "deaf" in capabilities:
+        found.append(msgspec.structs.replace(base, deaf_tools=True))
+    if {"serial", "deaf"} <= capabilities:
+        found.append(msgspec.structs.replace(base, policies={"tools": "serial"}, deaf_tools=True))
+    return base, found
+
+
+DEEP: Final = (
+    (
+        "user",
+        "tool-call",
+        "model-stop",
+        "tool-return",
+        "tool-call",
+        "model-stop",
+        "tool-return",
+        "tool-call",
+        "model-stop",
+    ),
+    ("user", "tool-call", "tool-call", "model-stop", "abort"),
+    ("user", "text", "tool-call", "model-stop", "tool-return", "abort"),
+)
+"""Words of events for the options that bound rounds or make tools deaf."""
+
+
+def classic_words(capabilities: frozenset[str]) -> Iterator[tuple[Stimulus, ...]]:
+    """Situations that no row names: payloads that are wrong, ids that recur, messages at once, several items."""
+    first, stop = User(id="u1", text="say 1 red"), ModelStop(reason="end-turn")
+    text, other = ModelOutput(item=Text(text="answer 2 red.")), ModelOutput(item=Text(text="answer 3 blue."))
+    yield first, text, other, stop
+    yield first, text, stop, User(id="u4", text="say 4 blue"), other, stop
+    if "tools" in capabilities:
+        called = ModelStop(reason="tool-use")
+        call = ModelOutput(item=ToolCall(call_id="c5", tool="read", arguments={"path": "5"}))
+        if "raw-arguments" in capabilities:
+            yield first, ModelOutput(item=ToolCall(call_id="c6", tool="read", arguments='{"path": ')), called
+        if "call-ids" in capabilities:
+            yield first, call, ModelOutput(item=ToolCall(call_id="c5", tool="bash", arguments={"path": "6"})), called
+        if "abort" in capabilities:
+            both = ModelOutput(item=ToolCall(call_id="c9", tool="bash", arguments={"path": "9"}))
+            yield first, call, both, called, ToolReturn(call_id="c5", output="result 10 red"), Abort()
+    if "together" in capabilities:
+        second = User(id="u7", text="say 7 blue")
+        yield (Together(stimuli=(first, second)),)
+        yield first, text, stop, Together(stimuli=(second, User(id="u8", text="say 8 red")))

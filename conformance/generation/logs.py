@@ -1,0 +1,257 @@
+"""Generation of logs: templates of events, and a context that turns a list of them into a log.
+
+A log is a list of templates, each a short description of an event whose open choices (which call a result answers,
+which id is used again) are filled in from what came before. So shrinking is removing and simplifying templates, and
+what remains reads as a log. *Well-formed* logs do only what the machine permits; *wild* ones anything in any order,
+fields that do not fit included.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final, TypeAlias
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from turncheck.model.core.policies import Policies
+
+Json: TypeAlias = Any
+
+_TOOLS: Final = ("read", "bash", "grep", "edit", "deploy", "write", "ls", "find", "constructor")
+_TEXTS: Final = ("red", "blue", "run-stop", "[cancelled]")
+"""Two colours of payload, and words that look like control (X-8)."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """An event to be: its fields as they are, and what the context has to fill in."""
+
+    fields: Mapping[str, Json]
+    call: str | None = None  # new, used, open, answered, unknown, earlier
+    response: str | None = None  # same, new
+
+
+def _user(**fields: Json) -> Template:
+    return Template({"type": "user-message", **fields})
+
+
+def _text(kind: str, text: str, response: str | None) -> Template:
+    return Template({"type": "agent-output", "kind": kind, "text": text}, response=response)
+
+
+def _call(tool: str, call: str, response: str | None, **fields: Json) -> Template:
+    return Template({"type": "agent-output", "kind": "tool-call", "tool": tool, **fields}, call, response)
+
+
+def _result(call: str, **fields: Json) -> Template:
+    return Template({"type": "tool-result", **fields}, call)
+
+
+def _stop(reason: str, **fields: Json) -> Template:
+    return Template({"type": "run-stop", "reason": reason, **fields})
+
+
+_ROOTS: Final = (_user(text="red"), _user(text="blue", id="m"), _user(content=[{"type": "text", "text": "red"}]))
+_STEERS: Final = (_user(text="red", delivery="steer"), _user(text="blue", delivery="steer"))
+_FOLLOW_UPS: Final = (_user(text="red", delivery="followUp"), _user(text="blue", delivery="followUp"))
+_OUTPUTS: Final = tuple(
+    _text(kind, text, response)
+    for response in ("same", None, "new")
+    for kind, text in (("assistant", "red"), ("reasoning", "blue"), ("assistant", _TEXTS[2]), ("assistant", _TEXTS[3]))
+)
+_CALLS: Final = tuple(
+    _call(tool, "new", response, arguments={}) for response in ("same", None, "new") for tool in _TOOLS
+)
+_RESULTS: Final = (
+    _result("open", output="ok"),
+    _result("open", output="no", isError=True),
+    _result("open", output=None, synthetic=True),
+    _result("open"),
+)
+_STOPS: Final = (_stop("completed"), _stop("interrupted"), _stop("error", detail="timeout"), _stop("completed"))
+_OBSERVATIONS: Final = (
+    Template({"type": "model-request", "requestId": "q", "input": []}),
+    Template({"type": "fault", "message": "run-stop"}),
+    Template({"type": "native"}),
+)
+_MISPLACED: Final = (
+    _call("read", "used", "same"),
+    _call("bash", "earlier", None),
+    _result("answered"),
+    _result("answered", output="again"),
+    _result("unknown"),
+    _result("earlier"),
+    Template({"unreadable": None}),
+    Template({"type": "heartbeat"}),
+)
+
+_MISFITS: Final[Mapping[str, Sequence[Mapping[str, Json]]]] = {
+    "user-message": (
+        {}, {"text": 5}, {"text": None}, {"text": "x", "content": []}, {"content": "x"}, {"content": {}},
+        {"text": "x", "id": 5}, {"text": "x", "delivery": "nextTurn"}, {"text": "x", "delivery": 5},
+    ),
+    "agent-output": (
+        {}, {"text": "x"}, {"kind": "image", "text": "x"}, {"kind": 5, "text": "x"}, {"kind": "assistant"},
+        {"kind": "assistant", "text": 5}, {"kind": "reasoning", "text": None}, {"kind": "tool-call", "callId": "a"},
+        {"kind": "tool-call", "tool": "read"}, {"kind": "tool-call", "callId": 5, "tool": "read"},
+        {"kind": "tool-call", "callId": "a", "tool": []}, {"kind": "assistant", "text": "x", "responseId": 5},
+    ),
+    "tool-result": (
+        {}, {"callId": 5}, {"callId": None}, {"callId": "a", "isError": "no"}, {"callId": "a", "synthetic": 1},
+    ),
+    "run-stop": ({}, {"reason": "cancelled"}, {"reason": None}, {"reason": 5}, {"reason": "error", "detail": 5}),
+}  # fmt: skip
+"""RC-D5: what makes an event of each type malformed."""
+_FITTING: Final = (
+    _user(text="", color="red", usage={"input": 5}, type_="run-stop"),
+    Template({"type": "agent-output", "kind": "assistant", "text": "", "logprobs": []}, response="same"),
+    _call("read", "new", "same", display="red", arguments=[5]),
+    _result("open", exitCode=1, durationMs=5, output={"type": "run-stop"}),
+    _stop("completed", cost=0.5, usage=None),
+    _user(text="red", content=None, delivery=None, id=None, sessionId=5, timestamp=[], seq={}),
+    _user(text="red", callId=5, reason=5, kind=5),
+    Template({"type": "agent-output", "kind": "assistant", "text": "red", "callId": 5, "tool": [], "responseId": None}),
+    Template({"type": "agent-output", "kind": "tool-call", "tool": "read", "text": 5}, "new"),
+    _result("open", isError=None, synthetic=None, text=5),
+    _stop("completed", detail=None, text=[]),
+    Template({"type": "native", "kind": 5, "text": 5, "reason": 5}),
+)
+"""Looks malformed and is not: unknown fields are no error, null is absent, fields are judged only where they belong."""
+_NO_TYPES: Final[tuple[Json, ...]] = (None, 5, [])
+_STRANGE: Final = (
+    *(Template({"type": name, **fields}) for name, some in _MISFITS.items() for fields in some),
+    *_FITTING,
+    *(Template({"type": name}) for name in ("heartbeat", "user_message", "")),
+    *(Template({"type": name}) for name in _NO_TYPES),
+    Template({}),
+)
+
+_KINDS: Final = (_ROOTS, _STEERS, _FOLLOW_UPS, _OUTPUTS, _CALLS, _RESULTS, _STOPS, _OBSERVATIONS, _MISPLACED, _STRANGE)
+_TEMPERS: Final[Mapping[str, tuple[int, ...]]] = {
+    #           root steer follow output call result stop observe misplaced strange
+    "even": (1, 2, 2, 5, 5, 5, 2, 0, 0, 0),
+    "steered": (0, 4, 1, 4, 2, 2, 1, 0, 0, 0),
+    "queued": (1, 1, 6, 2, 2, 1, 4, 0, 0, 0),
+    "many cycles": (1, 1, 2, 3, 3, 2, 6, 0, 0, 0),
+    "busy": (0, 0, 1, 1, 12, 4, 0, 1, 0, 0),
+    "misplaced": (3, 1, 1, 2, 5, 4, 2, 0, 6, 0),
+    "wild": (3, 2, 2, 4, 5, 4, 3, 1, 7, 2),
+    "strange": (3, 1, 1, 2, 3, 2, 2, 1, 3, 8),
+}
+"""Temper of a log → the weights of the kinds of template in it."""
+
+
+@cache
+def _template(temper: str) -> SearchStrategy[Template]:
+    weighted = zip(_KINDS, _TEMPERS[temper], strict=True)
+    return st.sampled_from([kind for kind, weight in weighted for _ in range(weight)]).flatmap(st.sampled_from)
+
+
+@dataclass
+class _Context:
+    """What the log holds so far, as far as open choices need it."""
+
+    well_formed: bool
+    active: bool = False
+    waiting: int = 0
+    open: list[str] = field(default_factory=list[str])
+    answered: list[str] = field(default_factory=list[str])
+    earlier: list[str] = field(default_factory=list[str])
+    calls: int = 0
+    responses: int = 0
+
+    def event(self, template: Template, policies: Policies) -> Json:
+        """The event that *template* is here."""
+        fields = dict(template.fields)
+        if "unreadable" in fields:
+            return None
+        if self.well_formed:
+            fields, template = self._permitted(fields, template)
+        if template.call is not None:
+            fields["callId"] = self._call(template.call, fields["type"])
+        if template.response is not None:
+            self.responses += template.response == "new"
+            fields["responseId"] = f"r{self.responses}"
+        self._follow(fields, policies)
+        return fields
+
+    def _permitted(self, fields: dict[str, Json], template: Template) -> tuple[dict[str, Json], Template]:
+        """What the machine does not permit becomes something that it does."""
+        name = fields.get("type")
+        if not self.active and name not in ("user-message", "model-request", "fault", "native"):
+            return {"type": "user-message", "text": "red"}, Template({})
+        if name == "tool-result" and not self.open:
+            return {"type": "agent-output", "kind": "assistant", "text": "red"}, Template({})
+        if name == "run-stop" and self.open:
+            return {"type": "tool-result", "output": "ok"}, Template({}, "open")
+        return fields, template
+
+    def _call(self, wanted: str, name: Json) -> str:
+        """An id: ids of one cycle come again in the next, so that they recur across cycles."""
+        pool = {
+            "open": self.open,
+            "answered": self.answered,
+            "earlier": self.earlier,
+            "used": self.open + self.answered,
+        }
+        answers = wanted == "open" or (wanted == "answered" and not self.answered)
+        if name == "tool-result" and answers and self.open:
+            call = self.open.pop(len(self.open) // 2)
+            self.answered.append(call)
+            return call
+        if found := pool.get(wanted):
+            return found[-1]
+        if wanted == "unknown" or name == "tool-result":
+            return "unknown"
+        self.calls += 1
+        call = f"c{self.calls}"
+        self.open.append(call)
+        return call
+
+    def _follow(self, fields: Mapping[str, Json], policies: Policies) -> None:
+        """Keep track of the run, roughly: a malformed event may fool it, which makes the log wilder."""
+        match fields.get("type"):
+            case "user-message" if not self.active:
+                self.active = True
+            case "user-message":
+                self.waiting += (fields.get("delivery") or policies.while_active) == "followUp"
+            case "run-stop" if self.active:
+                fate = policies.queue_fate().get(str(fields.get("reason")), "hold")
+                self.active = fate == "promote" and self.waiting > 0
+                self.waiting = 0 if fate == "drop" else self.waiting - self.active
+                self.earlier = self.open + self.answered
+                self.open, self.answered, self.calls = [], [], 0
+            case _:
+                pass
+
+
+@dataclass(frozen=True)
+class Case:
+    """One generated experiment: a log of one session, the policies it is projected under, and where it is cut."""
+
+    log: list[Json]
+    policies: Policies
+    cuts: list[int]
+
+
+_FATES: Final = ("promote", "hold", "drop")
+
+
+@st.composite
+def cases(draw: st.DrawFn, *, policies: Policies | None = None) -> Case:
+    """Logs of up to about sixty events under all policies, or under the given ones.
+
+    Short logs find most faults; long ones those that show late (after the third cycle, the fourth steer).
+    """
+    chosen = policies or Policies(
+        draw(st.sampled_from(("followUp", "steer"))), draw(st.sampled_from(_FATES)), draw(st.sampled_from(_FATES))
+    )
+    temper = draw(st.sampled_from(sorted(_TEMPERS)))
+    least = draw(st.sampled_from((0, 10, 30, 50)))
+    context = _Context(well_formed=temper not in ("misplaced", "wild", "strange"))
+    templates = draw(st.lists(_template(temper), min_size=least, max_size=60))
+    log = [context.event(template, chosen) for template in templates]
+    # Not st.integers: Hypothesis mixes constants of whatever modules are loaded into numbers, and a seed would differ.
+    cuts = sorted(draw(st.sets(st.sampled_from(range(len(log) + 1)), max_size=3)))
+    return Case(log, chosen, cuts)

@@ -1,0 +1,191 @@
+"""Generation of words: a Hypothesis rule-based machine whose rules are the rows of ``interaction``.
+
+Each rule is a row; its precondition is that the runtime is in the row's situation, as far as can be observed. A word
+may begin with the access word of a row, or take a row twice, so that deep situations are reached on purpose, and not by
+luck.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, Protocol, TypeVar
+
+import hypothesis
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.errors import Flaky
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+
+from turncheck.model.core.stimuli import ResetOptions
+from turncheck.model.declaration.machine import Row
+
+from ..verify.driving import Driver, UnsettledError
+from .seeded_backend import SEEDED
+from .situations import STEPS, VARIANTS, Situation, idle
+
+_T = TypeVar("_T")
+
+_WEIGHTS: Final = {"tool-call": 4, "model-stop": 3, "tool-return": 3, "text": 2}
+"""How many rules a row is: with one each, a run ends by a failure or an abort before much has happened (one tool result
+a word on the null runtime; with these, 2.4)."""
+
+
+class Explorer(Protocol):
+    """Who starts the words and judges them."""
+
+    def begin(self, options: ResetOptions) -> Driver:
+        """Start a word."""
+        ...
+
+    def asking(self, act: Callable[[], _T]) -> _T:
+        """What *act* returns; raises what ends the run where the target breaks."""
+        ...
+
+    def finish(self, driver: Driver, taken: Sequence[Row]) -> None:
+        """Close and judge it."""
+        ...
+
+
+def explore(
+    explorer: Explorer,
+    rows: Sequence[Row],
+    accesses: Sequence[tuple[str, ...]],
+    options: Sequence[ResetOptions],
+    *,
+    words: int,
+    seed: int,
+) -> None:
+    """Generate *words* words over *rows*; what *explorer* raises goes through.
+
+    A runtime that answers one word in two ways confuses Hypothesis, which knows what can come after each prefix: it is
+    started again, with another seed, for the words that are left.
+    """
+    watched = _Watched(explorer)
+    while watched.begun < words:
+        machine = hypothesis.seed(seed + watched.begun)(_machine(watched, rows, accesses, options))
+        try:
+            run_state_machine_as_test(
+                machine,
+                settings=settings(
+                    max_examples=words - watched.begun,
+                    stateful_step_count=STEPS,
+                    database=None,
+                    deadline=None,
+                    derandomize=False,
+                    print_blob=False,
+                    backend=SEEDED,
+                    phases=(Phase.generate,),
+                    suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
+                ),
+            )
+        except Flaky:
+            if watched.raised is not None:
+                raise watched.raised from None  # an end amid a word looks flaky too
+        else:
+            return
+
+
+def follow(situation: Situation, word: Sequence[str], variant: int = 0) -> bool:
+    """Apply an access word as far as the runtime goes along; whether it went to the end."""
+    for event in word:
+        row = situation.row(event)
+        if row is None or idle(row):
+            return False
+        situation.apply(row, variant)
+    return True
+
+
+class _Watched:
+    """An explorer whose words are counted, and what ends the run is kept: Hypothesis may hide it."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self._explorer = explorer
+        self.begun = 0
+        self.raised: BaseException | None = None
+
+    def begin(self, options: ResetOptions) -> Driver:
+        self.begun += 1
+        return self._kept(lambda: self._explorer.begin(options))
+
+    def asking(self, act: Callable[[], _T]) -> _T:
+        return self._kept(lambda: self._explorer.asking(act))
+
+    def finish(self, driver: Driver, taken: Sequence[Row]) -> None:
+        if self.raised is None:  # after an end amid a word Hypothesis tears down too, and that is no whole word
+            self._kept(lambda: self._explorer.finish(driver, taken))
+
+    def _kept(self, act: Callable[[], _T]) -> _T:
+        try:
+            return act()
+        except UnsettledError:
+            raise
+        except BaseException as error:
+            self.raised = error
+            raise
+
+
+def _machine(
+    explorer: Explorer,
+    rows: Sequence[Row],
+    accesses: Sequence[tuple[str, ...]],
+    options: Sequence[ResetOptions],
+) -> type[RuleBasedStateMachine]:
+    class Words(RuleBasedStateMachine):
+        def __init__(self) -> None:
+            super().__init__()
+            self.situation: Situation | None = None
+            self.driver: Driver | None = None
+            self.over = False
+
+        @initialize(
+            options=st.sampled_from(list(options)),
+            access=st.sampled_from([(), *accesses]),
+            variant=st.sampled_from(range(VARIANTS)),
+        )
+        def begin(self, options: ResetOptions, access: tuple[str, ...], variant: int) -> None:
+            self.driver = explorer.begin(options)
+            self.situation = Situation(self.driver)
+            self.situation.refresh()
+            self.guarded(lambda situation: follow(situation, access, variant))
+
+        def guarded(self, act: Callable[[Situation], object]) -> None:
+            assert self.situation is not None
+            situation = self.situation
+            try:
+                explorer.asking(lambda: act(situation))
+            except UnsettledError:
+                self.over = True
+
+        @precondition(lambda self: self.deaf() or not any(self.permits(row) for row in rows))
+        @rule()
+        def release(self) -> None:
+            """What ignores an abort ends; where no row fits, what is awaited (a timer) does."""
+            if not self.over and self.situation is not None:
+                self.guarded(Situation.release)
+
+        def deaf(self) -> bool:
+            return self.situation is not None and not self.over and bool(self.situation.deaf)
+
+        def permits(self, row: Row) -> bool:
+            return self.situation is not None and not self.over and self.situation.row(row.event) == row
+
+        def teardown(self) -> None:
+            if self.driver is not None:
+                assert self.situation is not None
+                explorer.finish(self.driver, self.situation.taken)
+
+    for number, row in enumerate(rows):
+        for copy in range(_WEIGHTS.get(row.event, 1)):
+            setattr(Words, f"row_{number}_{copy}", _rule(row))
+    return Words
+
+
+def _rule(row: Row) -> Any:
+    def permitted(self: Any) -> bool:
+        return bool(self.permits(row))
+
+    def take(self: Any, variant: int) -> None:
+        def act(situation: Situation) -> None:
+            situation.apply(row, variant)
+
+        self.guarded(act)
+
+    return precondition(permitted)(rule(variant=st.sampled_from(range(VARIANTS)))(take))

@@ -1,0 +1,56 @@
+"""The clauses, each with how it is judged: by which laws, on which rows of which machine, in which tests."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from turncheck.model.clauses.catalogue import CLAUSES, REVIEWED, WAYS, Way
+from turncheck.model.machines.registry import MACHINES
+
+from .registry import LAWS
+
+
+@dataclass(frozen=True)
+class Traced:
+    """A clause: the laws that report it, the machines' events whose rows state it, and the tests that name it."""
+
+    name: str
+    says: str
+    way: Way
+    laws: tuple[str, ...]
+    rows: tuple[str, ...]
+    tests: tuple[str, ...]
+    reason: str | None
+
+
+def traced(tests: Path | None = None) -> Sequence[Traced]:
+    """Every clause in the catalogue's order; *tests* is the folder in which tests are looked for, None for none."""
+    sources = [] if tests is None else [(path, path.read_text("utf-8")) for path in sorted(tests.rglob("test_*.py"))]
+    return [
+        Traced(
+            name=name,
+            says=says,
+            way=WAYS[name],
+            laws=tuple(law.name for law in LAWS.values() if name in law.clauses),
+            rows=tuple(
+                f"{machine.name}.{event}"
+                for machine in MACHINES.values()
+                for event, clauses in machine.events.items()
+                if name in clauses
+            ),
+            tests=tuple(path.stem for path, text in sources if _names(text, name)),
+            reason=REVIEWED.get(name),
+        )
+        for name, says in CLAUSES.items()
+    ]
+
+
+def _names(text: str, clause: str) -> bool:
+    """Whether a test's text names the clause; ``BED-005a`` is not named by ``BED-005``, nor ``X-1`` by ``X-12``."""
+    place = text.find(clause)
+    while place >= 0:
+        after = text[place + len(clause) : place + len(clause) + 2]
+        if not after[:1].isalnum() and not (after[:1] == "." and after[1:].isdigit()):
+            return True
+        place = text.find(clause, place + 1)
+    return False

@@ -1,0 +1,287 @@
+"""What a law on a runtime looks at: a word of stimuli, the settled steps that it led to, and their log."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+from turncheck.model.core.cycles import CycleViews, Projection, UserStep
+from turncheck.model.core.decode import judge
+from turncheck.model.core.events import Event, ModelRequest, RunStop, UserMessage
+from turncheck.model.core.policies import Policies
+from turncheck.model.core.projection import project
+from turncheck.model.core.stimuli import (
+    Abort,
+    Awaited,
+    ModelAwaited,
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    ResetOptions,
+    Step,
+    Stimulus,
+    ToolAwaited,
+    ToolFail,
+    ToolReturn,
+    User,
+)
+
+
+@dataclass(frozen=True)
+class ObservedStep:
+    """A stimulus with what it led to: log positions ``first`` ≤ at < ``end``, and the situation before and after.
+
+    ``active`` says whether a run is open by the log; ``closing`` marks the environment's own answers at the word's end.
+    """
+
+    stimulus: Stimulus
+    step: Step
+    before: tuple[Awaited, ...]
+    first: int
+    end: int
+    was_active: bool
+    active: bool
+    closing: bool = False
+
+    @property
+    def took_place(self) -> bool:
+        """Whether the stimulus was applied."""
+        return self.step.refused is None
+
+    @property
+    def rejected(self) -> bool:
+        """Whether the implementation said no."""
+        return self.step.refused is not None and self.step.refused.why == "rejected"
+
+    @property
+    def model_before(self) -> ModelAwaited | None:
+        """The oldest request that waited."""
+        return next((one for one in self.before if isinstance(one, ModelAwaited)), None)
+
+    def tools(self) -> list[ToolAwaited]:
+        """The runs of tools awaited afterwards, cancelled ones left out."""
+        return [one for one in self.step.awaiting if isinstance(one, ToolAwaited) and not one.cancelled]
+
+
+class Request(NamedTuple):
+    """A request to the model: where it stands in the log, and what the model is shown (None where unseen)."""
+
+    at: int
+    id: str
+    input: list[Mapping[str, Any]] | None
+    cycle: int
+
+
+class Response(NamedTuple):
+    """What the environment answered to one request: the items, and the move that ended it (None: none did).
+
+    ``asked`` is the request's position in the log, -1 where it is not logged: each run may begin its ids anew.
+    """
+
+    request: str
+    asked: int
+    items: list[tuple[ObservedStep, ModelOutput]]
+    end: ObservedStep | None
+
+
+@dataclass(frozen=True)
+class RuntimeTrace:
+    """One observation of a runtime.
+
+    ``capabilities`` and ``policies`` are what its profile declares, the latter as ``options`` change them.
+    """
+
+    options: ResetOptions
+    moves: tuple[ObservedStep, ...]
+    log: tuple[Mapping[str, Any], ...]
+    policies: Mapping[str, Any]
+    capabilities: frozenset[str]
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """The log, read."""
+        return tuple(map(judge, self.log))
+
+    @cached_property
+    def projection(self) -> Projection:
+        """The cycles of the log, by the model, under the declared policies."""
+        return project(self.events, projection_policies(self.policies))
+
+    @cached_property
+    def cycles(self) -> tuple[CycleViews, ...]:
+        """The cycles of the log."""
+        return self.projection.cycles
+
+    @cached_property
+    def _owners(self) -> list[int]:
+        """Position → index of the cycle whose run was open there, -1 for none."""
+        owners = [-1] * (len(self.log) + 1)
+        begin = 0
+        for index, cycle in enumerate(self.cycles):
+            begin = begin if cycle.kind == "followUp" else cycle.root
+            end = len(self.log) if cycle.stop is None else cycle.stop
+            for at in range(begin, end + 1):
+                owners[at] = index
+            begin = end + 1
+        return owners
+
+    def cycle_at(self, at: int) -> int:
+        """The index of the cycle whose run was open at a position, -1 for none."""
+        return self._owners[at] if 0 <= at < len(self._owners) else -1
+
+    def cycle_before(self, move: ObservedStep) -> int:
+        """The index of the cycle that was open when *move* came, -1 for none."""
+        return self._open(move.first)
+
+    def cycle_after(self, move: ObservedStep) -> int:
+        """The index of the cycle that is open when *move* has settled, -1 for none."""
+        return self._open(move.end)
+
+    def _open(self, at: int) -> int:
+        for index, cycle in enumerate(self.cycles):
+            begins = self.cycles[index - 1].stop if cycle.kind == "followUp" and index else cycle.root
+            if begins is not None and begins < at and (cycle.stop is None or cycle.stop >= at):
+                return index
+        return -1
+
+    def inferred(self, at: int | None) -> bool:
+        """Whether the adapter inferred the event at a position."""
+        return at is not None and at < len(self.events) and getattr(self.events[at], "source", None) == "adapter"
+
+    def stop_of(self, cycle: int) -> RunStop | None:
+        """The event that ended a cycle."""
+        at = self.cycles[cycle].stop
+        event = None if at is None else self.events[at]
+        return event if isinstance(event, RunStop) else None
+
+    @property
+    def bound(self) -> int | None:
+        """How often one run may ask the model, by its options or else its policies; None where nothing bounds it."""
+        return self.options.limits.get("maxRounds", self.policies.get("maxRounds"))
+
+    def used_up(self, cycle: int, at: int) -> bool:
+        """Whether a cycle has asked the model as often as it may before a position: it cannot ask again."""
+        asked = sum(one.cycle == cycle and one.at < at for one in self.requests)
+        return self.bound is not None and asked >= self.bound
+
+    def stops_within(self, move: ObservedStep) -> list[int]:
+        """The cycles that *move* closed."""
+        return [
+            index
+            for index, cycle in enumerate(self.cycles)
+            if cycle.stop is not None and move.first <= cycle.stop < move.end
+        ]
+
+    @cached_property
+    def requests(self) -> list[Request]:
+        """The requests to the model, in the log's order."""
+        return [
+            Request(at, str(self.log[at].get("requestId", "")), _entries(self.log[at].get("input")), self.cycle_at(at))
+            for at, event in enumerate(self.events)
+            if isinstance(event, ModelRequest)
+        ]
+
+    @cached_property
+    def messages(self) -> dict[str, int]:
+        """The id of each accepted message → its position."""
+        return {
+            event.id: at
+            for at, event in enumerate(self.events)
+            if isinstance(event, UserMessage) and event.id is not None
+        }
+
+    @cached_property
+    def message_cycles(self) -> dict[str, int]:
+        """The id of each accepted message → its cycle, -1 while it waits, was dropped or rejected."""
+        places: dict[int, int] = {}
+        for index, cycle in enumerate(self.cycles):
+            places[cycle.root] = index
+            places |= {step.at: index for step in cycle.steps if isinstance(step, UserStep)}
+        return {name: places.get(at, -1) for name, at in self.messages.items()}
+
+    @cached_property
+    def _ids_of_texts(self) -> dict[str, str]:
+        return {str(self.log[at].get("text")): name for name, at in self.messages.items() if self.log[at].get("text")}
+
+    def shown(self, request: Request) -> list[str]:
+        """The ids of the user messages that a request shows, in its order; a text nobody sent has no id: ``?``."""
+        found: list[str] = []
+        for entry in request.input or ():
+            if entry.get("role") == "user":
+                text = str(entry.get("text"))
+                found += entry.get("ids") or [self._ids_of_texts.get(text, "?")]
+        return found
+
+    @cached_property
+    def responses(self) -> list[Response]:
+        """What the environment answered, request by request, in the order in which it began."""
+        found: dict[tuple[str, int], Response] = {}
+        for move in self.moves:
+            waiting = move.model_before
+            if not move.took_place or waiting is None:
+                continue
+            if isinstance(move.stimulus, ModelOutput | ModelStop | ModelFail):
+                name = move.stimulus.request_id or waiting.request_id
+                key = name, self.asked(name, move)
+                response = found.setdefault(key, Response(*key, [], None))
+                if isinstance(move.stimulus, ModelOutput):
+                    response.items.append((move, move.stimulus))
+                else:
+                    found[key] = response._replace(end=move)
+        return list(found.values())
+
+    def asked(self, name: str, move: ObservedStep) -> int:
+        """The position of the request of that name that could be answered when *move* came, -1 for none."""
+        return max((one.at for one in self.requests if one.id == name and one.at < move.first), default=-1)
+
+    def whole_responses(self) -> Iterator[Response]:
+        """The responses that the model ended itself."""
+        return (one for one in self.responses if one.end is not None and isinstance(one.end.stimulus, ModelStop))
+
+    def of(self, *kinds: type) -> Iterator[ObservedStep]:
+        """The moves whose stimulus is of one of *kinds* and took place."""
+        return (move for move in self.moves if isinstance(move.stimulus, kinds) and move.took_place)
+
+    def aborts(self) -> Iterator[tuple[ObservedStep, int]]:
+        """The aborts of an active run, each with the cycle that it hit."""
+        for move in self.of(Abort):
+            cycle = self.cycle_before(move)
+            if move.was_active and cycle >= 0:
+                yield move, cycle
+
+    @cached_property
+    def returned(self) -> dict[str, list[tuple[ObservedStep, ToolReturn | ToolFail]]]:
+        """Call id → how its runs ended, as the environment said."""
+        found: dict[str, list[tuple[ObservedStep, ToolReturn | ToolFail]]] = {}
+        for move in self.of(ToolReturn, ToolFail):
+            if isinstance(move.stimulus, ToolReturn | ToolFail):
+                found.setdefault(move.stimulus.call_id, []).append((move, move.stimulus))
+        return found
+
+    @cached_property
+    def sent(self) -> dict[str, User]:
+        """The messages that were sent, by id, accepted or not."""
+        users = [stimulus for move in self.moves for stimulus in flat(move.stimulus)]
+        return {stimulus.id: stimulus for stimulus in users if isinstance(stimulus, User)}
+
+
+def flat(stimulus: Stimulus) -> tuple[Any, ...]:
+    """A stimulus, or those that came together in it."""
+    return getattr(stimulus, "stimuli", (stimulus,))
+
+
+def projection_policies(declared: Mapping[str, Any]) -> Policies:
+    """The projection's policies of a runtime: what is active without delivery goes where ``busy`` sends it."""
+    busy = declared.get("busy")
+    active = declared.get("whileActive", busy if busy in {"steer", "followUp"} else "followUp")
+    return Policies(
+        while_active=active,
+        queue_after_interrupted=declared.get("queueAfterInterrupted", "promote"),
+        queue_after_error=declared.get("queueAfterError", "promote"),
+    )
+
+
+def _entries(given: Any) -> list[Mapping[str, Any]] | None:
+    if not isinstance(given, list):
+        return None
+    return [entry for entry in cast("Sequence[Any]", given) if isinstance(entry, dict)]

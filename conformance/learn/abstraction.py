@@ -1,0 +1,217 @@
+"""A runtime seen through a finite alphabet: letters in, canonical outputs out, for learning and n-complete suites.
+
+A letter becomes a concrete stimulus; ids and texts are numbered, and messages have one of two colours. A settled step
+becomes one line of text: what was logged, what each request newly shows of the messages, and what is awaited afterwards
+(*quiet* is an output too, ioco). Numbers never show, so that two steps which differ in them alone have one output.
+
+What makes it finite is observed, never assumed: a letter that nobody waits for, and one that would let more wait than
+the bound permits, is answered here, without asking the runtime, which therefore stays in the state in which it is.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.model.core.stimuli import (
+    Abort,
+    ModelAwaited,
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    ResetOptions,
+    Stimulus,
+    Text,
+    ToolAwaited,
+    ToolCall,
+    ToolFail,
+    ToolReturn,
+    User,
+)
+
+from ..generation.situations import COLOURS, TOOLS
+from ..laws.run_model import needs
+from ..laws.runtime_trace import ObservedStep, projection_policies
+from ..verify.driving import Driver, Recorder, UnsettledError
+from .output_abstraction import OutputAbstraction
+
+_MESSAGES: Final[Mapping[str, Any]] = {"user": None, "steer": "steer", "follow-up": "followUp"}
+_OF_MODEL: Final = ("text", "tool-call", "model-stop", "fatal-failure", "retryable-failure")
+_OF_TOOLS: Final = ("tool-return", "tool-failure")
+_NUMBER: Final = re.compile(r"\d+")
+LETTERS: Final = (*(f"{kind} {colour}" for kind in _MESSAGES for colour in COLOURS), *_OF_MODEL, *_OF_TOOLS, "abort")
+"""The whole alphabet: the events of ``interaction``, messages in two colours. The order is that of every table."""
+
+NOT_AWAITED: Final = "not awaited"
+BEYOND: Final = "beyond the bound"
+LOCAL: Final = frozenset({NOT_AWAITED, BEYOND})
+"""The outputs that are given without asking the runtime: its state is what it was."""
+
+
+class Bounds(msgspec.Struct, frozen=True):
+    """How much may wait: messages (steers and follow-ups, each), and the calls of one response."""
+
+    messages: int = 1
+    calls: int = 1
+
+
+def letters_of(capabilities: Sequence[str]) -> tuple[str, ...]:
+    """The letters that a runtime with *capabilities* can be told."""
+    given = {None, *capabilities}
+    return tuple(letter for letter in LETTERS if needs(_stimulus(letter, 0)) in given)
+
+
+class Reader:
+    """A word under way, as the alphabet sees it: what a letter is here, which letter a stimulus is, what a step shows.
+
+    *recorder* is what is observed of the word; ``canon`` makes the outputs of its moves.
+    """
+
+    def __init__(self, recorder: Recorder, bounds: Bounds) -> None:
+        self.recorder: Final = recorder
+        self.canon: Final = OutputAbstraction()
+        self._bounds = bounds
+
+    def local(self, letter: str) -> str | None:
+        """The output of *letter* where it is given without asking the runtime, else None."""
+        if not self._awaited(letter):
+            return NOT_AWAITED
+        return BEYOND if self._beyond(letter) else None
+
+    def stimulus(self, letter: str) -> Stimulus:
+        """What *letter* is here."""
+        number = len(self.recorder.moves) + 1
+        return _stimulus(letter, number, self._tools, said=self.canon.said, calls=self.canon.calls)
+
+    def letter(self, stimulus: Stimulus, letters: Sequence[str]) -> str | None:
+        """The one of *letters* that *stimulus* is here, but for its numbers; None where it is none of them."""
+        shape = _shape(stimulus)
+        return next((letter for letter in letters if _shape(self.stimulus(letter)) == shape), None)
+
+    def output(self, move: ObservedStep) -> str:
+        """The output of *move*, the newest one."""
+        return self.canon.output(self.recorder, move)
+
+    @property
+    def _tools(self) -> list[ToolAwaited]:
+        return [one for one in self.recorder.awaiting if isinstance(one, ToolAwaited) and not one.cancelled]
+
+    def _awaited(self, letter: str) -> bool:
+        """Whether anybody waits for a letter; messages and aborts can come whenever."""
+        if letter in _OF_MODEL:
+            awaited = self.recorder.awaiting
+            asked = next((one for one in awaited if isinstance(one, ModelAwaited) and not one.cancelled), None)
+            return asked is not None and (asked.tools or letter != "tool-call")
+        return bool(self._tools) if letter in _OF_TOOLS else True
+
+    def _beyond(self, letter: str) -> bool:
+        """Whether more than the bound would wait: what is there is observed."""
+        recorder, canon = self.recorder, self.canon
+        if letter == "tool-call":
+            return canon.calls >= self._bounds.calls
+        kind = letter.partition(" ")[0]
+        if kind not in _MESSAGES or not recorder.active:
+            return False
+        if kind == "user" and recorder.policies.get("busy") == "reject":
+            return len(canon.unexpected) >= self._bounds.messages
+        held = {"followUp": len(recorder.follower.context.registers["queue"]), "steer": len(canon.steers)}
+        delivery = _MESSAGES[kind] or projection_policies(recorder.policies).while_active
+        return held[delivery] >= self._bounds.messages
+
+
+class Abstracted:
+    """*runtime* as a machine over LETTERS: ``reset``, then ``step`` letter by letter.
+
+    *policies* and *limits* are reset options. Both methods raise TargetError where the target breaks, and
+    UnsettledError where it comes to no quiet; after either, reset first.
+    """
+
+    def __init__(
+        self,
+        runtime: RuntimeTarget,
+        bounds: Bounds = Bounds(),  # noqa: B008 - frozen
+        *,
+        policies: Mapping[str, Any] | None = None,
+        limits: Mapping[str, int] | None = None,
+    ) -> None:
+        self._runtime = runtime
+        self._bounds = bounds
+        tools = TOOLS if runtime.profile.can("tools") else ()
+        self.options: Final = ResetOptions(tools=tools, policies={**(policies or {})}, limits={**(limits or {})})
+        self._word: tuple[Driver, Reader] | None = None
+
+    @property
+    def applied(self) -> tuple[Stimulus, ...]:
+        """The concrete stimuli of the word under way."""
+        return () if self._word is None else tuple(move.stimulus for move in self._word[0].moves)
+
+    @property
+    def reader(self) -> Reader:
+        """The word under way. Raises RuntimeError where none is."""
+        return self._under_way[1]
+
+    def reset(self) -> None:
+        """Begin a word."""
+        self._word = None
+        self.begin(Driver(self._runtime, self.options))
+
+    def begin(self, driver: Driver) -> None:
+        """Begin a word that *driver* has just started with ``options``."""
+        self._word = driver, Reader(driver, self._bounds)
+
+    def step(self, letter: str) -> str:
+        """The output of *letter*, a member of LETTERS; of the same word it is the same for a deterministic runtime."""
+        return self.reader.local(letter) or self.send(letter)
+
+    def send(self, letter: str) -> str:
+        """The runtime's own output of *letter*, whoever waits for it."""
+        driver, reader = self._under_way
+        try:
+            return reader.output(driver.apply(reader.stimulus(letter)))
+        except UnsettledError:
+            self._word = None
+            raise
+
+    @property
+    def _under_way(self) -> tuple[Driver, Reader]:
+        if self._word is None:
+            raise RuntimeError("no word is under way: reset first")
+        return self._word
+
+
+def _shape(stimulus: Stimulus) -> str:
+    """A stimulus without its numbers; whom an answer is for is told by its call alone."""
+    fields: dict[str, Any] = msgspec.to_builtins(stimulus)
+    of = fields.get("callId")  # of an answer: a call's own id is within its item
+    told = {name: value for name, value in fields.items() if name not in {"callId", "requestId", "execution"}}
+    return f"{_NUMBER.sub('', str(told))} {of}"
+
+
+def _stimulus(
+    letter: str, number: int, tools: Sequence[ToolAwaited] = (), *, said: bool = False, calls: int = 0
+) -> Stimulus:
+    """The stimulus of *letter*: the oldest of *tools* answers; a model that has begun to speak can only break off."""
+    call, execution = (tools[0].call_id, tools[0].execution) if tools else ("", None)
+    kind, _, colour = letter.partition(" ")
+    match kind:
+        case "user" | "steer" | "follow-up":
+            return User(id=f"u{number}", text=f"say {number} {colour}", delivery=_MESSAGES[kind])
+        case "text":
+            return ModelOutput(item=Text(text=f"answer {number}."))
+        case "tool-call":
+            tool = ToolCall(call_id=f"c{number}", tool=str(TOOLS[0]["name"]), arguments={"path": f"{number}"})
+            return ModelOutput(item=tool)
+        case "model-stop":
+            return ModelStop(reason="tool-use" if calls else "end-turn")
+        case "fatal-failure" | "retryable-failure":
+            return ModelFail(failure="stream" if said else "fatal" if kind == "fatal-failure" else "retryable")
+        case "tool-return":
+            return ToolReturn(call_id=call, output=f"result {number}", execution=execution)
+        case "tool-failure":
+            return ToolFail(call_id=call, message=f"failure {number}", execution=execution)
+        case "abort":
+            return Abort()
+        case _:
+            raise ValueError(f"no letter {letter!r}; the letters are {', '.join(LETTERS)}")

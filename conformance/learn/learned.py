@@ -1,0 +1,227 @@
+"""What learning gives, for reports: the machine with its assumptions, and two machines laid over each other."""
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+
+from turncheck.adapters.protocol.messages import Implementation
+from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.model.automata.mealy import Mealy
+
+from .abstraction import LOCAL, Abstracted, Bounds
+from .learning import PUMPED, STIMULI, Figures, learn
+from .output_abstraction import ARROW
+
+Share: TypeAlias = Literal["agreed", "missing", "extra"]
+"""Of a transition: both machines have it, only the reference, only the target."""
+_START: Final = "nothing"
+
+
+class State(msgspec.Struct, frozen=True):
+    """A state: the shortest letters that lead to it, and what is awaited in it."""
+
+    access: tuple[str, ...]
+    awaits: str
+
+
+class Transition(msgspec.Struct, frozen=True):
+    """A transition; states by their place."""
+
+    source: int
+    letter: str
+    output: str
+    dest: int
+
+
+class Learned(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A machine that was learned. States are numbered breadth first in the letters' order; 0 is the initial one.
+
+    ``cut`` says why it is a conjecture only; without it, ``claim`` holds. ``extra`` is how many more states than the
+    machine has were tested for.
+    """
+
+    turncheck: str
+    target: str
+    implementation: Implementation
+    bounds: Bounds
+    policies: dict[str, Any]
+    limits: dict[str, int]
+    extra: int
+    letters: tuple[str, ...]
+    states: tuple[State, ...]
+    transitions: tuple[Transition, ...]
+    figures: Figures
+    claim: str | None
+    cut: str | None = None
+
+    @property
+    def table(self) -> list[dict[str, Transition]]:
+        """State → letter → its transition."""
+        found: list[dict[str, Transition]] = [{} for _ in self.states]
+        for one in self.transitions:
+            found[one.source][one.letter] = one
+        return found
+
+
+class Edge(msgspec.Struct, frozen=True):
+    """A transition of two machines laid over each other; nodes by their place."""
+
+    source: int
+    letter: str
+    output: str
+    dest: int
+    share: Share
+
+
+class Node(msgspec.Struct, frozen=True):
+    """A state of both machines, or one that only differing steps lead to: None in the other."""
+
+    target: int | None
+    reference: int | None
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """The shortest letters after which the two say something different, and what each says to the last one."""
+
+    word: tuple[str, ...]
+    expected: str
+    observed: str
+
+
+class Comparison(msgspec.Struct, frozen=True, rename="camel"):
+    """The target's machine over the reference's. Beyond a difference the two are not compared any further."""
+
+    target: Learned
+    reference: Learned
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    differences: tuple[Difference, ...]
+    counts: dict[Share, int]
+
+
+class Conflict(msgspec.Struct, frozen=True):
+    """The letters that had two answers, and what the last of them led to first and then."""
+
+    target: str
+    word: tuple[str, ...]
+    first: str
+    then: str
+
+
+def learn_runtime(
+    runtime: RuntimeTarget,
+    letters: Sequence[str],
+    *,
+    bounds: Bounds,
+    policies: Mapping[str, Any],
+    limits: Mapping[str, int],
+    extra: int,
+    stimuli: int = STIMULI,
+    seconds: float | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Learned:
+    """Learn the machine of *runtime* over *letters*, started with *policies* and *limits*. Raises as ``learn``."""
+    system = Abstracted(runtime, bounds, policies=policies, limits=limits)
+    result = learn(system, letters, extra=extra, stimuli=stimuli, seconds=seconds, progress=progress)
+    machine = result.machine
+    size = len(machine.table)
+    claim = (
+        f"the implementation's own machine over these letters, within these bounds, if it is deterministic, can be "
+        f"reset, and has at most {size + extra} states; cycles were gone {PUMPED} times"
+    )
+    return Learned(
+        turncheck=version("turncheck"),
+        target=runtime.name,
+        implementation=runtime.implementation,
+        bounds=bounds,
+        policies=dict(policies),
+        limits=dict(limits),
+        extra=extra,
+        letters=machine.letters,
+        states=tuple(State(tuple(_names(machine, word)), _awaits(machine, word)) for word in machine.cover),
+        transitions=tuple(
+            Transition(source, machine.letters[letter], output, dest)
+            for source, row in enumerate(machine.table)
+            for letter, (dest, output) in enumerate(row)
+        ),
+        figures=result.figures,
+        claim=None if result.cut else claim,
+        cut=result.cut,
+    )
+
+
+def compare(target: Learned, reference: Learned) -> Comparison:
+    """Lay *target* over *reference*: pairs of states that agreeing steps lead to, breadth first.
+
+    Raises ValueError where the letters are not the same.
+    """
+    if target.letters != reference.letters:
+        raise ValueError("two machines over different letters cannot be compared")
+    ours, theirs = target.table, reference.table
+    nodes = [Node(0, 0)]
+    words: list[tuple[str, ...]] = [()]
+    waiting = deque(nodes)
+    edges: list[tuple[Node, str, str, Node, Share]] = []
+    differences: list[Difference] = []
+    while waiting:
+        node = waiting.popleft()
+        word = words[nodes.index(node)]
+        assert node.target is not None
+        assert node.reference is not None
+        for letter in target.letters:
+            one, other = ours[node.target][letter], theirs[node.reference][letter]
+            if one.output == other.output:
+                dest = Node(one.dest, other.dest)
+                if dest not in nodes:
+                    nodes.append(dest)
+                    words.append((*word, letter))
+                    waiting.append(dest)
+                if one.output not in LOCAL:
+                    edges.append((node, letter, one.output, dest, "agreed"))
+                continue
+            differences.append(Difference((*word, letter), other.output, one.output))
+            if one.output not in LOCAL:
+                edges.append((node, letter, one.output, Node(one.dest, None), "extra"))
+            if other.output not in LOCAL:
+                edges.append((node, letter, other.output, Node(None, other.dest), "missing"))
+    return _placed(target, reference, nodes, edges, differences)
+
+
+def _placed(
+    target: Learned,
+    reference: Learned,
+    nodes: list[Node],
+    edges: list[tuple[Node, str, str, Node, Share]],
+    differences: list[Difference],
+) -> Comparison:
+    """A step that differs leads to the first pair that its state is in, or to a node of its own."""
+    pairs = [*nodes]
+
+    def place(node: Node) -> int:
+        for number, pair in enumerate(pairs):
+            if node == pair or (None in (node.target, node.reference) and _meets(node, pair)):
+                return number
+        if node not in nodes:
+            nodes.append(node)
+        return nodes.index(node)
+
+    placed = tuple(Edge(place(one), letter, output, place(dest), share) for one, letter, output, dest, share in edges)
+    shares: tuple[Share, ...] = ("agreed", "missing", "extra")
+    counts: dict[Share, int] = {share: sum(edge.share == share for edge in placed) for share in shares}
+    return Comparison(target, reference, tuple(nodes), placed, tuple(differences), counts)
+
+
+def _meets(one: Node, pair: Node) -> bool:
+    return one.target == pair.target if one.reference is None else one.reference == pair.reference
+
+
+def _names(machine: Mealy, word: Sequence[int]) -> list[str]:
+    return [machine.letters[letter] for letter in word]
+
+
+def _awaits(machine: Mealy, word: tuple[int, ...]) -> str:
+    """What the last step before a state awaited."""
+    return machine.run(word)[-1].rpartition(ARROW)[2] if word else _START

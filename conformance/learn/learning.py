@@ -1,0 +1,250 @@
+"""Learn an implementation's own Mealy machine, by asking alone: KV with a Wp oracle (AALpy), every answer remembered.
+
+Theory: Kearns and Vazirani (1994) learn by a classification tree; the conjecture is tested by a Wp suite (Fujiwara et
+al. 1991) for *extra* more states than it has. So the machine is exactly the implementation's, provided that this one is
+deterministic, can be reset, and has at most so many states over the alphabet and within the bounds.
+
+Two traps of AALpy's own Wp oracle are avoided by one of ours: it tests nothing but single letters where the conjecture
+has one state, as the first one always has (empty characterisation set), and goes through sets, so that another hash
+seed asks other words.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any, Final
+
+import msgspec
+
+from turncheck.adapters.protocol.errors import TargetError
+from turncheck.model.automata.mealy import Mealy, Word, minimal
+
+from ..verify.driving import UnsettledError
+from .abstraction import LOCAL, Abstracted
+
+STIMULI: Final = 1_000_000
+"""Stimuli at most: pi takes 5,000 a second, a Python framework 700."""
+
+
+PUMPED: Final = 5
+"""Times that a cycle is gone: more than the retries that any of the machines permits (BED-006a: three)."""
+
+
+class NondeterministicError(Exception):
+    """The same stimuli had two answers (X-2): ``letters``, and what the last of them led to first and then."""
+
+    def __init__(self, letters: Sequence[str], first: str, then: str) -> None:
+        super().__init__(f"the same stimuli had two answers: {', '.join(letters)}: {first!r}, and then {then!r}")
+        self.letters = tuple(letters)
+        self.first = first
+        self.then = then
+
+
+class NoQuietError(Exception):
+    """A word came to no quiet within the adapter's patience: ``letters`` is that word."""
+
+    def __init__(self, letters: Sequence[str]) -> None:
+        super().__init__(f"no quiet within the adapter's patience after: {', '.join(letters)}")
+        self.letters = tuple(letters)
+
+
+class Figures(msgspec.Struct):
+    """What learning took: words that were played, stimuli that were applied, and conjectures."""
+
+    words: int = 0
+    stimuli: int = 0
+    rounds: int = 0
+
+
+class Result(msgspec.Struct, frozen=True):
+    """A machine that was learned; ``cut`` says why it is a conjecture only, None where learning came to its end."""
+
+    machine: Mealy
+    figures: Figures
+    cut: str | None = None
+
+
+class _BudgetError(BaseException):
+    """The budget is used up; AALpy must not catch it."""
+
+
+class _Node:
+    """What is known of one word: letter → its output, and what is known of the longer word."""
+
+    __slots__ = ("after",)
+
+    def __init__(self) -> None:
+        self.after: dict[int, tuple[str, _Node]] = {}
+
+
+class Teacher:
+    """Answers words over *letters*, and remembers: a word that is known is not played again.
+
+    Each word that is played goes through what is known of its beginning, which must come again, or the implementation
+    is not deterministic. A letter that is answered without asking leads back to where it was given.
+    """
+
+    def __init__(self, system: Abstracted, letters: Sequence[str], *, stimuli: int, deadline: float) -> None:
+        self.letters: Final = tuple(letters)
+        self.figures: Final = Figures()
+        self.cut = ""
+        self._system = system
+        self._limit, self._deadline = stimuli, deadline
+        self._root = _Node()
+
+    def ask(self, word: Word) -> tuple[str, ...]:
+        """The outputs of *word*. Raises NondeterministicError, NoQuietError, TargetError."""
+        outputs, node = list[str](), self._root
+        for letter in word:
+            if letter not in node.after:
+                return self._play(word)
+            output, node = node.after[letter]
+            outputs.append(output)
+        return tuple(outputs)
+
+    def _play(self, word: Word) -> tuple[str, ...]:
+        if self.figures.stimuli >= self._limit:
+            self.cut = f"the budget of {self._limit:,} stimuli was used up"
+            raise _BudgetError
+        if time.monotonic() > self._deadline:
+            self.cut = "the time budget was used up"
+            raise _BudgetError
+        self._system.reset()
+        self.figures.words += 1
+        outputs, node, played = list[str](), self._root, list[str]()
+        for letter in word:
+            name = self.letters[letter]
+            try:
+                output = self._system.step(name)
+            except UnsettledError:
+                raise NoQuietError([*played, name]) from None
+            known = node.after.get(letter)
+            if known is not None and known[0] != output:
+                raise NondeterministicError([*played, name], known[0], output)
+            if output not in LOCAL:
+                played.append(name)
+            node.after.setdefault(letter, (output, node if output in LOCAL else _Node()))
+            node = node.after[letter][1]
+            outputs.append(output)
+        self.figures.stimuli += len(played)
+        return tuple(outputs)
+
+
+def learn(
+    system: Abstracted,
+    letters: Sequence[str],
+    *,
+    extra: int = 1,
+    stimuli: int = STIMULI,
+    seconds: float | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Result:
+    """Learn the machine of *system* over *letters*; minimal, its states numbered breadth first in the letters' order.
+
+    The result depends on no hash seed. Where *stimuli* or *seconds* are used up it is the last conjecture, of which
+    nothing is claimed, and ``cut`` says so. Raises NondeterministicError with the word that had two answers,
+    NoQuietError, and TargetError where the target breaks, or the budget ended before there was a conjecture.
+    """
+    deadline = time.monotonic() + seconds if seconds else float("inf")
+    teacher = Teacher(system, letters, stimuli=stimuli, deadline=deadline)
+    conjectures: list[Mealy] = []
+
+    def test(conjecture: Mealy) -> Word | None:
+        conjectures.append(conjecture)
+        teacher.figures.rounds += 1
+        for word in chain(pumped(conjecture), wp_words(conjecture, extra)):
+            figures = teacher.figures
+            progress(f"{len(conjecture.table)} states, {figures.words:,} words, {figures.stimuli:,} stimuli")
+            for place, (expected, observed) in enumerate(zip(conjecture.run(word), teacher.ask(word), strict=True)):
+                if expected != observed:
+                    return word[: place + 1]
+        return None
+
+    try:
+        machine = _kv(teacher, test)
+    except _BudgetError:
+        if not conjectures:
+            raise TargetError(f"{teacher.cut}, before there was a conjecture: nothing was learned") from None
+        return Result(conjectures[-1], teacher.figures, teacher.cut)
+    return Result(machine, teacher.figures)
+
+
+def wp_words(machine: Mealy, extra: int) -> Iterator[Word]:
+    """The Wp suite of a minimal machine for *extra* more states, shortest middles first.
+
+    After a letter that is answered without asking the state is what it was: a word goes no further there, since the
+    shorter one without that letter is in the suite.
+    """
+    known = [[output in LOCAL for _, output in row] for row in machine.table]
+    middles: list[tuple[Word, int]] = [(word, state) for state, word in enumerate(machine.cover)]
+    for length in range(extra + 2):
+        longer: list[tuple[Word, int]] = []
+        for word, state in middles:
+            for tail in machine.characterising if length <= extra else machine.identifiers[state]:
+                yield word + tail
+            if length > extra:
+                continue
+            for letter, (after, _) in enumerate(machine.table[state]):
+                if known[state][letter]:
+                    yield (*word, letter)
+                else:
+                    longer.append(((*word, letter), after))
+        middles = longer
+
+
+def pumped(machine: Mealy) -> Iterator[Word]:
+    """Every way back to where it came from, gone PUMPED times, then the characterisation set.
+
+    A Wp suite for few extra states sees no counter (of retries, of rounds): the states that differ lie too far apart.
+    """
+    for word, row in zip(machine.cover, machine.table, strict=True):
+        for letter, (after, output) in enumerate(row):
+            start = machine.cover[after]
+            if output not in LOCAL and word[: len(start)] == start:
+                way = start + (*word[len(start) :], letter) * PUMPED
+                yield from (way + tail for tail in machine.characterising)
+
+
+def _kv(teacher: Teacher, test: Callable[[Mealy], Word | None]) -> Mealy:
+    """AALpy's KV, with *teacher* as the system and *test* as the oracle; letters are their places in the alphabet."""
+    import aalpy  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  (only who learns pays for it)
+
+    untyped: Any = aalpy
+
+    class System(untyped.SUL):  # type: ignore[misc]
+        def query(self, word: Word) -> list[str]:
+            return [*teacher.ask(word)]
+
+        def pre(self) -> None: ...
+
+        def post(self) -> None: ...
+
+        def step(self, letter: Any) -> Any:
+            raise NotImplementedError
+
+    class WpOracle(untyped.Oracle):  # type: ignore[misc]
+        def find_cex(self, hypothesis: Any) -> Word | None:
+            return test(_table(hypothesis, teacher.letters))
+
+    alphabet = [*range(len(teacher.letters))]
+    system = System()
+    found = untyped.run_KV(
+        alphabet,
+        system,
+        WpOracle(alphabet, system),
+        "mealy",
+        cache_and_non_det_check=False,  # the teacher remembers, and watches
+        print_level=0,
+    )
+    return _table(found, teacher.letters)
+
+
+def _table(found: Any, letters: tuple[str, ...]) -> Mealy:
+    """AALpy's machine as ours, minimal: its conjectures need not be."""
+    states = [found.initial_state, *(state for state in found.states if state is not found.initial_state)]
+    numbers = {id(state): number for number, state in enumerate(states)}
+    rows = [
+        tuple((numbers[id(state.transitions[one])], str(state.output_fun[one])) for one in range(len(letters)))
+        for state in states
+    ]
+    return minimal(Mealy(letters, tuple(rows)))

@@ -1,0 +1,140 @@
+"""Mutants as implementations that `verify` judges: which laws break.
+
+The rows of ``request_cycle`` are run as a projector, those of ``interaction`` as a runtime: the two machines whose
+every event an environment can cause through the protocol. The others are looked at in their own alphabets alone.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from turncheck.adapters.protocol.errors import ImplementationError
+from turncheck.adapters.references.interaction.runtime import InteractionRuntime
+from turncheck.adapters.targets.projector import ProjectorTarget
+from turncheck.adapters.targets.reference_projector import ReferenceTarget
+from turncheck.model.automata.mutants import Mutant
+from turncheck.model.checking.oracle import project
+from turncheck.model.core.cycles import Projection
+from turncheck.model.core.decode import judge
+from turncheck.model.core.events import Event
+from turncheck.model.core.policies import DEFAULT, Policies
+from turncheck.model.declaration.machine import Machine
+from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.declaration.vocabulary import Output
+from turncheck.model.machines.interaction import POLICIES
+from turncheck.model.machines.request_cycle import tables as tables_of
+
+from ..laws.registry import selected
+from ..verify.judging import HASH_SEED
+from ..verify.results import Result
+from ..verify.verifying import EXAMPLES, verify
+from ..verify.verifying_runs import verify_runtime
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The laws that a mutant breaks; ``error`` where it broke down before any law could be judged.
+
+    ``whole`` where each law was asked: generated words and logs end with the first law that breaks.
+    """
+
+    mutant: str
+    laws: tuple[str, ...]
+    whole: bool
+    error: str | None = None
+
+    @property
+    def killed(self) -> bool:
+        """Whether `verify` would not exit with 0."""
+        return bool(self.laws or self.error)
+
+
+class _Stepped(Stepper):
+    """Rows in the oracle's place: some thirty times as fast as `transitions`."""
+
+    def step(self, symbol: str, event: Event | None, at: int) -> list[Output]:
+        """Take one event; return the outputs that it caused."""
+        self.take(symbol, event, at)
+        return [*self.outputs]
+
+
+class MachineProjector(ReferenceTarget):
+    """The projector that the rows of *machine* are."""
+
+    def __init__(self, machine: Machine, name: str = "mutant") -> None:
+        super().__init__(name, lambda _: MachineProjector(machine, name))
+        self._machine = machine
+        self._log: list[Any] = []
+
+    def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
+        """Project a log. Raises ImplementationError where the rows cannot."""
+        try:
+            chosen = policies or DEFAULT
+            return project(map(judge, events), chosen, _Stepped(self._machine, tables_of(chosen)))
+        except Exception as error:
+            raise ImplementationError(f"the machine fails: {error!r}") from error
+
+    def feed(self, events: Sequence[Any]) -> None:
+        """Take the next events."""
+        self._log += events
+
+    def fed(self) -> Projection:
+        """The projection of what was fed."""
+        return self.project(self._log)
+
+    def reset(self) -> None:
+        """Forget what was fed."""
+        self._log = []
+
+    def again(self, hash_seed: int) -> ProjectorTarget:  # noqa: ARG002 - this process has its seed
+        """The same, in this process."""
+        return MachineProjector(self._machine, self.name)
+
+
+def _projector(mutant: Mutant, _: Mapping[str, Any], examples: int, seed: int, *, first: bool) -> Result:
+    target = MachineProjector(mutant.machine)
+    return verify(target, selected(["projector"]), examples=examples, seed=seed, fail_fast=first, shrink=False)[0]
+
+
+def _runtime(mutant: Mutant, chosen: Mapping[str, Any], examples: int, seed: int, *, first: bool) -> Result:
+    target = InteractionRuntime(mutant.machine, {POLICIES[table][0]: value for table, value in chosen.items()})
+    return verify_runtime(
+        target,
+        selected(["runtime"]),
+        words=examples,
+        seed=seed,
+        hash_seed=HASH_SEED,
+        fail_fast=first,
+        shrink=False,
+    )[0]
+
+
+FACES: Final[Mapping[str, Callable[..., Result]]] = {"request_cycle": _projector, "interaction": _runtime}
+"""Machine → what verifies an edited one; a runtime declares the policies that its tables are."""
+
+
+def reached(mutant: Mutant) -> bool:
+    """Whether `verify` can cause the mutant's row: what nobody awaits is refused before the machine hears of it."""
+    return mutant.right.name in FACES and mutant.row.effects != ("not_awaited",)
+
+
+def judged(
+    mutant: Mutant, tables: Mapping[str, Any], *, seeds: Sequence[int] = (0,), examples: int = EXAMPLES
+) -> Iterator[Judged]:
+    """What `verify` says under each seed of a mutant that differs from its machine under *tables*.
+
+    The words and logs that every run begins with are judged by all laws; what they do not kill is run with *examples*
+    generated ones until the first law breaks.
+    """
+    face = FACES[mutant.right.name]
+    classic = _told(mutant, face(mutant, tables, 0, 0, first=False), whole=True)
+    for seed in seeds:
+        if classic.killed:
+            yield classic
+        else:
+            yield _told(mutant, face(mutant, tables, examples, seed, first=True), whole=False)
+
+
+def _told(mutant: Mutant, result: Result, *, whole: bool) -> Judged:
+    broken = tuple(law.law for law in result.laws if law.verdict == "fail")
+    return Judged(mutant.name, broken, whole, result.cut if result.summary["error"] else None)

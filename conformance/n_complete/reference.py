@@ -1,0 +1,195 @@
+"""What a suite holds a target to: the reference's own minimal Mealy machine, over the letters and within the bounds.
+
+It is exact where the reference's core is at hand: every state is visited that the registers, seen through the alphabet,
+and the abstraction's own counters can have. Else it is learned, for one state more than is found.
+"""
+
+import time
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from turncheck.adapters.protocol.errors import TargetError
+from turncheck.adapters.protocol.messages import Profile
+from turncheck.adapters.references.interaction.runtime import InteractionRuntime, event_of
+from turncheck.adapters.references.registry import reference_of
+from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.model.automata.mealy import Mealy, minimal
+from turncheck.model.core.stimuli import ModelOutput, User, unnamed
+from turncheck.model.machines.interaction import POLICIES
+
+from ..laws.run_relations import Modelled
+from ..laws.runtime_trace import ObservedStep, RuntimeTrace
+from ..learn.abstraction import LETTERS, Abstracted, Bounds, Reader, letters_of
+from ..learn.learning import learn
+from ..verify.driving import Recorder, observing
+
+LEARNED_FOR: Final = 1
+"""How many states more than were found a model that is learned is tested for."""
+UNBOUNDED: Final = Bounds(1_000_000, 1_000_000)
+
+
+class InexactModelError(Exception):
+    """The reference answers otherwise than the model that was made of it: a suite made from this promises nothing."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """The minimal *machine* of *reference* within *bounds*; ``exact`` where it was explored, not learned."""
+
+    machine: Mealy
+    reference: RuntimeTarget
+    bounds: Bounds
+    exact: bool
+
+    def compared(self, play: RuntimeTrace) -> Iterator[tuple[ObservedStep, str, str]]:
+        """``compared`` with the model's reference. Raises InexactModelError where this one is not as the model."""
+        machine, state = self.machine, 0
+        for letter, move, expected, observed in compared(play, self.reference, machine.letters, self.bounds):
+            state, said = machine.step(state, machine.letters.index(letter))
+            if said != expected:
+                told = f"to {letter!r} it says {expected!r}, and the model {said!r}"
+                raise InexactModelError(f"internal error: the model of {self.reference.name} is inexact: {told}")
+            yield move, expected, observed
+
+
+def reference_for(profile: Profile) -> RuntimeTarget:
+    """The reference in this process that a runtime is held to, as by `learn --diff`.
+
+    It is that of the machine which the runtime claims, under its policies; else the interaction machine under those.
+    """
+    names = {name for name, _ in POLICIES.values()}
+    declared = {name: value for name, value in profile.policies.items() if name in names}
+    return reference_of(profile) or InteractionRuntime(policies=declared)
+
+
+def model_of(
+    reference: RuntimeTarget,
+    letters: Sequence[str],
+    bounds: Bounds,
+    *,
+    deadline: float = float("inf"),
+    progress: Callable[[str], None] = lambda _: None,
+) -> Model:
+    """The model of *reference* over *letters*, by *deadline* (monotonic seconds).
+
+    Raises TargetError where it breaks or is late, and what ``learn`` does.
+    """
+    system = Abstracted(reference, bounds)
+    if isinstance(reference, InteractionRuntime):
+        return Model(_explored(system, reference, letters, deadline), reference, bounds, exact=True)
+    seconds = None if deadline == float("inf") else max(deadline - time.monotonic(), 0.001)
+    found = learn(system, letters, extra=LEARNED_FOR, seconds=seconds, progress=progress)
+    if found.cut:
+        raise TargetError(_late(reference), see="")
+    return Model(found.machine, reference, bounds, exact=False)
+
+
+def compared(
+    play: RuntimeTrace, reference: RuntimeTarget, letters: Sequence[str] = LETTERS, bounds: Bounds = UNBOUNDED
+) -> Iterator[tuple[str, ObservedStep, str, str]]:
+    """Each move of *play* as a letter: the letter, the move, what *reference* shows there, and what was shown.
+
+    Ends after the first that differ, and where a stimulus is no letter, or one that neither would be told: what comes
+    then is not of the alphabet. Raises TargetError where the reference breaks.
+    """
+    word = [unnamed(move.stimulus) for move in play.moves if not move.closing]
+    expected = observing(reference)(word, play.options)
+    ours, theirs = _reader(play, bounds), _reader(expected, bounds)
+    for move, other in zip(play.moves, expected.moves, strict=False):
+        letter = ours.letter(move.stimulus, letters)
+        if letter is None:
+            return
+        local, right = ours.local(letter), theirs.local(letter)
+        shown, wanted = _output(ours, move), _output(theirs, other)
+        if local is not None and right is not None:
+            return
+        yield letter, move, right or wanted, local or shown
+        if (right or wanted) != (local or shown):
+            return
+
+
+def modelled(profile: Profile) -> Modelled:
+    """What a word by itself is held to where no suite is at hand: the reference's answers, within no bound."""
+
+    def steps(play: RuntimeTrace) -> Iterator[tuple[ObservedStep, str, str]]:
+        for _, move, expected, observed in compared(play, reference_for(profile)):
+            yield move, expected, observed
+
+    return steps
+
+
+def _reader(play: RuntimeTrace, bounds: Bounds) -> Reader:
+    profile = Profile(("runtime",), tuple(sorted(play.capabilities)), None, dict(play.policies))
+    return Reader(Recorder(play.options, profile), bounds)
+
+
+def _output(reader: Reader, move: ObservedStep) -> str:
+    return reader.output(reader.recorder.observe(move.stimulus, move.step))
+
+
+def _explored(system: Abstracted, runtime: InteractionRuntime, letters: Sequence[str], deadline: float) -> Mealy:
+    """Every state, breadth first; each word is played anew."""
+    system.reset()
+    numbers: dict[Hashable, int] = {_key(system.reader, runtime): 0}
+    words: list[tuple[str, ...]] = [()]
+    table: list[tuple[tuple[int, str], ...]] = []
+    while len(table) < len(words):
+        row: list[tuple[int, str]] = []
+        for letter in letters:
+            if time.monotonic() > deadline:
+                raise TargetError(_late(runtime), see="")
+            system.reset()
+            for one in words[len(table)]:
+                system.step(one)
+            output = system.step(letter)
+            after = numbers.setdefault(_key(system.reader, runtime), len(words))
+            if after == len(words):
+                words.append((*words[len(table)], letter))
+            row.append((after, output))
+        table.append(tuple(row))
+    return minimal(Mealy(tuple(letters), tuple(table)))
+
+
+def _key(reader: Reader, runtime: InteractionRuntime) -> Hashable:
+    """All that decides what comes: the core, what is awaited, what the alphabet has counted, what is shown next.
+
+    Of the history only messages that no request has shown can show later: every call in it is answered.
+    """
+    canon, recorder = reader.canon, reader.recorder
+    state, registers = runtime.core
+
+    def told(value: object) -> Hashable:
+        match value:
+            case tuple():
+                return tuple(map(told, cast("tuple[object, ...]", value)))
+            case User(text=text) as message:
+                return event_of(message), text.rpartition(" ")[2]
+            case ModelOutput(item=call):
+                name = getattr(call, "call_id", None)
+                return canon.called.index(name) if name in canon.called else -1
+            case int():
+                return value
+            case _:
+                return type(value).__name__
+
+    unseen = tuple(
+        str(entry.text).rpartition(" ")[2]
+        for entry in runtime.history
+        if entry.role == "user" and canon.shown.isdisjoint(entry.ids)
+    )
+    waits = tuple(type(one).__name__ for one in recorder.awaiting)
+    followed = recorder.follower.state, len(recorder.follower.context.registers["queue"])
+    counted = canon.said, canon.calls, len(canon.steers), len(canon.called)
+    return state, tuple((name, told(value)) for name, value in registers.items()), unseen, waits, followed, counted
+
+
+def _late(reference: RuntimeTarget) -> str:
+    return f"the time budget was used up before {reference.name} was known: fewer letters (--letters) or more time"
+
+
+def common_letters(profile: Profile, reference: RuntimeTarget) -> tuple[list[str], list[str]]:
+    """The letters that a runtime and its reference can both be told, and those that only the runtime can."""
+    theirs = letters_of(reference.profile.capabilities)
+    own = letters_of(profile.capabilities)
+    return [one for one in own if one in theirs], [one for one in own if one not in theirs]

@@ -1,0 +1,213 @@
+"""``verify --suite n-complete``: every word of a W, Wp or HSI suite of the reference's machine, applied to a target.
+
+A letter that the model answers without asking is not sent: the state is then what it was, in the target too, as long as
+its outputs are the model's and it waits for the same letters, which is looked at after every step. So a word without
+such letters stands for all words with them, and the suite's promise is kept (``suites``).
+"""
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Final
+
+import msgspec
+
+from turncheck.adapters.protocol.errors import TargetError
+from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.model.automata.mealy import Mealy, Word, without_prefixes
+from turncheck.model.automata.suites import SUITES, Suite
+
+from ..laws.law import Law
+from ..learn.abstraction import LOCAL, Abstracted
+from ..verify.coverage import suite_figures
+from ..verify.driving import UnsettledError
+from ..verify.judging_runs import OverError, RuntimeVerification
+from ..verify.results import INTERRUPTED, Result, SuiteRun, WordCounterexample
+from ..verify.verifying_runs import Options, hold
+from .reference import LEARNED_FOR, Model
+
+LAW: Final = "equals-model"
+METHODS: Final = ("hsi", "wp", "w")
+SAMPLE: Final = 12
+"""Words, spread over the suite, that are played before it to tell how long it will last."""
+MIDDLES: Final = 500_000
+"""Words of letters after the states' accesses, at most: a suite of more would not fit into memory, nor into a day."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A suite to be applied: of *model*, by *method*, for *k* more states; ``beyond`` are letters that it lacks."""
+
+    model: Model
+    method: str
+    k: int
+    beyond: Sequence[str] = ()
+
+    @cached_property
+    def words(self) -> Suite:
+        """The words, without letters that are not sent, shortest first. Raises TargetError where they are too many."""
+        machine = self.model.machine
+        middles = len(machine.table) * len(machine.letters) ** (self.k + 1)
+        if middles > MIDDLES:
+            size = f"{len(machine.table)} states, {len(machine.letters)} letters and k={self.k}"
+            raise TargetError(
+                f"the suite for {size} would be too large: choose letters (--letters) or a less k", see=""
+            )
+        return sent(machine, SUITES[self.method](machine, self.k))
+
+    @cached_property
+    def stimuli(self) -> int:
+        """Stimuli of all words."""
+        return sum(map(len, self.words))
+
+
+def sent(machine: Mealy, words: Suite) -> Suite:
+    """*words* without the letters that *machine* answers without asking, and without prefixes, shortest first."""
+    found: set[Word] = set()
+    for word in words:
+        state, kept = 0, list[int]()
+        for letter in word:
+            state, output = machine.step(state, letter)
+            if output not in LOCAL:
+                kept.append(letter)
+        found.add(tuple(kept))
+    return without_prefixes(found)
+
+
+def verify_suite(
+    runtime: RuntimeTarget,
+    plan: Plan,
+    laws: Sequence[Law],
+    options: Options,
+    *,
+    progress: Callable[[str], None] = lambda _: None,
+    foretell: Callable[[str], None] = lambda _: None,
+) -> tuple[Result, dict[str, WordCounterexample]]:
+    """Apply the suite of *plan* to *runtime*, each word judged by all *laws*, among which ``equals-model`` has to be.
+
+    *foretell* hears how large it is, and how long it will last. Raises as ``verify_runtime``, TargetError where the
+    suite is too large, and InexactModelError.
+    """
+    words, applied = plan.words, 0
+
+    def apply(run: RuntimeVerification) -> None:
+        nonlocal applied
+        foretell(f"suite {plan.method}, k={plan.k}: {len(words):,} words, {plan.stimuli:,} stimuli")
+        foretell(_estimate(run, plan))
+        for word in words:
+            _play(run, plan.model, word)
+            applied += 1
+
+    run, result, found = hold(runtime, laws, apply, options, model=plan.model.compared, progress=progress)
+    why = _nothing_promised(run, result, applied, len(words))
+    machine = plan.model.machine
+    suite = SuiteRun(
+        method=plan.method,
+        k=plan.k,
+        n=len(machine.table),
+        reference=plan.model.reference.name,
+        letters=machine.letters,
+        bounds=msgspec.to_builtins(plan.model.bounds),
+        words=len(words),
+        stimuli=plan.stimuli,
+        complete=why is None,
+        guarantee=() if why else tuple(_guarantee(plan)),
+        why=why,
+    )
+    return msgspec.structs.replace(result, coverage=suite_figures(run, suite, result.laws)), found
+
+
+def _play(run: RuntimeVerification, model: Model, word: Word) -> None:
+    """Apply one word, and judge it.
+
+    As long as all outputs are the model's, the target has to wait for the letters for which the model waits: the first
+    of which that does not hold is applied, so that the law sees it, and ends the word.
+    """
+    machine, runtime = model.machine, run.runtime
+    system = Abstracted(runtime, model.bounds)
+    driver = run.begin(system.options)
+    system.begin(driver)
+    state, alike = 0, True
+    with contextlib.suppress(UnsettledError):
+        for letter in word:
+            stray = _stray(system, machine, state) if alike else None
+            output = run.asking(partial(system.send if alike else system.step, machine.letters[stray or letter]))
+            if stray is not None:
+                break
+            state, said = machine.step(state, letter)
+            alike = alike and output == said
+        else:
+            if alike and (stray := _stray(system, machine, state)) is not None:
+                run.asking(partial(system.send, machine.letters[stray]))
+    run.finish(driver, ())
+
+
+def _stray(system: Abstracted, machine: Mealy, state: int) -> int | None:
+    """The first letter that is answered without asking by the one and not by the other."""
+    row, reader = machine.table[state], system.reader
+    local = (output if output in LOCAL else None for _, output in row)
+    found = (place for place, output in enumerate(local) if reader.local(machine.letters[place]) != output)
+    return next(found, None)
+
+
+def _estimate(run: RuntimeVerification, plan: Plan) -> str:
+    """How long the suite will last, by a few of its words, which count for nothing else."""
+    words = plan.words[:: max(len(plan.words) // SAMPLE, 1)]
+    trial = RuntimeVerification(run.runtime, run.twin, run.laws, run.deadline, fail_fast=False, progress=run.progress)
+    trial.reference, trial.model = run.reference, run.model
+    started = time.monotonic()
+    try:
+        for word in words:
+            _play(trial, plan.model, word)
+    except OverError:
+        run.broken, run.cut = trial.broken, trial.cut
+        raise
+    took = time.monotonic() - started
+    seconds = took / len(words) * len(plan.words)
+    return f"about {max(seconds, 1):,.0f} s, as {len(words)} of its words took {took:.2g} s on the target"
+
+
+def _nothing_promised(run: RuntimeVerification, result: Result, applied: int, words: int) -> str | None:
+    """Why the suite promises nothing; None where it does."""
+    verdicts = {law.law: law.verdict for law in result.laws}
+    if verdicts[LAW] == "fail":
+        return "the target differs from the model (equals-model)"
+    if run.flaky is not None or verdicts.get("run-deterministic") == "fail":
+        return "the target is not deterministic"
+    if result.cut is not None and applied < words:
+        why = "it was interrupted" if result.cut == INTERRUPTED else result.cut.splitlines()[0]
+        return f"{applied:,} of {words:,} words were applied: {why}"
+    if applied < words:
+        return f"{applied:,} of {words:,} words were applied: it ended at the first failure"
+    if run.unsettled:
+        return f"{run.unsettled} words came to no quiet"
+    return None if verdicts[LAW] == "pass" else f"equals-model is {verdicts[LAW]}"
+
+
+def _guarantee(plan: Plan) -> list[str]:
+    """What a suite that was passed promises, under what assumptions, and what it does not cover."""
+    model, machine = plan.model, plan.model.machine
+    size = len(machine.table)
+    most, bounds = size + plan.k, model.bounds
+    exact = (
+        "explored, so that it is exact"
+        if model.exact
+        else (f"learned: exact if the reference has at most {size + LEARNED_FOR} states")
+    )
+    lacking = [f"the letters that the model lacks: {', '.join(plan.beyond)}"] if plan.beyond else []
+    uncovered = [
+        *lacking,
+        "payloads beyond two colours",
+        f"more than {bounds.messages} waiting of a kind, or {bounds.calls} calls in a response",
+        *("what comes together within a step", "time", "persistence", "what is not deterministic"),
+    ]
+    return [
+        f"over these {len(machine.letters)} letters the target answers every word as {model.reference.name} does,",
+        f"if it is deterministic, can be reset, and has at most {most} states over them ({size} + {plan.k}).",
+        f"letters: {', '.join(machine.letters)}",
+        f"bounds: {bounds.messages} waiting of a kind, {bounds.calls} calls in a response",
+        f"the model has {size} states; it was {exact}.",
+        f"not covered: {'; '.join(uncovered)}.",
+    ]

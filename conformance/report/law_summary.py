@@ -1,0 +1,56 @@
+"""What every report says of a law: how it stands, why, the failure's story, and how to see it again."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Final
+
+from ..verify.results import AnyCounterexample, LawResult, Result
+from .html.strings import LONG, spelled
+from .text import counterexample_lines
+
+LINES: Final = 400
+"""Lines of a counterexample that a report shows; the file has the rest."""
+
+
+def safe(text: object) -> str:
+    """*text* with nothing that is not visible, line feeds but; cut where it is long, with its length."""
+    whole = str(text)
+    return spelled(whole) if len(whole) <= LONG else f"{spelled(whole[:LONG])}… ({len(whole):,} characters)"
+
+
+def line(text: object) -> str:
+    """The same on one line."""
+    return safe(text).replace("\n", " ")
+
+
+def why(law: LawResult) -> str:
+    """Why a law is not simply passed, or how often it could have broken; and what the baseline says of it."""
+    said = law.why or f"{law.evidence.observed + law.evidence.adapter:,} times"
+    if law.baseline is not None:
+        state = "" if law.baseline.state == "known" else f"{law.baseline.state}, "
+        said += f" (baseline: {state}{law.baseline.reason}, {law.baseline.issue})"
+    return safe(said)
+
+
+def story(law: LawResult, counterexamples: Mapping[str, AnyCounterexample]) -> str:
+    """The shrunk counterexample as text, without its message, and the command that replays it: what there is."""
+    found = counterexamples.get(law.law)
+    lines = [] if found is None else [*counterexample_lines(found, _plain)][1:]  # its head is ``why``
+    if len(lines) > LINES:
+        lines[LINES // 2 : -LINES // 2] = [f"  … {len(lines) - LINES:,} lines …"]
+    command = replay(law)
+    return "\n".join([*map(line, lines), *([command] if command else [])])
+
+
+def _plain(text: str, **_: object) -> str:
+    return line(text)
+
+
+def replay(law: LawResult) -> str | None:
+    """The command that judges the counterexample again."""
+    return None if law.counterexample is None else line(f"turncheck replay --run {shlex.quote(law.counterexample)}")
+
+
+def counted(result: Result) -> str:
+    """The verdicts in words: ``22 pass, 1 fail``."""
+    return ", ".join(f"{count} {verdict}" for verdict, count in result.summary.items() if count)

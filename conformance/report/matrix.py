@@ -1,0 +1,91 @@
+"""The matrix: one table, law by runtime, of several verifications."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from ..verify.results import Result, Verdict
+
+CELLS: Final[Mapping[Verdict, str]] = {"pass": "✓", "fail": "✗", "inconclusive": "?", "skipped": "-", "error": "!"}
+LEGEND: Final = (
+    "✓ pass · ✗ fail (a counterexample file beside this table) · ? inconclusive (no evidence, or all of it inferred by"
+    " the adapter) · - skipped (not declared) · ! error"
+)
+
+
+class Unstarted(msgspec.Struct, frozen=True):
+    """A target that could not be verified, and why."""
+
+    target: str
+    why: str
+
+
+class Matrix(msgspec.Struct, frozen=True):
+    """What `matrix --json` prints. ``date`` is ISO 8601."""
+
+    turncheck: str
+    date: str
+    seed: int
+    examples: int
+    results: tuple[Result, ...]
+    unstarted: tuple[Unstarted, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """2 when a target could not be verified, else 1 when a law is broken somewhere, else 0."""
+        if self.unstarted or any(result.exit_code == 2 for result in self.results):
+            return 2
+        return max((result.exit_code for result in self.results), default=2)
+
+
+def to_markdown(matrix: Matrix) -> str:
+    """The table, with a footnote for each cell that is neither pass nor skipped."""
+    names = [_name(result) for result in matrix.results]
+    lines = [
+        f"turncheck {matrix.turncheck}, {matrix.date}, seed {matrix.seed}, {matrix.examples} generated words each.",
+        LEGEND,
+        "",
+        f"| law | {' | '.join(names)} |",
+        f"| --- |{' :-: |' * len(names)}",
+    ]
+    lines += [
+        f"| {law} | {' | '.join(_cell(result, law) for result in matrix.results)} |" for law in _laws(matrix.results)
+    ]
+    figures = [
+        f"{result.coverage.get('stimuli', 0):,} stimuli, rows {result.coverage.get('rows')}"
+        for result in matrix.results
+    ]
+    lines += [f"| *applied* | {' | '.join(figures)} |", ""]
+    lines += [f"- **{one.target}** could not be verified: {one.why}" for one in matrix.unstarted]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def reasons(matrix: Matrix) -> str:
+    """Every cell that is neither pass nor skipped, with its reason and its counterexample, as Markdown."""
+    lines: list[str] = []
+    for result in matrix.results:
+        lines += [f"### {_name(result)}", ""]
+        for law in result.laws:
+            if law.verdict in {"fail", "inconclusive", "error"}:
+                file = f" ([counterexample]({law.counterexample}))" if law.counterexample else ""
+                lines.append(f"- {CELLS[law.verdict]} **{law.law}**: {law.why}{file}")
+        skipped = ", ".join(law.law for law in result.laws if law.verdict == "skipped")
+        lines += [f"skipped: {skipped}" if skipped else "- nothing is skipped", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _name(result: Result) -> str:
+    return result.target if "@" in result.target else f"{result.target} {result.implementation.version}"
+
+
+def _laws(results: Sequence[Result]) -> list[str]:
+    """Every law of any result, in the registry's order."""
+    found: dict[str, None] = {}
+    for result in results:
+        found |= dict.fromkeys(law.law for law in result.laws)
+    return list(found)
+
+
+def _cell(result: Result, law: str) -> str:
+    return next((CELLS[one.verdict] for one in result.laws if one.law == law), " ")

@@ -1,0 +1,47 @@
+"""All kinds of report: the one place to add one. Each is a module of its name in this package.
+
+The module has ``render(result, counterexamples) -> str``, and ``render_logs(results) -> str`` where it can tell of
+recorded logs too. It is imported only when it is asked for.
+"""
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
+from typing import Final, TypeAlias, cast
+
+from ..check.judge import LogResult
+from ..verify.results import AnyCounterexample, Result
+
+OnResult: TypeAlias = Callable[[Result, Mapping[str, AnyCounterexample]], str]
+OnLogs: TypeAlias = Callable[[Sequence[LogResult]], str]
+
+KINDS: Final[Mapping[str, str]] = {
+    "badge": "the JSON of a shields.io endpoint badge",
+    "github": "annotations of GitHub Actions",
+    "html": "one page with every failure drawn, for a browser",
+    "junit": "JUnit XML, a test case a law",
+    "markdown": "a job summary",
+    "sarif": "SARIF 2.1.0, for code scanning",
+}
+"""Kind → what it is."""
+
+OF_LOGS: Final = ("github", "sarif")
+"""The kinds that `check` has."""
+
+
+def on_result(kind: str) -> OnResult:
+    """The renderer of a verification. Raises KeyError for an unknown *kind*."""
+    return cast(OnResult, _module(kind).render)
+
+
+def on_logs(kind: str) -> OnLogs:
+    """The renderer of judged logs. Raises KeyError where *kind* tells of none."""
+    if kind not in OF_LOGS:
+        raise KeyError(kind)
+    return cast(OnLogs, _module(kind).render_logs)
+
+
+def _module(kind: str) -> ModuleType:
+    if kind not in KINDS:
+        raise KeyError(kind)
+    return importlib.import_module(f".{kind}", __package__)

@@ -1,0 +1,252 @@
+"""Each capability of a runtime, lived once: the smallest word in which it shows."""
+
+import tempfile
+from functools import partial
+from typing import Any, Final, Literal, cast
+
+from turncheck.adapters.protocol.messages import encode
+from turncheck.model.core.stimuli import (
+    Abort,
+    Advance,
+    FailureClass,
+    ModelAwaited,
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    Reasoning,
+    ResetOptions,
+    Text,
+    Together,
+    ToolAwaited,
+    ToolCall,
+    ToolFail,
+    ToolReturn,
+    User,
+)
+
+from .life import APPLY, TOOLS, Life
+from .stage import Stage, Unseen
+
+RESET: Final = "docs/protocol.md#reset"
+IMAGE: Final = {
+    "type": "image",
+    "mediaType": "image/gif",
+    "data": "R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==",
+}
+"""One transparent pixel."""
+USAGE: Final = {"inputTokens": 3, "outputTokens": 1}
+HELLO: Final = ModelOutput(item=Text(text="hello"))
+END: Final = ModelStop(reason="end-turn")
+
+
+def _tool(life: Life) -> None:
+    life.reset()
+    life.user("one")
+    life.call()
+    call = life.logged(type="agent-output", kind="tool-call", tool="read")["callId"]
+    tool = life.tool()
+    if tool.call_id != call or tool.arguments != {"path": "x"}:
+        raise life.broken("another call is executed than the model made", f'callId {call!r}, arguments {{"path": "x"}}')
+    life.send(ToolReturn(call_id=call, output="contents"))
+    life.logged(type="tool-result", callId=call)
+    life.model()
+    life.ended("completed")
+
+
+def _serial(life: Life) -> None:
+    life.reset(ResetOptions(tools=TOOLS, policies={"tools": "serial"}))
+    life.user("one")
+    calls = [ToolCall(call_id=name, tool="read", arguments={"path": name}) for name in ("c1", "c2")]
+    life.send(*(ModelOutput(item=call) for call in calls), ModelStop(reason="tool-use"))
+    if sum(isinstance(awaited, ToolAwaited) for awaited in life.step.awaiting) != 1:
+        raise life.misbehaving("its tools are to run one after the other", "one awaited tool of two", RESET)
+    life.ended("completed")
+
+
+def _tool_failure(life: Life) -> None:
+    life.reset()
+    life.user("one")
+    life.call()
+    call = life.tool().call_id
+    life.send(ToolFail(call_id=call, message="no such file"))
+    life.logged(type="tool-result", callId=call)
+    life.ended()
+
+
+def _model_failure(life: Life, failure: FailureClass) -> None:
+    life.reset()
+    life.user("one")
+    if failure == "stream":
+        life.send(HELLO)
+    life.send(ModelFail(failure=failure))
+    life.ended("error" if failure == "fatal" else None)
+
+
+def _abort(life: Life) -> None:
+    life.reset()
+    life.user("one")
+    life.send(HELLO, Abort())
+    life.ended("interrupted")
+
+
+def _delivery(life: Life, delivery: Literal["steer", "followUp"], cycles: int) -> None:
+    life.reset()
+    life.user("one")
+    if life.can("tools"):  # a steer lands after the tools; during a last answer it may come too late
+        life.call()
+    life.send(User(id="two", text="two", delivery=delivery))
+    life.logged(type="user-message", id="two", delivery=delivery)
+    life.ended("completed", cycles)
+    if life.can("model-input") and "two" not in life.shown:
+        raise life.misbehaving("the model is never shown the message", 'an "input" with the text "two"', came=life.log)
+
+
+def _reasoning(life: Life) -> None:
+    life.reset()
+    life.user("one")
+    life.send(ModelOutput(item=Reasoning(text="hm")))
+    life.ended("completed")
+    life.logged(type="agent-output", kind="reasoning", text="hm")
+
+
+def _model_input(life: Life) -> None:
+    life.reset()
+    life.user("one")
+    if "one" not in life.shown:
+        raise life.broken(
+            "the awaited model does not show what it is shown", '"input": [{"role": "user", "text": "one"}]'
+        )
+    life.ended("completed")
+    life.user("two")
+    shown = [(entry.role, entry.text) for entry in life.model().input or () if entry.role != "system"]
+    if shown != [("user", "one"), ("assistant", "answer 0"), ("user", "two")]:
+        raise life.misbehaving("the model is not shown the conversation", "one, answer 0 and two, in this order")
+
+
+def _raw_arguments(life: Life) -> None:
+    life.reset()
+    life.user("one")
+    life.call('{"path": ')
+    life.ended()
+
+
+def _call_ids(life: Life) -> None:
+    life.reset()
+    life.user("one")
+    life.call(call_id="mine")
+    life.logged(type="agent-output", kind="tool-call", callId="mine")
+    life.ended("completed")
+
+
+def _sessions(life: Life) -> None:
+    life.reset()
+    names = ["a", "b"]
+    for name in names:
+        life.send(User(id=name, text=name, session_id=name))
+    awaited = [awaited.session_id for awaited in life.step.awaiting if isinstance(awaited, ModelAwaited)]
+    if awaited != names:
+        raise life.broken("two sessions ask two models", '"awaiting" with a model for "sessionId" a, and one for b')
+    life.finish()
+    for name in names:
+        life.logged(type="run-stop", sessionId=name)
+
+
+def _together(life: Life) -> None:
+    life.reset()
+    life.user("one")
+    life.send(Together(stimuli=(HELLO, END)))
+    life.ended("completed")
+
+
+def _limits(life: Life) -> None:
+    life.reset(ResetOptions(tools=TOOLS, limits={"maxRounds": 1}))
+    life.user("one")
+    life.call()
+    life.ended()
+    if len(life.events(type="model-request")) != 1:
+        raise life.misbehaving("asks the model more often than maxRounds says", "1 model-request", RESET, life.log)
+
+
+def _observer(life: Life, observer: Literal["throws", "slow"]) -> None:
+    life.reset(ResetOptions(observer=observer))
+    life.user("one")  # with a listener that throws, the run may be over before the model is asked
+    life.ended()
+
+
+def _deaf(life: Life) -> None:
+    life.reset(ResetOptions(tools=TOOLS, deaf_tools=True))
+    life.user("one")
+    life.call()
+    life.send(Abort())
+    if not life.tool().cancelled:
+        raise life.broken("a deaf tool is aborted, and does not hear it", '"cancelled": true', RESET)
+    life.finish()
+    life.logged(type="run-stop")  # whether its result came too late for the run is for the laws to say
+
+
+def _clock(life: Life) -> None:
+    life.reset(ResetOptions(clock="manual"))
+    life.send(Advance(seconds=1))
+
+
+def _persistence(life: Life) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        options = ResetOptions(state_dir=folder)
+        life.reset(options)
+        life.user("one")
+        life.ended("completed")
+        life.runtime.kill()
+        life.reset(options)
+        life.user("two")
+        if life.can("model-input") and "one" not in life.shown:
+            raise life.misbehaving("what was said before the crash is forgotten", 'an "input" with "one"', RESET)
+
+
+def _images(life: Life) -> None:
+    life.reset()
+    life.user("look", content=[{"type": "text", "text": "look"}, IMAGE])
+    life.ended("completed")
+    shown = [entry for event in life.events(type="model-request") for entry in event.get("input") or ()]
+    if not any(isinstance(entry, dict) and cast(dict[str, Any], entry).get("images") == 1 for entry in shown):
+        raise Unseen(f'no "input" has an entry with "images": 1, see {APPLY}')
+
+
+def _usage(life: Life) -> None:
+    life.reset()
+    life.user("one")
+    life.send(HELLO, ModelStop(reason="end-turn", usage=USAGE))
+    life.ended("completed")
+    if not life.events(usage=USAGE):
+        raise Unseen(f'no event has "usage": {encode(USAGE).decode()}, see {APPLY}')
+
+
+CAPABILITIES: Final = (
+    Stage("shows what the model is shown", _model_input, needs=("model-input",)),
+    Stage("executes a tool call", _tool, needs=("tools",)),
+    Stage("executes tools one after the other where it is told to", _serial, needs=("tools", "serial")),
+    Stage("takes a tool's failure", _tool_failure, needs=("tools", "tool-failure")),
+    Stage("takes arguments that are no JSON", _raw_arguments, needs=("tools", "raw-arguments")),
+    Stage("keeps the model's call ids", _call_ids, needs=("tools", "call-ids")),
+    Stage("ends at an abort", _abort, needs=("abort",)),
+    Stage("is steered", partial(_delivery, delivery="steer", cycles=1), needs=("steer",)),
+    Stage(
+        "answers a follow-up in a run of its own",
+        partial(_delivery, delivery="followUp", cycles=2),
+        needs=("follow-up",),
+    ),
+    Stage("ends at a fatal failure of the model", partial(_model_failure, failure="fatal"), needs=("model-failure",)),
+    Stage("takes a retryable failure", partial(_model_failure, failure="retryable"), needs=("model-failure",)),
+    Stage("takes a broken stream", partial(_model_failure, failure="stream"), needs=("model-failure",)),
+    Stage("logs reasoning", _reasoning, needs=("reasoning",)),
+    Stage("keeps sessions apart", _sessions, needs=("sessions",)),
+    Stage("takes several stimuli at once", _together, needs=("together",)),
+    Stage("bounds the rounds of a run", _limits, needs=("tools", "limits")),
+    Stage("ends its run whatever a listener throws", partial(_observer, observer="throws"), needs=("observer",)),
+    Stage("ends its run however slow a listener is", partial(_observer, observer="slow"), needs=("observer",)),
+    Stage("waits for a tool that is deaf to an abort", _deaf, needs=("tools", "abort", "deaf")),
+    Stage("has a clock that can be advanced", _clock, needs=("clock",)),
+    Stage("remembers after a crash", _persistence, needs=("persistence",)),
+    Stage("takes an image", _images, needs=("images",)),
+    Stage("takes the model's usage", _usage, needs=("usage",)),
+)
+"""Every capability in one step at least."""

@@ -1,0 +1,123 @@
+"""The life of a runtime: a message and its answer first, then each capability that it declares, once."""
+
+from typing import Final
+
+from turncheck.adapters.protocol.messages import Run, encode
+from turncheck.model.core.stimuli import ModelFail, ModelOutput, ModelStop, Step, Stimulus, Text, ToolReturn, User
+
+from .capabilities import CAPABILITIES
+from .life import Life
+from .stage import Misbehaving, Stage
+
+RESET: Final = "docs/protocol.md#reset"
+REFUSALS: Final = "docs/protocol.md#refusals"
+HASH_SEED: Final = 4321
+"""Another PYTHONHASHSEED than the target's own."""
+
+WORD: Final[tuple[Stimulus, ...]] = (
+    User(id="u1", text="one"),
+    ModelOutput(item=Text(text="hello")),
+    ModelStop(reason="end-turn"),
+    User(id="u2", text="two"),
+    ModelFail(failure="fatal"),
+)
+
+
+def _empty(life: Life) -> None:
+    life.reset()
+    if life.step.awaiting or life.step.refused:
+        raise life.broken("a new runtime waits for something", '"events": [], "awaiting": []', RESET)
+
+
+def _message(life: Life) -> None:
+    life.reset()
+    life.user("one")
+    request = life.model().request_id
+    life.logged(type="model-request", requestId=request)
+
+
+def _answer(life: Life) -> None:
+    request = life.model().request_id
+    life.send(ModelOutput(item=Text(text="hello")))
+    life.model()
+    life.send(ModelStop(reason="end-turn"))
+    life.logged(type="agent-output", kind="assistant", text="hello", responseId=request)
+
+
+def _end(life: Life) -> None:
+    life.ended("completed")
+
+
+def _next(life: Life) -> None:
+    life.user("two")
+    life.ended("completed", cycles=2)
+
+
+def _forgets(life: Life) -> None:
+    life.reset()
+    life.user("two")
+    life.model()
+    if "one" in life.shown:
+        raise life.broken("the model is shown a message of before the reset", 'no "one" in its input', RESET)
+
+
+def _nobody_waits(life: Life) -> None:
+    life.reset()
+    nobodys: list[Stimulus] = [ModelOutput(item=Text(text="hello"))]
+    if life.can("tools"):
+        nobodys.append(ToolReturn(call_id="c9", output="contents"))
+    for stimulus in nobodys:
+        refused = life.apply(stimulus).refused
+        if refused is None or refused.why != "not-awaited":
+            raise life.broken("nobody waits for this", '"refused": {"why": "not-awaited"}', REFUSALS)
+
+
+def _busy(life: Life) -> None:
+    policy = life.runtime.profile.policies.get("busy")
+    life.reset()
+    life.user("one")
+    refused = life.apply(User(id="two", text="two")).refused
+    if policy == "reject" and (refused is None or refused.why != "rejected"):
+        raise life.misbehaving("takes a message while it is busy", 'refused "rejected": its policy busy is reject')
+    if policy in {"steer", "followUp"} and refused is not None:
+        raise life.misbehaving("refuses a message while it is busy", f"no refusal: its policy busy is {policy}")
+    if bool(life.events(type="user-message", text="two")) == (refused is not None):
+        raise life.broken("a message is logged if it is accepted, and only then", "one of the two", REFUSALS)
+
+
+def _same(life: Life) -> None:
+    life.reset()
+    first = life.runtime.run(WORD)
+    life.reset()
+    _alike(first, life.runtime.run(WORD), "the second time")
+    life.reset()
+    _alike(first, tuple(map(life.runtime.apply, WORD)), "stimulus by stimulus")
+    with life.runtime.again(HASH_SEED) as twin:
+        Life(twin).reset()
+        _alike(first, twin.run(WORD), "in a new process")
+
+
+def _alike(first: tuple[Step, ...], second: tuple[Step, ...], how: str) -> None:
+    if second != first:
+        raise Misbehaving(
+            f"the same word is answered in another way {how}: if it is an id or a time, the adapter has to fix it",
+            sent=encode(Run(0, WORD)),
+            expected=encode(first).decode(),
+            came=encode(second),
+            see="docs/protocol.md#run",
+        )
+
+
+RUNTIME: Final = (
+    Stage("starts empty", _empty, vital=True),
+    Stage("logs a message, and asks the model", _message, vital=True),
+    Stage("logs what the model says", _answer, vital=True),
+    Stage("ends its run", _end, vital=True),
+    Stage("takes the next message", _next),
+    Stage("forgets at a reset", _forgets),
+    Stage("refuses what nobody waits for", _nobody_waits),
+    Stage("does with a message while it is busy what its policy says", _busy),
+    Stage("answers the same word in the same way", _same),
+    *CAPABILITIES,
+)
+"""The life of a runtime, in order."""

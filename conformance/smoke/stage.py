@@ -1,0 +1,80 @@
+"""A step of a life, and what becomes of it.
+
+A step passes, or teaches: what was sent, expected and came, where to read more, and who is to be repaired. TargetError
+means the adapter (the verdict ``error``), ``Misbehaving`` the implementation behind it (``fail``).
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import msgspec
+
+from turncheck.adapters.protocol.errors import ImplementationError, TargetError, UnsupportedError
+from turncheck.adapters.protocol.messages import Profile
+
+from ..verify.results import Verdict
+
+_T = TypeVar("_T")
+
+
+class Misbehaving(TargetError):  # noqa: N818 - the implementation misbehaves; our connection to it is whole
+    """The adapter did its part, and the implementation does not do its own."""
+
+
+class Unseen(Exception):  # noqa: N818 - nothing is wrong
+    """The step was taken, and nothing that came back says whether it had its effect: what would have said so."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of a step: ``fail`` is the implementation's, ``error`` the adapter's, ``inconclusive`` nobody's."""
+
+    step: str
+    verdict: Verdict
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Stage(Generic[_T]):
+    """A step of a life: what happens in it, and the capabilities that it needs.
+
+    Without a ``vital`` one, the steps that follow would tell nothing. ``happen`` raises TargetError, Misbehaving and
+    Unseen.
+    """
+
+    name: str
+    happen: Callable[[_T], None]
+    needs: tuple[str, ...] = ()
+    vital: bool = False
+
+
+def live(stages: Sequence[Stage[_T]], life: _T, profile: Profile) -> Iterator[Outcome]:
+    """Go through *stages* with *life*, up to a vital one that fails; what *profile* does not declare is skipped."""
+    for number, stage in enumerate(stages, 1):
+        missing = [name for name in stage.needs if not profile.can(name)]
+        if missing:
+            yield Outcome(stage.name, "skipped", f"not declared: {', '.join(missing)}")
+            continue
+        outcome = done(stage, life)
+        yield outcome
+        if stage.vital and outcome.verdict != "pass":
+            yield Outcome(f"{len(stages) - number} more steps", "skipped", "they tell nothing before this is repaired")
+            return
+
+
+def done(stage: Stage[_T], life: _T) -> Outcome:
+    """What becomes of *stage* in *life*."""
+    try:
+        stage.happen(life)
+    except Unseen as error:
+        return Outcome(stage.name, "inconclusive", str(error))
+    except Misbehaving as error:
+        return Outcome(stage.name, "fail", str(error))
+    except ImplementationError as error:  # of a projector: on its input
+        return Outcome(stage.name, "fail", f"the implementation failed: {error}\n{error.detail or ''}".rstrip())
+    except UnsupportedError as error:
+        told = TargetError(f"a capability is declared, and is not there: {error}", see="docs/protocol.md#hello")
+        return Outcome(stage.name, "error", str(told))
+    except TargetError as error:
+        return Outcome(stage.name, "error", str(error))
+    return Outcome(stage.name, "pass")

@@ -1,0 +1,183 @@
+"""Drive a runtime through a word: stimuli in, settled steps out, and what they amount to."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from turncheck.adapters.protocol.messages import Profile
+from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.model.core.decode import judge
+from turncheck.model.core.events import symbol_of
+from turncheck.model.core.stimuli import (
+    Advance,
+    Awaited,
+    ModelAwaited,
+    ModelOutput,
+    ModelStop,
+    ResetOptions,
+    Step,
+    Stimulus,
+    Text,
+    TimerAwaited,
+    ToolAwaited,
+    ToolReturn,
+    User,
+)
+from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.machines.request_cycle import SPEC, tables
+
+from ..laws.run_relations import Again
+from ..laws.runtime_trace import ObservedStep, RuntimeTrace, projection_policies
+
+ANSWERS: Final = 40
+"""Answers that the environment gives to end a run: far more than a word's own calls and queued messages need."""
+PROBE: Final = User(id="probe", text="say probe")
+"""The message that is sent after everything else: after any end the next one is served."""
+
+
+NOTHING: Final = Step()
+
+
+class UnsettledError(Exception):
+    """No quiet within the adapter's patience: the word ends here, and only what came before can be judged."""
+
+
+class Recorder:
+    """What is observed of one word, step by step. *profile* is what the runtime claims; *start* answered its reset."""
+
+    def __init__(self, options: ResetOptions, profile: Profile, start: Step = NOTHING) -> None:
+        self.options = options
+        self.policies: Final[Mapping[str, Any]] = {**profile.policies, **options.policies}
+        self.capabilities: Final = frozenset(profile.capabilities)
+        self.follower = Stepper(SPEC, tables(projection_policies(self.policies)))
+        self.moves: list[ObservedStep] = []
+        self.log: list[dict[str, Any]] = []
+        self.awaiting: tuple[Awaited, ...] = start.awaiting
+        self._record(start)
+
+    @property
+    def active(self) -> bool:
+        """Whether a run is open by the log."""
+        return self.follower.state == "active"
+
+    @property
+    def unsettled(self) -> bool:
+        """Whether the word ended without quiet."""
+        return bool(self.moves) and self.moves[-1].step.unsettled
+
+    def observe(self, stimulus: Stimulus, step: Step, *, closing: bool = False) -> ObservedStep:
+        """Record what a stimulus led to."""
+        before, was_active, first = self.awaiting, self.active, len(self.log)
+        self._record(step)
+        move = ObservedStep(stimulus, step, before, first, len(self.log), was_active, self.active, closing)
+        self.moves.append(move)
+        self.awaiting = step.awaiting
+        return move
+
+    def play(self) -> RuntimeTrace:
+        """What was observed."""
+        return RuntimeTrace(self.options, tuple(self.moves), tuple(self.log), self.policies, self.capabilities)
+
+    def _record(self, step: Step) -> None:
+        for raw in step.events:
+            event = judge(raw)
+            self.follower.take(symbol_of(event), event, len(self.log))
+            self.log.append(cast("dict[str, Any]", raw) if isinstance(raw, dict) else {})
+
+
+class Driver(Recorder):
+    """One word on a runtime. Raises TargetError where the target breaks, UnsettledError where it does not settle."""
+
+    def __init__(self, runtime: RuntimeTarget, options: ResetOptions) -> None:
+        super().__init__(options, runtime.profile, runtime.reset(options))
+        self._runtime = runtime
+
+    def apply(self, stimulus: Stimulus, *, closing: bool = False) -> ObservedStep:
+        """Apply a stimulus, and observe."""
+        return self._settled(self.observe(stimulus, self._runtime.apply(stimulus), closing=closing))
+
+    def run(self, word: Sequence[Stimulus], closing: Sequence[bool] = ()) -> None:
+        """Apply a whole word in one message."""
+        for place, (stimulus, step) in enumerate(zip(word, self._runtime.run(word), strict=False)):
+            self._settled(self.observe(stimulus, step, closing=place < len(closing) and closing[place]))
+
+    def close(self) -> None:
+        """Answer whatever is awaited until the run ends, send one message more, and answer that."""
+        if not any(move.active for move in self.moves):
+            return
+        self._answer()
+        if not self.active and not self.awaiting:
+            self.apply(PROBE, closing=True)
+            self._answer()
+
+    def _answer(self) -> None:
+        for _ in range(ANSWERS):
+            open_ones = [one for one in self.awaiting if self.active or not isinstance(one, TimerAwaited)]
+            if not open_ones:  # what ignored an abort is answered after the run's end too: that must do nothing
+                return
+            awaited = open_ones[0]
+            if isinstance(awaited, ModelAwaited):  # an empty response is a case of its own, and some ask again
+                text = Text(text=f"closing {len(self.moves)}.")
+                self.apply(ModelOutput(item=text, request_id=awaited.request_id), closing=True)
+                waiting = [one.request_id for one in self.awaiting if isinstance(one, ModelAwaited)]
+                if awaited.request_id not in waiting:
+                    continue
+            self.apply(answer_to(awaited), closing=True)
+
+    def _settled(self, move: ObservedStep) -> ObservedStep:
+        if move.step.unsettled:
+            raise UnsettledError
+        return move
+
+
+def recorded(
+    applied: Sequence[Stimulus],
+    steps: Sequence[Step],
+    closing: Sequence[bool],
+    options: ResetOptions,
+    profile: Profile,
+) -> RuntimeTrace:
+    """The play of steps that were observed before."""
+    recorder = Recorder(options, profile)
+    for stimulus, step, closes in zip(applied, steps, closing, strict=True):
+        recorder.observe(stimulus, step, closing=closes)
+    return recorder.play()
+
+
+def perform(
+    runtime: RuntimeTarget,
+    word: Sequence[Stimulus],
+    options: ResetOptions,
+    closing: Sequence[bool] | None = None,
+) -> Driver:
+    """Apply *word* in one message, and close it; with *closing* it is whole, and those stimuli are the environment's.
+
+    Raises TargetError where the target breaks; an unsettled word ends where it did.
+    """
+    driver = Driver(runtime, options)
+    try:
+        driver.run(word, closing or ())
+        if closing is None:
+            driver.close()
+    except UnsettledError:
+        pass
+    return driver
+
+
+def observing(runtime: RuntimeTarget) -> Again:
+    """What applies a whole word to *runtime*, as relation laws want it."""
+
+    def again(word: Sequence[Stimulus], options: ResetOptions) -> RuntimeTrace:
+        return perform(runtime, word, options, ()).play()
+
+    return again
+
+
+def answer_to(awaited: Awaited) -> Stimulus:
+    """The stimulus that ends what is awaited, and no more."""
+    match awaited:
+        case ModelAwaited(request_id=request):
+            return ModelStop(reason="end-turn", request_id=request)
+        case ToolAwaited(call_id=call, execution=execution):
+            return ToolReturn(call_id=call, output="closing result", execution=execution)
+        case TimerAwaited(due=due):
+            return Advance(seconds=due)

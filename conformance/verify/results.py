@@ -1,0 +1,225 @@
+"""The one result of a verification, and the counterexample file: everything that is shown is a rendering of these."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias, TypedDict
+
+import msgspec
+
+from turncheck.adapters.protocol.messages import Implementation, Profile, Role
+from turncheck.model.core.cycles import Projection
+from turncheck.model.core.policies import Policies
+from turncheck.model.core.stimuli import Step, Stimulus, Word
+
+Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "skipped", "error"]
+VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "inconclusive", "skipped", "error")
+INTERRUPTED: Final = "interrupted"
+"""Why a run was cut that Ctrl-C ended."""
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """How often a law could have broken: on what the implementation said, and on what its adapter inferred."""
+
+    observed: int = 0
+    adapter: int = 0
+
+
+class Input(msgspec.Struct, frozen=True, rename="camel"):
+    """What a projector was given: one session's events, the policies, and where the log was cut."""
+
+    events: list[Any]
+    policies: Policies
+    cuts: list[int] = []
+
+
+class Counterexample(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, tag_field="of", tag="log"):
+    """The smallest log found on which a projector breaks a law (file format version 1): no time, no path.
+
+    ``position`` is the event that the finding points at, None where it is about the whole; ``observed_log`` is the
+    projection of the input, None where there was none.
+    """
+
+    schema: Literal[1]
+    target: str
+    profile: Profile
+    seed: int
+    law: str
+    clauses: tuple[str, ...]
+    message: str
+    input: Input
+    position: int | None = None
+    expected: Any = None
+    observed: Any = None
+    projection: Projection | None = None
+
+
+class WordCounterexample(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, tag_field="of", tag="word"):
+    """The shortest word found on which a runtime breaks a law (file format version 1): no time, no path.
+
+    ``word`` is what has to be applied; ``applied`` is that and the environment's closing answers, ``steps`` what each
+    led to; ``position`` indexes the log of all steps' events.
+    """
+
+    schema: Literal[1]
+    target: str
+    profile: Profile
+    seed: int
+    law: str
+    clauses: tuple[str, ...]
+    message: str
+    word: Word
+    applied: tuple[Stimulus, ...]
+    steps: tuple[Step, ...]
+    position: int | None = None
+    expected: Any = None
+    observed: Any = None
+
+
+AnyCounterexample: TypeAlias = Counterexample | WordCounterexample
+
+
+class Expectation(msgspec.Struct, frozen=True):
+    """What the baseline says of a law: the ``entry`` (a law or a glob) that fits it, with its reason and its issue.
+
+    ``known`` and ``flaky`` excuse a failure. ``stale``: the law passes, and nothing needs the entry any more.
+    ``expired``: the law fails, and the entry has run out.
+    """
+
+    state: Literal["known", "flaky", "stale", "expired"]
+    entry: str
+    reason: str
+    issue: str
+
+
+class LawResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The verdict of one law, with its evidence; ``why`` for all but a pass, ``counterexample`` names the file.
+
+    ``baseline`` is there where a baseline was given and says something of the law.
+    """
+
+    law: str
+    kind: str
+    clauses: tuple[str, ...]
+    verdict: Verdict
+    evidence: Evidence
+    why: str | None = None
+    counterexample: str | None = None
+    baseline: Expectation | None = None
+
+    @property
+    def excused(self) -> bool:
+        """Whether it is a failure that the baseline expects."""
+        return self.verdict == "fail" and self.baseline is not None and self.baseline.state in {"known", "flaky"}
+
+    @property
+    def wrong(self) -> bool:
+        """Whether it makes a run fail: broken and not excused, or excused in vain."""
+        stale = self.baseline is not None and self.baseline.state == "stale"
+        return stale or (self.verdict == "fail" and not self.excused)
+
+
+class Share(msgspec.Struct, frozen=True):
+    """How many of the ``what`` a run exercised in one role, of all ``total`` there are; ``missed`` names the rest."""
+
+    role: Role
+    what: Literal["states", "rows", "clauses", "policy values"]
+    exercised: int
+    total: int
+    missed: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.exercised}/{self.total}"
+
+
+class SuiteRun(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """An n-complete suite that was run: by *method*, for *k* more states than the *n* of the model.
+
+    ``reference`` is whose model it is, over ``letters`` and within ``bounds``; ``words`` and ``stimuli`` are the whole
+    suite's. ``complete`` says whether all of it was applied and answered as by the model: then ``guarantee`` has what
+    follows, with its assumptions, and what does not; else ``why`` says why nothing is promised.
+    """
+
+    method: str
+    k: int
+    n: int
+    reference: str
+    letters: tuple[str, ...]
+    bounds: dict[str, int]
+    words: int
+    stimuli: int
+    complete: bool
+    guarantee: tuple[str, ...] = ()
+    why: str | None = None
+
+
+class Covered(TypedDict, total=False):
+    """What a run exercised. ``shares`` says it all; the other figures are those of the last role that was run.
+
+    ``states``, ``rows`` and ``policies`` (a projector's: their combinations) are written ``exercised/total``;
+    ``missed`` are the rows that were not taken. ``logs`` and ``events`` count what a projector was given, ``words``,
+    ``stimuli`` and ``unsettled`` (words) what a runtime was. ``suite`` is there where one was run.
+    """
+
+    shares: list[Share]
+    states: str
+    rows: str
+    missed: list[str]
+    policies: str
+    logs: int
+    events: int
+    words: int
+    stimuli: int
+    unsettled: int
+    suite: SuiteRun
+
+
+class Result(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What `verify --json` prints. ``cut`` says why a run ended before its examples were used up."""
+
+    turncheck: str
+    target: str
+    implementation: Implementation
+    profile: Profile
+    seed: int
+    laws: tuple[LawResult, ...]
+    coverage: Covered
+    summary: dict[str, int]
+    cut: str | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """130 when interrupted, else 1 when a law is broken, else 2 when one could not be judged or none passed.
+
+        A failure that the baseline excuses is no broken law, and an entry of it that is stale is one.
+        """
+        if self.cut == INTERRUPTED:
+            return 130
+        if any(law.wrong for law in self.laws):
+            return 1
+        judged = self.summary["pass"] + self.summary["fail"]
+        return 2 if self.summary["error"] or not judged else 0
+
+
+def summary(laws: tuple[LawResult, ...]) -> dict[str, int]:
+    """Verdict → how many laws."""
+    counted = Counter(law.verdict for law in laws)
+    return {verdict: counted[verdict] for verdict in VERDICTS}
+
+
+def write(counterexample: AnyCounterexample, folder: Path) -> Path:
+    """Write the file, named by its target and law. Raises OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    target = "".join(character if character.isalnum() else "-" for character in counterexample.target).strip("-")
+    path = folder / f"{target[-60:]}.{counterexample.law}.json"
+    path.write_bytes(msgspec.json.format(msgspec.json.encode(counterexample), indent=2) + b"\n")
+    return path
+
+
+def read(path: Path) -> AnyCounterexample:
+    """Read a counterexample file. Raises OSError, msgspec.MsgspecError."""
+    return msgspec.json.decode(path.read_bytes(), type=Counterexample | WordCounterexample)
+
+
+def plain(value: Any) -> Any:
+    """*value* as JSON values."""
+    return msgspec.json.decode(msgspec.json.encode(value))

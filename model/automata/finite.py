@@ -1,0 +1,247 @@
+"""A declared machine as a finite Mealy machine: its abstract alphabet, its registers bounded, its outputs canonical.
+
+The harness watches how much the registers hold: a letter that would take one beyond the bound is not applied, which is
+an output too (``BEYOND``). So every letter has an output in every state, and the theory of complete machines applies;
+it speaks of the machine within the bound alone.
+
+Positions never show. A position among an output's arguments is what came there (its letter, with its colour), or the
+order of what a queue gives out would not show; states are told apart by the order and the letters of the positions that
+they hold. What is only numbered (``echoed`` registers) shows as its distance to the newest number.
+"""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, TypeAlias, cast
+
+from ..checking.explore import COLOURS, Letter, copied, positions, size
+from ..checking.proof_roles import ProofRoles, letters
+from ..declaration.machine import Machine, Row
+from ..declaration.operands import Here, Operand, Register
+from ..declaration.stepping import Stepper
+from ..declaration.vocabulary import Emit
+
+BEYOND: Final = "beyond the bound"
+NO_ROW: Final = "no row"
+CRASH: Final = "crash"
+LEAST: Final = 1
+"""How much a register may hold, or count to."""
+QUEUED: Final = 2
+"""How much a queue may: with one, last-in-first-out is first-in-first-out."""
+QUIET: Final = "quiet"
+
+
+@dataclass(frozen=True)
+class Node:
+    """A state with real registers. ``told`` has the letter at each position that a register holds."""
+
+    state: str
+    registers: Mapping[str, Any]
+    told: Mapping[int, str]
+    at: int
+
+
+class LazyTransitions(dict[tuple[int, int], tuple[int, str]]):
+    """(state, letter) → the next state and the output, found when they are first asked for."""
+
+    def __init__(self, find: Callable[[int, int], tuple[int, str]]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, key: tuple[int, int]) -> tuple[int, str]:
+        found = self[key] = self._find(*key)
+        return found
+
+
+class FiniteMachine:
+    """*machine* under *tables*: ``step`` is a total function of a state and a letter.
+
+    States are numbered as they are first met, 0 is the initial one. A machine that is not well declared (a mutant) has
+    outputs as well: ``NO_ROW`` where no row fits, ``CRASH`` where an effect fails.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        tables: Mapping[str, Any],
+        alphabet: Sequence[Letter],
+        *,
+        bounds: Mapping[str, int],
+        echoed: Sequence[str] = (),
+    ) -> None:
+        self.machine = machine
+        self.alphabet = alphabet
+        self._stepper = Stepper(machine, tables)
+        self._bounds = bounds
+        self._echoed = frozenset(echoed)
+        self._kinds = {name: kind for name, kind in machine.registers.items() if name not in echoed}
+        self._ordered = positions(machine) - self._echoed
+        self._names = [str(letter) for letter in alphabet]
+        self._short = [_short(letter) for letter in alphabet]
+        self.nodes: list[Node] = []
+        self._numbers: dict[Hashable, int] = {}
+        self.steps = LazyTransitions(self._found)
+        self.rows: dict[tuple[int, int], Row] = {}
+        """(state, letter) → the row that was taken, where one was."""
+        self.fitted: set[Row] = set()
+        """The rows that fitted anywhere, beyond the bound or not."""
+        stepper = self._stepper
+        self._number(stepper.state, copied(stepper.context.registers), {}, 0)
+
+    def edited(self, machine: Machine, row: Row) -> "FiniteMachine":
+        """The same with *machine*, which differs in what stands in the place of *row*: all other steps are shared."""
+        return _Edited(self, machine, row)
+
+    @cached_property
+    def letters(self) -> tuple[str, ...]:
+        """The alphabet in words."""
+        return tuple(self._names)
+
+    def entered(self, state: int) -> int:
+        """The state in which the machine that this one differs from is in *state*: states are numbered together."""
+        return state
+
+    def step(self, state: int, letter: int) -> tuple[int, str]:
+        """The next state, and the output."""
+        return self.steps[state, letter]
+
+    def _found(self, state: int, letter: int) -> tuple[int, str]:
+        return self._taken(state, letter)
+
+    def after(self, word: Sequence[int], state: int = 0) -> int:
+        """The state that a word leads to."""
+        for letter in word:
+            state = self.steps[state, letter][0]
+        return state
+
+    def run(self, word: Sequence[int], state: int = 0) -> tuple[str, ...]:
+        """The outputs of a word."""
+        outputs: list[str] = []
+        for letter in word:
+            state, output = self.step(state, letter)
+            outputs.append(output)
+        return tuple(outputs)
+
+    def _number(self, state: str, registers: Mapping[str, Any], told: Mapping[int, str], at: int) -> int:
+        shown = tuple(
+            _place(registers[name], told) if name in self._ordered else _plain(registers[name]) for name in self._kinds
+        )
+        key = (state, shown)
+        number = self._numbers.setdefault(key, len(self.nodes))
+        if number == len(self.nodes):
+            held = {at for name in self._ordered for at in _values(registers[name])}
+            self.nodes.append(Node(state, registers, {at: told[at] for at in held if at in told}, at))
+        return number
+
+    def _taken(self, number: int, index: int) -> tuple[int, str]:
+        node, stepper, context = self.nodes[number], self._stepper, self._stepper.context
+        stepper.state, context.registers = node.state, {**node.registers}
+        letter = self.alphabet[index].now(node.registers)
+        try:
+            row = stepper.row(letter.symbol, letter.event, node.at)
+        except StopIteration:
+            return number, NO_ROW
+        self.fitted.add(row)
+        changes = row.dest != node.state or not all(isinstance(self.machine.effects[one], Emit) for one in row.effects)
+        if changes:
+            context.registers = copied(node.registers)
+        told = {**node.told, node.at: self._short[index]}
+        try:
+            output = self._applied(row, told)
+        except (IndexError, TypeError, AttributeError):
+            return number, CRASH
+        held = context.registers
+        if changes and any(
+            size(kind, held[name], ordered=name in self._ordered) > self._bounds.get(name, LEAST)
+            for name, kind in self._kinds.items()
+        ):
+            return number, BEYOND
+        self.rows[number, index] = row
+        return self._number(row.dest, held, told, node.at + 1) if changes else number, output
+
+    def _applied(self, row: Row, told: Mapping[int, str]) -> str:
+        context = self._stepper.context
+        context.outputs.clear()
+        shown: list[str] = []
+        for name in row.effects:
+            effect, before = self.machine.effects[name], len(context.outputs)
+            effect.apply(context)
+            if isinstance(effect, Emit):
+                operands = effect.arguments if effect.each is None else (*effect.arguments, effect.each)
+                new = context.outputs[before:]
+                shown += [self._shown(output.name, operands, output.arguments, told) for output in new]
+        return "; ".join(shown) or QUIET
+
+    def _shown(self, name: str, operands: Sequence[Operand], values: Sequence[Any], told: Mapping[int, str]) -> str:
+        words = [self._word(operand, value, told) for operand, value in zip(operands, values, strict=True)]
+        return f"{name}({', '.join(words)})" if words else name
+
+    def _word(self, operand: Operand, value: Any, told: Mapping[int, str]) -> str:
+        if isinstance(operand, Register) and operand.name in self._echoed:
+            return f"newest{value - self._stepper.context.registers[operand.name] or ''}"
+        if isinstance(operand, Here) or (isinstance(operand, Register) and operand.name in self._ordered):
+            many: tuple[int, ...] = cast("tuple[int, ...]", value) if isinstance(value, tuple) else (value,)
+            return " ".join(told.get(at, str(at)) for at in many)
+        return str(value)
+
+
+def _short(letter: Letter) -> str:
+    """The letter's symbol and colour: what its other fields say, the rows have already made something of."""
+    colours = [value for value in vars(letter.event).values() if value in COLOURS]
+    return " ".join([letter.symbol, *colours[-1:]])
+
+
+class _Edited(FiniteMachine):
+    """A machine that differs in one row from one that was looked at: states are numbered together."""
+
+    def __init__(self, right: FiniteMachine, machine: Machine, row: Row) -> None:
+        self.__dict__.update(right.__dict__)
+        self._right, self._place = right, (row.source, row.event)
+        self.machine = machine
+        self._stepper = Stepper(machine, right._stepper.context.tables)  # noqa: SLF001 - it is one of these itself
+        self.steps = LazyTransitions(self._found)
+        self.rows, self.fitted = {}, set()
+
+    def _found(self, state: int, letter: int) -> tuple[int, str]:
+        if (self.nodes[state].state, self.alphabet[letter].symbol) != self._place:
+            return self._right.step(state, letter)
+        return self._taken(state, letter)
+
+
+_Register: TypeAlias = "int | str | Sequence[int] | Mapping[Hashable, int]"
+
+
+def _values(value: _Register) -> list[int]:
+    if isinstance(value, Mapping):
+        return [*value.values()]
+    return [value] if isinstance(value, int) else [at for at in value if isinstance(at, int)]
+
+
+def _plain(value: _Register) -> Hashable:
+    if isinstance(value, Mapping):
+        return frozenset(value.items())
+    return value if isinstance(value, int | str) else tuple(value)
+
+
+def _place(value: _Register, told: Mapping[int, str]) -> Hashable:
+    """What came at the positions that a register holds.
+
+    No term compares positions, so that their order says nothing.
+    """
+    if isinstance(value, Mapping):
+        return frozenset((key, told.get(at, at)) for key, at in value.items())
+    return told.get(value, value) if isinstance(value, int) else tuple(told.get(at, at) for at in _values(value))
+
+
+def views(claims: ProofRoles) -> list[tuple[Mapping[str, Any], Mapping[str, int]]]:
+    """The tables and bounds under which a machine is looked at, each time whole."""
+    queues = {name: QUEUED for name in claims.queues if claims.machine.registers[name] == "queue"}
+    return [(tables, {**queues, **facet}) for tables in claims.tables for facet in claims.facets]
+
+
+def bounded(
+    claims: ProofRoles, tables: Mapping[str, Any], bounds: Mapping[str, int], *, machine: Machine | None = None
+) -> FiniteMachine:
+    """The machine of *claims* under *tables* within *bounds*; with *machine*, that one over the same alphabet."""
+    alphabet = letters(claims, tables, coloured=True)
+    return FiniteMachine(machine or claims.machine, tables, alphabet, bounds=bounds, echoed=claims.echoed)

@@ -1,0 +1,164 @@
+"""A declared machine as Promela, for Spin: that runs end is a temporal property (X-5).
+
+One process takes the rows as guarded commands. Answers to what is awaited cost nothing, all else that the environment
+does is paid from a finite budget: so that an infinite run is one that answers alone keep going. Data is bounded: queues
+by ``QUEUE``, fields by the abstract alphabet. All tables are tried: the process begins by choosing one of them.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ..declaration.machine import Row
+from ..declaration.operands import identifier
+from ..declaration.vocabulary import Const, Effect, Emit, Increment, Push, Register
+from .explore import Letter, terms
+from .proof_roles import ProofRoles, leads_on, letters
+
+QUEUE: Final = 3
+"""How much a queue holds; what would not fit is not sent."""
+
+_FRAME: Final = """\
+/* {title}: generated from its rows. */
+#define NONE -2
+#define HERE 0
+#define KEY(x) ((x) + 2)
+#define QUEUE {queue}
+#define KEYS {keys}
+{strings}
+{states}
+
+byte state = {initial};
+byte budget = {budget};
+hidden byte key;
+{registers}
+{tables}
+
+{clears}
+active proctype {name}() {{
+  d_step {{ {begin} }};
+  if
+{choices}
+  fi;
+end:
+  do
+{commands}
+  od
+}}
+
+ltl every_run_ends {{ [] <> ({quiet}) }}
+"""
+
+
+def promela(claims: ProofRoles, budget: int = 3) -> str:
+    """The Promela text of a machine, whose environment has *budget* events that answer nothing."""
+    machine = claims.machine
+    alphabet = [letter for tables in claims.tables for letter in letters(claims, tables)]
+    strings = sorted({*_constants(claims), *(value for letter in alphabet for value in _strings(letter))})
+    maps = [name for name, kind in machine.registers.items() if kind == "map"]
+    registers = {"number": "int {} = -1;", "queue": "chan {} = [QUEUE] of {{ int }};", "map": "int {}[KEYS];"}
+    commands = dict.fromkeys(command for letter in alphabet for command in _commands(claims, letter))
+    quiet = [state for state in machine.states if state not in (*claims.active, *claims.either)]
+    return _FRAME.format(
+        title=machine.title,
+        name=identifier("m", machine.name),
+        queue=QUEUE,
+        keys=len(strings) + 3,
+        budget=budget,
+        initial=identifier("s", machine.initial),
+        strings=_defines("c", strings, 1),
+        states=_defines("s", machine.states, 0),
+        registers="\n".join(registers[kind].format(identifier("r", name)) for name, kind in machine.registers.items()),
+        tables="\n".join(_table(name, value) for name, value in claims.tables[0].items()),
+        clears="\n".join(_clear(name, kind) for name, kind in machine.registers.items() if kind != "number"),
+        begin=" ".join(f"{identifier('clear', name)}();" for name in maps) or "skip",
+        choices="\n".join(f"  :: d_step {{ {'; '.join(_chosen(tables)) or 'skip'} }}" for tables in claims.tables),
+        commands="\n".join(commands),
+        quiet=" || ".join(f"state == {identifier('s', state)}" for state in quiet),
+    )
+
+
+def _defines(prefix: str, names: Sequence[str], first: int) -> str:
+    return "\n".join(f"#define {identifier(prefix, name)} {number}" for number, name in enumerate(names, start=first))
+
+
+def _constants(claims: ProofRoles) -> Iterator[str]:
+    machine = claims.machine
+    for term in terms((*machine.guards.values(), *machine.effects.values())):
+        if isinstance(term, Const) and isinstance(term.value, str):
+            yield term.value
+    for tables in claims.tables:
+        for value in tables.values():
+            held: Sequence[Any] = [*value, *value.values()] if isinstance(value, Mapping) else [value]
+            yield from (one for one in held if isinstance(one, str))
+
+
+def _strings(letter: Letter) -> Iterator[str]:
+    return (value for value in vars(letter.event).values() if isinstance(value, str))
+
+
+def _table(name: str, value: Any) -> str:
+    return f"int {identifier('t', name)}" + ("[KEYS];" if isinstance(value, Mapping) else ";")
+
+
+def _chosen(tables: Mapping[str, Any]) -> Iterator[str]:
+    """The assignments of one choice of tables."""
+    for name, value in tables.items():
+        table = identifier("t", name)
+        if hasattr(value, "items"):
+            yield from (f"{table}[KEY({_value(key)})] = {_value(entry)}" for key, entry in value.items())
+        else:
+            yield f"{table} = {_value(value)}"
+
+
+def _value(value: Any) -> str:
+    return value.promela if isinstance(value, Register) else Const(value).promela
+
+
+def _clear(name: str, kind: str) -> str:
+    register = identifier("r", name)
+    if kind == "queue":
+        body = f"do :: len({register}) > 0 -> {register} ? _ :: else -> break od"
+    else:
+        body = f"for (key : 0 .. KEYS - 1) {{ {register}[key] = NONE }}"
+    return f"inline {identifier('clear', name)}() {{ {body} }}"
+
+
+def _commands(claims: ProofRoles, letter: Letter) -> Iterator[str]:
+    """A guarded command for each row that the letter can take; what changes nothing is left out.
+
+    The answer to what is awaited is free, all else is paid.
+    """
+    fields = {name: _value(value) for name, value in vars(letter.event).items()}
+    for row in claims.machine.rows:
+        if row.event == letter.symbol and not _changes_nothing(claims, row):
+            ways = [_command(claims, row, ["budget > 0"], ["budget--"])]
+            if leads_on(claims, row):
+                free = claims.awaited.get(row.event, ((), ()))
+                ways = [_command(claims, row, _guards(claims, *free), ()), *(ways if any(free) else ())]
+            yield from (re.sub(r"\bf_(\w+)", lambda found: fields[found[1]], way) for way in ways)
+
+
+def _command(claims: ProofRoles, row: Row, more: Sequence[str], then: Sequence[str]) -> str:
+    effects = [claims.machine.effects[name] for name in row.effects]
+    filled = {effect.register.promela for effect in effects if isinstance(effect, Push)}
+    conditions = [f"state == {identifier('s', row.source)}", *more, *_guards(claims, row.conditions, row.unless)]
+    conditions += [f"len({queue}) < QUEUE" for queue in sorted(filled)]
+    statements = [effect.promela for effect in effects if not _numbers(claims, effect)]
+    statements += [f"state = {identifier('s', row.dest)}", *then]
+    return f"  :: atomic {{ {' && '.join(conditions)} -> {'; '.join(statements)} }} /* {row.source}: {row.label} */"
+
+
+def _guards(claims: ProofRoles, conditions: Sequence[str], unless: Sequence[str]) -> list[str]:
+    guards = claims.machine.guards
+    return [f"!({guards[name].promela})" for name in unless] + [f"({guards[name].promela})" for name in conditions]
+
+
+def _changes_nothing(claims: ProofRoles, row: Row) -> bool:
+    effects = (claims.machine.effects[name] for name in row.effects)
+    return row.source == row.dest and all(isinstance(effect, Emit) for effect in effects)
+
+
+def _numbers(claims: ProofRoles, effect: Effect) -> bool:
+    """Whether an effect only numbers what is asked for: with the number, every state would be a new one."""
+    return isinstance(effect, Increment) and effect.register.name in claims.echoed

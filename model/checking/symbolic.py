@@ -1,0 +1,243 @@
+"""The rows of a declared machine as a prover takes them: once each, from any registers, by their terms' renderings.
+
+Needs the package z3-solver, as ``proofs`` and ``ranking`` do; nothing else of the model imports them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final
+
+from ..declaration.machine import Machine, Row
+from ..declaration.vocabulary import ANSWERED, Const, Here, Increment, Lookup, Output, Pop, Push, Register, Set, Slots
+from .explore import terms
+from .proof_roles import ProofRoles
+
+z3: Any = import_module("z3")  # it has no types
+
+NONE: Final = -1000
+"""None is this integer, and strings are those below: no position, count or ANSWERED is among them."""
+
+
+class Symbols:
+    """What a term is rendered in (``vocabulary.Symbolic``): registers, tables and the event as any integers."""
+
+    def __init__(self, machine: Machine, strings: dict[str, int]) -> None:
+        self.registers: dict[str, Any] = {name: _unknown(kind, name) for name, kind in machine.registers.items()}
+        self.outputs: list[Output] = []
+        self.at: Any = z3.Int("at")
+        self._strings = strings
+
+    def literal(self, value: str | int | None) -> Any:
+        """Strings count down, each its own integer, the same in all rows."""
+        if isinstance(value, str):
+            value = self._strings.setdefault(value, NONE - 1 - len(self._strings))
+        return z3.IntVal(NONE if value is None else value)
+
+    def field(self, name: str) -> Any:
+        """Any integer."""
+        return z3.Int(f"event.{name}")
+
+    def table(self, name: str, *, keyed: bool = False) -> Any:
+        """Any integer, or any array of them."""
+        return _unknown("map" if keyed else "number", f"table {name}")
+
+    def choose(self, test: Any, then: Any, otherwise: Any) -> Any:
+        """The prover's conditional."""
+        return z3.If(test, then, otherwise)
+
+    def store(self, array: Any, key: Any, value: Any) -> Any:
+        """The prover's array with one entry changed."""
+        return z3.Store(array, key, value)
+
+    def nothing(self) -> Any:
+        """None everywhere."""
+        return z3.K(z3.IntSort(), self.literal(None))
+
+
+def _unknown(kind: str, name: str) -> Any:
+    array = z3.Array(name, z3.IntSort(), z3.IntSort())
+    if kind == "queue":
+        return Slots(array, z3.Int(f"{name}.head"), z3.Int(f"{name}.tail"))
+    return array if kind == "map" else z3.Int(name)
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """A claim that does not hold, the row that breaks it, and registers from which it does."""
+
+    claim: str
+    row: str
+    why: str = ""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The registers and outputs just before an effect of a row, or after its last one."""
+
+    registers: Mapping[str, Any]
+    outputs: Sequence[Output]
+    effect: str | None
+
+
+class Taken:
+    """A row, taken from any registers that its guards and the invariants permit."""
+
+    def __init__(self, claims: ProofRoles, row: Row, strings: dict[str, int]) -> None:
+        self.claims, self.row, machine = claims, row, claims.machine
+        symbols = self.symbols = Symbols(machine, strings)
+        self.permits = guarded(machine, row.conditions, row.unless, symbols)
+        self.moments = [self._moment(row.effects[0] if row.effects else None)]
+        for number, name in enumerate(row.effects, start=1):
+            machine.effects[name].change(symbols)
+            self.moments.append(self._moment(row.effects[number] if number < len(row.effects) else None))
+
+    @property
+    def before(self) -> Moment:
+        """Before all effects."""
+        return self.moments[0]
+
+    @property
+    def after(self) -> Moment:
+        """After all effects."""
+        return self.moments[-1]
+
+    def _moment(self, effect: str | None) -> Moment:
+        return Moment(dict(self.symbols.registers), tuple(self.symbols.outputs), effect)
+
+    def refute(self, claim: str, *obligations: Any) -> Iterator[Refutation]:
+        """Yield the registers from which the row, once taken, breaks one of *obligations*."""
+        solver = z3.SolverFor("QF_AUFLIA")
+        solver.add(self.permits, *well_formed(self.claims.machine, self.before, self.symbols))
+        solver.add(invariant(self.claims, self.row.source, self.before, self.symbols))
+        solver.add(z3.Not(z3.And(*obligations)))
+        if (answer := solver.check()) != z3.unsat:
+            why = str(solver.model()) if answer == z3.sat else "the prover gave up"
+            yield Refutation(claim, f"{self.row.source}: {self.row.label}", " ".join(why.split()))
+
+
+def guarded(machine: Machine, conditions: Sequence[str], unless: Sequence[str], symbols: Symbols) -> Any:
+    """Whether guards hold, and others do not."""
+    hold = [machine.guards[name].formula(symbols) for name in conditions]
+    return z3.And(hold + [z3.Not(machine.guards[name].formula(symbols)) for name in unless])
+
+
+SLOT: Final = z3.Int("j")
+CALL: Final = z3.Int("w")
+
+
+def well_formed(machine: Machine, at: Moment, symbols: Symbols) -> Iterator[Any]:
+    """What the primitives keep by themselves: slots are counted up, and what is pushed is newer than all before."""
+    yield symbols.at >= 0
+    for name, held in at.registers.items():
+        if isinstance(held, Slots):
+            yield z3.And(held.head >= 0, held.head <= held.tail)
+            if all(isinstance(push.value, Here) for push in pushes_of(machine, machine.effects, name)):
+                oldest, some = held.values[held.head], held.values[SLOT]
+                yield z3.And(oldest >= 0, some >= 0, z3.Implies(held.head < SLOT, oldest < some))
+                for popped in _only_popped(machine, name):
+                    yield z3.And(at.registers[popped] < oldest, z3.Implies(waits(held), at.registers[popped] < some))
+
+
+def _only_popped(machine: Machine, queue: str) -> set[str]:
+    """The registers that hold what was popped of a queue, or a negative constant, and nothing else."""
+    sources: dict[str, set[bool]] = {}
+    for effect in machine.effects.values():
+        match effect:
+            case Pop(register=Register(name=source), into=Register(name=target)):
+                sources.setdefault(target, set()).add(source == queue)
+            case Set(target=Register(name=target), value=value):
+                sources.setdefault(target, set()).add(isinstance(value, Const) and value.value == -1)
+            case Increment(register=Register(name=target)):
+                sources.setdefault(target, set()).add(False)  # noqa: FBT003
+            case _:
+                pass
+    popped = {effect.into.name for effect in machine.effects.values() if isinstance(effect, Pop)}
+    return {name for name in popped if sources[name] == {True}}
+
+
+def pushes_of(machine: Machine, effects: Iterable[str], queue: str) -> list[Push]:
+    """Those of the named effects that push to a queue."""
+    found = [machine.effects[name] for name in effects]
+    return [effect for effect in found if isinstance(effect, Push) and effect.register.name == queue]
+
+
+def runs(claims: ProofRoles, state: str, at: Moment, symbols: Symbols) -> Any:
+    """Whether a run is open."""
+    if claims.closed is None:
+        return z3.BoolVal(state in claims.active)
+    return z3.Not(within(at, symbols, claims.machine.guards[claims.closed].formula))
+
+
+def within(at: Moment, symbols: Symbols, render: Callable[[Symbols], Any]) -> Any:
+    """A term rendered in the registers of a moment."""
+    now, symbols.registers = symbols.registers, dict(at.registers)
+    rendered = render(symbols)
+    symbols.registers = now
+    return rendered
+
+
+def unanswered(claims: ProofRoles, at: Moment, names: Sequence[str] | None = None) -> Any:
+    """Whether ``w`` is a call without result: a map's key with a position, ``j``'s value, or the one under way."""
+    found: list[Any] = []
+    for name in claims.calls if names is None else names:
+        held = at.registers[name]
+        if isinstance(held, Slots):
+            found.append(z3.And(waits(held), held.values[SLOT] == CALL))
+        elif claims.machine.registers[name] == "map":
+            found.append(is_open(held))
+        else:
+            found.append(z3.And(held == CALL, held >= 0))
+    return z3.Or(found)
+
+
+def is_open(calls: Any) -> Any:
+    """Whether a map has a position for ``w``."""
+    entry = calls[CALL]
+    return z3.And(entry != NONE, entry != ANSWERED)
+
+
+def waits(queue: Slots) -> Any:
+    """Whether slot ``j`` of a queue waits."""
+    return z3.And(queue.head <= SLOT, queue.tail > SLOT)
+
+
+def invariant(claims: ProofRoles, state: str, at: Moment, symbols: Symbols) -> Any:
+    """What is assumed before every row, and shown after it."""
+    active, left = runs(claims, state, at, symbols), unanswered(claims, at)
+    known = [z3.Implies(z3.Not(active), z3.Not(left))]
+    if state not in claims.either:
+        known.append(active == (state in claims.active))
+    known.append(z3.Not(unanswered(claims, at, claims.empty.get(state, ()))))
+    if state in claims.single:
+        only = left == (at.registers[claims.single[state]] == CALL)
+        asked = [at.registers[claims.single[state]], *(symbols.field(name) for name in _keys(claims))]
+        known += [only, *(z3.substitute(only, (CALL, call)) for call in asked)]
+    return z3.And(known)
+
+
+def _keys(claims: ProofRoles) -> set[str]:
+    """The fields by which an event names a call."""
+    lookups = (term for term in terms(tuple(claims.machine.guards.values())) if isinstance(term, Lookup))
+    return {term.key.name for term in lookups if term.of.name in claims.calls}
+
+
+def start(claims: ProofRoles) -> Iterator[Refutation]:
+    """What is assumed before every row holds at the start."""
+    symbols = Symbols(claims.machine, {})
+    fresh = {"number": z3.IntVal(-1), "map": symbols.nothing()}
+    for name, kind in claims.machine.registers.items():
+        held = symbols.registers[name]
+        zero = z3.IntVal(0)
+        symbols.registers[name] = Slots(held.values, zero, zero) if kind == "queue" else fresh[kind]
+    solver = z3.SolverFor("QF_AUFLIA")
+    at = Moment(symbols.registers, (), None)
+    solver.add(z3.Not(invariant(claims, claims.machine.initial, at, symbols)))
+    if solver.check() != z3.unsat:
+        yield Refutation("what is assumed holds at the start", claims.machine.initial)
+
+
+def rows_of(claims: ProofRoles) -> Iterator[Taken]:
+    """Every row of the machine, strings rendered alike in all."""
+    strings: dict[str, int] = {}
+    return (Taken(claims, row, strings) for row in claims.machine.rows)

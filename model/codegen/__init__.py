@@ -1,0 +1,5 @@
+"""From the rows of the core machine to the typed loops of the hot path.
+
+In come the rows of ``request_cycle``; out goes ``core/loop.py``, committed and held against its source.
+Begin with ``generate``.
+"""

@@ -1,0 +1,151 @@
+"""What the projection yields: cycles of positions, their two views, and anomalies (PROTOCOL: the projection)."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, starmap
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+
+from .events import StopReason
+
+RootKind: TypeAlias = Literal["direct", "followUp"]
+AnomalyKind: TypeAlias = Literal[
+    "malformed",
+    "unknown-type",
+    "outside-run",
+    "unknown-call",
+    "duplicate-result",
+    "duplicate-call",
+    "unanswered-call",
+    "truncated",
+]
+GroupKind: TypeAlias = Literal["read-group", "write-group", "bash-group", "other-group"]
+
+GROUPS: Final[dict[str, GroupKind]] = {
+    "ls": "read-group",
+    "read": "read-group",
+    "grep": "read-group",
+    "find": "read-group",
+    "write": "write-group",
+    "edit": "write-group",
+    "bash": "bash-group",
+}
+"""Tool → class (RC-6.4)."""
+OTHER: Final = "other-group"
+"""The class of every other tool."""
+
+
+def group_of(tool: str | None) -> GroupKind:
+    """The class of a tool."""
+    return GROUPS.get(tool or "", OTHER)
+
+
+class Anomaly(msgspec.Struct, frozen=True, gc=False):
+    """What the machine does not permit: its kind and the position of the event (RC-D4)."""
+
+    kind: AnomalyKind
+    at: int
+
+
+class Call(msgspec.Struct, gc=False):
+    """A tool call and its result's position, None while unanswered (RC-6.5). The loop attaches the result."""
+
+    at: int
+    result: int | None = None
+
+
+class Group(msgspec.Struct, frozen=True, gc=False):
+    """Adjacent calls of one class (RC-6.4)."""
+
+    type: GroupKind
+    calls: list[Call]
+
+
+class UserStep(msgspec.Struct, frozen=True, gc=False, tag_field="type"):
+    """The step of a user message (RC-6.2): the root's or a steer's."""
+
+    at: int
+
+
+class RootStep(UserStep, frozen=True, gc=False, tag="non-steer"):
+    """The root."""
+
+
+class SteerStep(UserStep, frozen=True, gc=False, tag="steer"):
+    """A steer."""
+
+
+class AiBlock(msgspec.Struct, frozen=True, gc=False, tag_field="type", tag="ai-block"):
+    """One AI text, None where a call came without one (RC-D1), and the groups of calls after it (RC-6.3)."""
+
+    text: int | None
+    groups: list[Group]
+
+
+Step: TypeAlias = RootStep | SteerStep | AiBlock
+
+
+class Round(msgspec.Struct, frozen=True, gc=False):
+    """An InferenceRound: positions of what the model was fed and of what it then made (RC-6.1, RC-D3)."""
+
+    inputs: list[int]
+    outputs: list[int]
+
+
+class CycleViews(msgspec.Struct, frozen=True, gc=False):
+    """A cycle with both views: the object in ``cycles`` of the projection's JSON."""
+
+    root: int
+    kind: RootKind
+    stop: int | None
+    reason: StopReason | None
+    steps: list[Step]
+    rounds: list[Round]
+
+
+class Cycle(msgspec.Struct, frozen=True, gc=False):
+    """A RequestCycle as the hot path cuts it: positions only, no content.
+
+    It holds ``places``, and then all positions from ``begin`` to before the stop but for ``skips``: ``items`` are all
+    of them. ``stop`` and ``reason`` are None while the cycle is open (RC-D9). The views are made of it and the log on
+    demand (``definitions.views``), or built as the log is read (``ViewProjector``).
+    """
+
+    root: int
+    kind: RootKind
+    stop: int | None
+    reason: StopReason | None
+    begin: int
+    places: tuple[int, ...] = ()
+    skips: tuple[int, ...] = ()
+
+    @property
+    def items(self) -> list[int]:
+        """The positions of the accepted outputs, results and steers after the root, in order."""
+        end = self.begin if self.stop is None else self.stop
+        return [*self.places, *between(self.begin, end, self.skips)]
+
+
+def between(begin: int, end: int, skips: Sequence[int]) -> Iterator[int]:
+    """The positions from *begin* to before *end* without *skips*, which are ascending and among them."""
+    ranges = zip((begin, *(skip + 1 for skip in skips)), (*skips, end), strict=True)
+    return chain.from_iterable(starmap(range, ranges))
+
+
+class Projection(msgspec.Struct, frozen=True, rename="camel"):
+    """What one session's log projects to: PROTOCOL section 2, without ``sessionId``. Positions only, no content."""
+
+    cycles: tuple[CycleViews, ...]
+    queued: tuple[int, ...]
+    dropped: tuple[int, ...]
+    anomalies: tuple[Anomaly, ...]
+
+
+class SessionProjection(msgspec.Struct, frozen=True, rename="camel"):
+    """A session's projection under its name: one line of `project --json`."""
+
+    session_id: str | None
+    cycles: tuple[CycleViews, ...]
+    queued: tuple[int, ...]
+    dropped: tuple[int, ...]
+    anomalies: tuple[Anomaly, ...]

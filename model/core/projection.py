@@ -1,0 +1,196 @@
+"""The projection: from a log's events to the cycles, queue and anomalies of each session (RC-7.6: deterministic).
+
+``Projector`` takes one session's events in batches of any size; ``LogProjector`` routes a whole log's. Both stream: a
+closed cycle is final, is returned once, and is not kept.
+"""
+
+from collections.abc import Sequence
+from copy import deepcopy
+from itertools import islice
+
+from ..machines.request_cycle import tables
+from .cycles import Anomaly, Cycle, CycleViews, Projection, Round
+from .decode import Batch
+from .events import Event
+from .loop import feed, feed_sessions, feed_views, finish
+from .policies import DEFAULT, Policies
+from .session_state import LoopState, Progress, ViewState
+
+
+class AnomalyError(ValueError):
+    """Strict mode: the log does what the machine does not permit. ``anomaly`` is the first such event."""
+
+    def __init__(self, session_id: str | None, anomaly: Anomaly) -> None:
+        session = "" if session_id is None else f" of session {session_id!r}"
+        super().__init__(f"{anomaly.kind} at position {anomaly.at}{session}")
+        self.session_id = session_id
+        self.anomaly = anomaly
+
+
+class Projector:
+    """The incremental projection of one session. Memory: the open cycle, the queue and what was dropped.
+
+    ``state`` is what the loop works on.
+    """
+
+    def __init__(self, policies: Policies = DEFAULT, name: str | None = None) -> None:
+        self.state = LoopState(name, **tables(policies))
+
+    def feed(self, events: Sequence[Event], ats: Sequence[int]) -> Progress:
+        """Take the next events at their positions (ascending); return the cycles closed and the anomalies revealed.
+
+        The events' own session ids are not looked at.
+        """
+        progress = Progress([], [])
+        taken = 0
+        if isinstance(ats, range) and ats.step == 1:
+            taken = feed(self.state, events, ats.start, progress)
+        if taken < len(events):
+            feed_sessions({}, lambda _: self.state, events[taken:], ats[taken:], progress)
+        return progress
+
+    def open_cycle(self) -> Cycle | None:
+        """The cycle under way as if the log ended here, None while idle."""
+        return self.state.open_cycle()
+
+    def ending(self) -> list[Anomaly]:
+        """What the log's end here would reveal; nothing is changed."""
+        return finish(self.state)
+
+    @property
+    def queued(self) -> tuple[int, ...]:
+        """Positions of the follow-ups that wait, the oldest first."""
+        return tuple(self.state.queue)
+
+    @property
+    def dropped(self) -> tuple[int, ...]:
+        """Positions of the follow-ups that a drop policy discarded, in queue order."""
+        return tuple(self.state.dropped)
+
+    @property
+    def oldest(self) -> int | None:
+        """The first position that a later anomaly can name, None where none can."""
+        state = self.state
+        live = [*([] if state.kind is None else [state.root]), *islice(state.queue, 1)]
+        return min(live, default=None)
+
+
+class LogProjector:
+    """The projection of a whole log: one ``Projector`` a session, in the order in which the sessions appear.
+
+    With ``strict``, the first anomaly of the log raises AnomalyError.
+    """
+
+    def __init__(self, policies: Policies = DEFAULT, *, strict: bool = False) -> None:
+        self._policies = policies
+        self._strict = strict
+        self._states: dict[str | None, LoopState] = {}
+        self._named = False
+        self.projectors: dict[str | None, Projector] = {}
+
+    def _new(self, name: str | None) -> LoopState:
+        projector = self.projectors[name] = Projector(self._policies, name)
+        return projector.state
+
+    def feed(self, batch: Batch) -> Progress:
+        """Route a batch; return what it did."""
+        events, ats = batch
+        progress = Progress([], [])
+        taken = 0
+        # Most logs are one session's without a name: the loop for those ends where another session begins.
+        if not self._named and events and events[0].session_id is None and isinstance(ats, range) and ats.step == 1:
+            state = self._states.get(None) or self._states.setdefault(None, self._new(None))
+            taken = feed(state, events, ats.start, progress)
+        if taken < len(events):
+            feed_sessions(self._states, self._new, events[taken:], ats[taken:], progress)
+            self._named = self._states.keys() != {None}
+        if self._strict and progress.anomalies:
+            raise AnomalyError(*progress.anomalies[0])
+        return progress
+
+    def ending(self) -> list[tuple[str | None, Anomaly]]:
+        """What the log's end reveals, by session. Raises AnomalyError in strict mode."""
+        found = [(name, anomaly) for name, projector in self.projectors.items() for anomaly in projector.ending()]
+        if self._strict and found:
+            raise AnomalyError(*min(found, key=lambda item: item[1].at))
+        return found
+
+    @property
+    def oldest(self) -> int | None:
+        """The first position that a later anomaly of any session can name, None where none can. O(sessions)."""
+        some = (projector.oldest for projector in self.projectors.values())
+        return min((at for at in some if at is not None), default=None)
+
+
+class ViewProjector:
+    """The projection of one session with both views built as it goes: O(positions), no content kept."""
+
+    def __init__(self, policies: Policies = DEFAULT, name: str | None = None) -> None:
+        self._state = ViewState(name, **tables(policies))
+        self._closed: list[CycleViews] = []
+
+    def feed(self, events: Sequence[Event], ats: Sequence[int]) -> None:
+        """Take the next events at their positions."""
+        feed_views(self._state, self._closed.append, events, ats)
+
+    def projection(self) -> Projection:
+        """The projection as if the log ended here, ``truncated`` included; later events do not change it."""
+        state = self._state
+        cycles = self._closed
+        if state.kind is not None:
+            rest = [Round(state.fed, [])] if state.fed else []
+            running = CycleViews(state.root, state.kind, None, None, state.steps, [*state.rounds, *rest])
+            cycles = [*cycles, deepcopy(running)]
+        anomalies = (*state.anomalies, *finish(state))
+        return Projection(tuple(cycles), tuple(state.queue), tuple(state.dropped), anomalies)
+
+
+class LogViewProjector:
+    """The projection of a whole log with both views: a ``ViewProjector`` a session, in the order in which they appear.
+
+    With ``strict``, the first anomaly of the log raises AnomalyError.
+    """
+
+    def __init__(self, policies: Policies = DEFAULT, *, strict: bool = False) -> None:
+        self._policies = policies
+        # Which anomaly of several sessions is the first, Sessions knows: it is asked only where that matters.
+        self._strict = LogProjector(policies, strict=True) if strict else None
+        self.sessions: dict[str | None, ViewProjector] = {}
+
+    def feed(self, batch: Batch) -> None:
+        """Route a batch. Raises AnomalyError in strict mode."""
+        if self._strict is not None:
+            self._strict.feed(batch)
+        for name, (events, ats) in _grouped(batch).items():
+            self.sessions.setdefault(name, ViewProjector(self._policies, name)).feed(events, ats)
+
+    def projections(self) -> dict[str | None, Projection]:
+        """Session → its projection, as if the log ended here. Raises AnomalyError in strict mode."""
+        if self._strict is not None:
+            self._strict.ending()
+        return {name: ledger.projection() for name, ledger in self.sessions.items()}
+
+
+def _grouped(batch: Batch) -> dict[str | None, tuple[Sequence[Event], Sequence[int]]]:
+    names = [event.session_id for event in batch.events]
+    if not names or names.count(names[0]) == len(names):
+        return dict.fromkeys(names[:1], batch)
+    groups: dict[str | None, tuple[list[Event], list[int]]] = {}
+    for name, event, at in zip(names, *batch, strict=True):
+        events, ats = groups.setdefault(name, ([], []))
+        events.append(event)
+        ats.append(at)
+    return dict(groups)
+
+
+def project(events: Sequence[Event], policies: Policies = DEFAULT, *, strict: bool = False) -> Projection:
+    """Project one session's whole log; positions index *events*, and ``session_id`` is not looked at.
+
+    Raises AnomalyError at the first anomaly in strict mode.
+    """
+    ledger = ViewProjector(policies)
+    ledger.feed(events, range(len(events)))
+    projection = ledger.projection()
+    if strict and projection.anomalies:
+        raise AnomalyError(None, projection.anomalies[0])
+    return projection

@@ -1,0 +1,125 @@
+"""The event flow's UI: from the frames of the wire to one response block per model call (seed 002, EF-5 to EF-12).
+
+A Mealy machine follows the *newest* block, and says of each frame which block it is about: by its iteration, by its
+call's id, or, for a delta, because that block still streams. Whatever comes first of ``delta``, ``llm_response`` and
+``message_complete`` opens the block; what comes again changes nothing. ``blocks.collate`` folds what the machine says.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.vocabulary import (
+    ANSWERED,
+    Const,
+    Effect,
+    Emit,
+    Equal,
+    Field,
+    Guard,
+    Here,
+    Increment,
+    Less,
+    Lookup,
+    Register,
+    Set,
+)
+
+STATES: Final = ("waiting", "drafting", "streaming", "settled")
+"""What the next delta is: it begins a block (``waiting``), or goes on with the newest, whose iteration is presumed
+(``drafting``) or known (``streaming``), or is late, since the block has its whole text (``settled``)."""
+
+EVENTS: Final = {
+    "llm-request": ("EF-2", "EF-6", "EF-D2"),
+    "delta": ("EF-8", "EF-D2"),
+    "llm-response": ("EF-5", "EF-6", "EF-8", "EF-10", "EF-12", "EF-D2"),
+    "message-complete": ("EF-5", "EF-8", "EF-9", "EF-10", "EF-12"),
+    "tool-call-start": ("EF-7", "EF-D2"),
+    "tool-call-result": ("EF-7", "EF-D2"),
+}
+
+_KNOWN: Final = ["waiting", "streaming", "settled"]
+_GROWING: Final = ["drafting", "streaming"]
+_WHOLE: Final = ["waiting", "settled"]
+
+# fmt: off
+TABLE: Final[list[NativeRow]] = [
+    # event              source      dest         if            unless                 then
+    ["llm-request",      _KNOWN,     "streaming", ["later"],    [],                    ["open_this", "describe"]],
+    ["llm-request",      "drafting", "streaming", ["later"],    [],                    ["claim", "open_this", "describe"]],
+    ["llm-request",      "*",        None,        [],           ["later"],             ["describe"]],
+    ["delta",            "*",        None,        [],           ["new"],               ["ignore"]],
+    ["delta",            "waiting",  "drafting",  ["new"],      [],                    ["note_delta", "open_next", "append"]],
+    ["delta",            _GROWING,   None,        ["new"],      [],                    ["note_delta", "append"]],
+    ["delta",            "settled",  None,        ["new"],      [],                    ["note_delta", "ignore"]],
+    ["llm-response",     _KNOWN,     "settled",   ["later"],    [],                    ["open_this", "describe", "replace"]],
+    ["llm-response",     "drafting", "settled",   ["later"],    [],                    ["claim", "open_this", "describe", "replace"]],
+    ["llm-response",     "*",        None,        ["earlier"],  ["later"],             ["describe", "replace"]],
+    ["llm-response",     _GROWING,   "settled",   [],           ["later", "earlier"],  ["describe", "replace"]],
+    ["llm-response",     _WHOLE,     None,        [],           ["later", "earlier"],  ["describe", "replace"]],
+    ["message-complete", _KNOWN,     "settled",   ["later"],    [],                    ["open_this", "describe", "replace"]],
+    ["message-complete", "drafting", "settled",   ["later"],    [],                    ["claim", "open_this", "describe", "replace"]],
+    ["message-complete", "*",        None,        ["earlier"],  ["later"],             ["describe"]],
+    ["message-complete", _GROWING,   "settled",   [],           ["later", "earlier"],  ["describe", "replace"]],
+    ["message-complete", _WHOLE,     None,        [],           ["later", "earlier"],  ["describe"]],
+    ["tool-call-start",  "*",        "waiting",   ["unseen"],   [],                    ["note_call", "hang"]],
+    ["tool-call-start",  "*",        None,        [],           ["unseen"],            ["ignore"]],
+    ["tool-call-result", "*",        None,        ["answered"], [],                    ["ignore"]],
+    ["tool-call-result", "*",        "waiting",   [],           ["answered"],          ["answer_call", "hang"]],
+]
+# fmt: on
+
+REGISTERS: Final = {"newest": "number", "deltas": "map", "calls": "map"}
+"""``newest``: index of the newest block, -1 for none; ``deltas``: those that came, by seq; ``calls``: tool uses by id,
+with their position or ANSWERED."""
+
+_NEWEST, _INDEX = Register("newest"), Field("index")
+_DELTA, _CALL = Lookup(Register("deltas"), Field("seq")), Lookup(Register("calls"), Field("call_id"))
+
+GUARDS: Final[Mapping[str, Guard]] = {
+    "later": Less(_NEWEST, _INDEX),
+    "earlier": Less(_INDEX, _NEWEST),
+    "new": Equal(_DELTA, Const(None)),
+    "unseen": Equal(_CALL, Const(None)),
+    "answered": Equal(_CALL, Const(ANSWERED)),
+}
+
+EFFECTS: Final[Mapping[str, Effect]] = {
+    "open_this": Set(_NEWEST, _INDEX),
+    "open_next": Increment(_NEWEST),
+    "claim": Emit("claim", (_NEWEST, _INDEX)),
+    "describe": Emit("describe", (_INDEX, Field("facts"))),
+    "replace": Emit("replace", (_INDEX, Field("text"))),
+    "append": Emit("append", (_NEWEST, Field("text"))),
+    "note_delta": Set(_DELTA, Here()),
+    "note_call": Set(_CALL, Here()),
+    "answer_call": Set(_CALL, Const(ANSWERED)),
+    "hang": Emit("hang", (_NEWEST, Field("use"))),
+    "ignore": Emit("ignore"),
+}
+
+ALWAYS: Final[Mapping[str, Invariant]] = {
+    "what streams or is settled is a block": lambda state, data: state == "waiting" or data["newest"] >= 0,
+}
+
+SOMETIMES: Final[Mapping[str, Invariant]] = {
+    "a second block drafts": lambda state, data: state == "drafting" and data["newest"] == 1,
+    "a block is settled without a delta": lambda state, data: state == "settled" and not data["deltas"],
+    "a block waits for its tools": lambda state, data: state == "waiting" and data["newest"] >= 0,
+}
+
+SPEC: Final = Machine(
+    name="collation",
+    title="Collation",
+    states=STATES,
+    initial="waiting",
+    final=STATES,
+    events=EVENTS,
+    table=TABLE,
+    guards=GUARDS,
+    effects=EFFECTS,
+    registers=REGISTERS,
+    boundary=None,
+    always=ALWAYS,
+    sometimes=SOMETIMES,
+)

@@ -1,0 +1,253 @@
+"""The event flow's backend: a bounded loop of model calls that tells a UI what happens (seed 002, EF-1 to EF-4).
+
+A Mealy machine over what the chat endpoint hears: the user, the model's stream, its tools. Calls are collected while the
+response streams and executed after it, one by one. Its outputs are read twice: ``refine`` makes the core's log of them
+(EF-D3), the backend the frames of its wire, which ``collation`` makes the UI's blocks of.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.vocabulary import (
+    ANSWERED,
+    Clear,
+    Const,
+    Effect,
+    Emit,
+    Equal,
+    Field,
+    Guard,
+    Increment,
+    Less,
+    Lookup,
+    Nonempty,
+    Output,
+    Pop,
+    Push,
+    Register,
+    Set,
+    Table,
+)
+
+STATES: Final = ("idle", "streaming", "executing")
+
+EVENTS: Final = {
+    "chat": ("EF-1", "EF-2"),
+    "delta": ("EF-3",),
+    "tool-call": ("EF-3", "EF-7"),
+    "broken-call": ("EF-3",),
+    "response-end": ("EF-3", "EF-4", "EF-D3"),
+    "tool-result": ("EF-1", "EF-4", "EF-D3"),
+    "tool-failure": ("EF-1", "EF-4", "EF-D3"),
+    "provider-failure": ("EF-D3",),
+    "abort": ("EF-D3", "X-6"),
+}
+
+_RUNNING: Final = ["streaming", "executing"]
+_NOT_STREAMING: Final = ["idle", "executing"]
+_NOT_EXECUTING: Final = ["idle", "streaming"]
+
+_SAY: Final = ["say", "forget_item"]
+_START: Final = ["take", "start"]
+_ASK: Final = ["number_request", "request"]
+_CUT: Final = [*_SAY, "skip_calls", "forget_calls", "forget_waiting"]
+
+# fmt: off
+TABLE: Final[list[NativeRow]] = [
+    # event              source           dest         if                            unless                            then
+    ["chat",             "idle",          "streaming", [],                           [],                               ["accept", "first_iteration", "announce", *_ASK]],
+    ["chat",             _RUNNING,        None,        [],                           [],                               ["refuse"]],
+    ["delta",            "streaming",     None,        ["another_item"],             [],                               [*_SAY, "send_delta", "note_item"]],
+    ["delta",            "streaming",     None,        [],                           ["another_item"],                 ["send_delta", "note_item"]],
+    ["delta",            _NOT_STREAMING,  None,        [],                           [],                               ["ignore"]],
+    ["tool-call",        "streaming",     None,        ["unseen"],                   [],                               [*_SAY, "open_call", "enqueue", "call"]],
+    ["tool-call",        "streaming",     None,        [],                           ["unseen"],                       ["drop_call"]],
+    ["tool-call",        _NOT_STREAMING,  None,        [],                           [],                               ["ignore"]],
+    ["broken-call",      "streaming",     None,        ["unseen"],                   [],                               ["answer_call", "drop_call"]],
+    ["broken-call",      "streaming",     None,        [],                           ["unseen"],                       ["drop_call"]],
+    ["broken-call",      _NOT_STREAMING,  None,        [],                           [],                               ["ignore"]],
+    ["response-end",     "streaming",     "executing", ["waiting"],                  [],                               [*_SAY, "respond", "complete", *_START]],
+    ["response-end",     "streaming",     "idle",      ["always_completes"],         ["waiting"],                      [*_SAY, "respond", "complete", "forget_calls", "end_completed"]],
+    ["response-end",     "streaming",     "idle",      [],                           ["waiting", "always_completes"],  [*_SAY, "respond", "forget_calls", "end_completed"]],
+    ["response-end",     _NOT_STREAMING,  None,        [],                           [],                               ["ignore"]],
+    ["tool-result",      "executing",     None,        ["unseen"],                   [],                               ["ignore"]],
+    ["tool-result",      "executing",     None,        ["answered"],                 [],                               ["ignore"]],
+    ["tool-result",      "executing",     None,        ["waiting"],                  ["unseen", "answered"],           ["answer_call", "result", *_START]],
+    ["tool-result",      "executing",     "streaming", ["iterations_left"],          ["unseen", "answered", "waiting"], ["answer_call", "result", "next_iteration", *_ASK]],
+    ["tool-result",      "executing",     "idle",      [],                           ["unseen", "answered", "waiting", "iterations_left"], ["answer_call", "result", "forget_calls", "end_bound"]],
+    ["tool-result",      _NOT_EXECUTING,  None,        [],                           [],                               ["ignore"]],
+    ["tool-failure",     "executing",     None,        ["unseen"],                   [],                               ["ignore"]],
+    ["tool-failure",     "executing",     None,        ["answered"],                 [],                               ["ignore"]],
+    ["tool-failure",     "executing",     None,        ["waiting"],                  ["unseen", "answered"],           ["answer_call", "failure", *_START]],
+    ["tool-failure",     "executing",     "streaming", ["iterations_left"],          ["unseen", "answered", "waiting"], ["answer_call", "failure", "next_iteration", *_ASK]],
+    ["tool-failure",     "executing",     "idle",      [],                           ["unseen", "answered", "waiting", "iterations_left"], ["answer_call", "failure", "forget_calls", "end_bound"]],
+    ["tool-failure",     _NOT_EXECUTING,  None,        [],                           [],                               ["ignore"]],
+    ["provider-failure", "streaming",     "idle",      [],                           [],                               [*_CUT, "end_failed"]],
+    ["provider-failure", _NOT_STREAMING,  None,        [],                           [],                               ["ignore"]],
+    ["abort",            _RUNNING,        "idle",      [],                           [],                               [*_CUT, "end_interrupted"]],
+    ["abort",            "idle",          None,        [],                           [],                               ["ignore"]],
+]
+# fmt: on
+
+REGISTERS: Final = {
+    "item": "queue",
+    "calls": "map",
+    "waiting": "queue",
+    "running": "number",
+    "iteration": "number",
+    "asked": "number",
+}
+"""``item``: deltas since the last item; ``calls``: the run's calls by id, with their id or ANSWERED; ``waiting``: calls
+of the response that are not started, and ``running`` the last that was; ``asked``: requests of all runs."""
+
+_ITEM, _CALLS, _WAITING, _RUNS = Register("item"), Register("calls"), Register("waiting"), Register("running")
+_ITERATION, _ASKED = Register("iteration"), Register("asked")
+_CALL = Lookup(_CALLS, Field("call_id"))
+
+GUARDS: Final[Mapping[str, Guard]] = {
+    "another_item": Equal(Field("begins"), Const(1)),
+    "unseen": Equal(_CALL, Const(None)),
+    "answered": Equal(_CALL, Const(ANSWERED)),
+    "waiting": Nonempty(_WAITING),
+    "iterations_left": Less(_ITERATION, Table("max_tool_iterations")),
+    "always_completes": Equal(Table("message_complete"), Const("always")),
+}
+
+EFFECTS: Final[Mapping[str, Effect]] = {
+    "accept": Emit("accept", (Field("id"), Field("text"))),
+    "refuse": Emit("refuse"),
+    "ignore": Emit("ignore"),
+    "first_iteration": Set(_ITERATION, Const(1)),
+    "next_iteration": Increment(_ITERATION),
+    "announce": Emit("llm-request", (_ITERATION,)),
+    "number_request": Increment(_ASKED),
+    "request": Emit("request", (_ASKED,)),
+    "send_delta": Emit("delta", (Field("text"),)),
+    "note_item": Push(_ITEM, Field("text")),
+    "say": Emit("say", (_ITEM, _ASKED)),
+    "forget_item": Clear(_ITEM),
+    "open_call": Set(_CALL, Field("call_id")),
+    "answer_call": Set(_CALL, Const(ANSWERED)),
+    "forget_calls": Clear(_CALLS),
+    "enqueue": Push(_WAITING, Field("call_id")),
+    "take": Pop(_WAITING, into=_RUNS),
+    "forget_waiting": Clear(_WAITING),
+    "call": Emit("call", (Field("call_id"), Field("tool"), Field("arguments"), _ASKED)),
+    "drop_call": Emit("drop", (Field("call_id"),)),
+    "respond": Emit("llm-response", (_ITERATION, Field("usage"))),
+    "complete": Emit("message-complete", (_ITERATION,)),
+    "start": Emit("tool-call-start", (_RUNS,)),
+    "result": Emit("tool-call-result", (Field("call_id"), Field("output"), Const("done"))),
+    "failure": Emit("tool-call-result", (Field("call_id"), Field("message"), Const("error"))),
+    "skip_calls": Emit("tool-call-skipped", each=_CALLS),
+    "end_completed": Emit("end", (Const("completed"), Const(None))),
+    "end_bound": Emit("end", (Const("error"), Const("max_tool_iterations"))),
+    "end_failed": Emit("end", (Const("error"), Field("message"))),
+    "end_interrupted": Emit("end", (Const("interrupted"), Const(None))),
+}
+
+
+def _open(calls: Mapping[str, Any]) -> int:
+    return sum(entry != ANSWERED for entry in calls.values())
+
+
+ALWAYS: Final[Mapping[str, Invariant]] = {
+    "an idle backend remembers nothing of its run": lambda state, data: (
+        state != "idle" or not (data["calls"] or data["waiting"] or data["item"])
+    ),
+    "while tools run a call is open, and more are than wait": lambda state, data: (
+        state != "executing" or _open(data["calls"]) >= 1
+    ),
+    "while the model streams, what is open waits": lambda state, data: (
+        state != "streaming" or _open(data["calls"]) == len(data["waiting"])
+    ),
+    "no tool runs amid an item": lambda state, data: state != "executing" or not data["item"],
+}
+
+SOMETIMES: Final[Mapping[str, Invariant]] = {
+    "calls wait while one runs": lambda state, data: state == "executing" and bool(data["waiting"]),
+    "a second iteration streams": lambda state, data: state == "streaming" and data["iteration"] == 2,
+    "an item follows a call": lambda _, data: bool(data["item"] and data["waiting"]),
+}
+
+
+class Heard(msgspec.Struct, frozen=True, kw_only=True):
+    """What the backend hears with an event; fields that are none of the event's stay absent.
+
+    ``begins`` is 1 where a delta begins a text item; ``message`` tells a failure.
+    """
+
+    id: str | None = None
+    text: str | None = None
+    begins: int = 0
+    call_id: str | None = None
+    tool: str | None = None
+    arguments: Any = None
+    output: Any = None
+    usage: Any = None
+    message: str | None = None
+
+
+def tables(*, max_tool_iterations: int, always_completes: bool) -> dict[str, object]:
+    """The tables: the bound is 1 or more; ``message_complete`` comes always, or only where there are calls (EF-3)."""
+    return {
+        "max_tool_iterations": max_tool_iterations,
+        "message_complete": "always" if always_completes else "with calls",
+    }
+
+
+def response_id(asked: int) -> str:
+    """The id of a request, of its response and of its block."""
+    return f"r{asked}"
+
+
+def refine(outputs: Sequence[Output]) -> list[dict[str, Any]]:
+    """The core's log of *outputs* (EF-D3): each output alone decides its event. Text is logged when its item is whole."""
+    return [event for output in outputs for event in _events(output)]
+
+
+def _events(output: Output) -> Iterator[dict[str, Any]]:
+    match output.name, output.arguments:
+        case "accept", (name, text):
+            yield {"type": "user-message", "text": text} | ({} if name is None else {"id": name})
+        case "request", (asked,):
+            yield {"type": "model-request", "requestId": response_id(asked)}
+        case "say", (deltas, asked) if deltas:
+            yield _output(asked) | {"kind": "assistant", "text": "".join(deltas)}
+        case "call", (call, tool, arguments, asked):
+            yield _output(asked) | {"kind": "tool-call", "callId": call, "tool": tool, "arguments": arguments}
+        case "tool-call-result", (call, result, how):
+            yield {"type": "tool-result", "callId": call, "output": result} | (
+                {} if how == "done" else {"isError": True}
+            )
+        case "tool-call-skipped", (call,):
+            why = "not finished: the run was cut"
+            yield {"type": "tool-result", "callId": call, "output": why, "isError": True, "synthetic": True}
+        case "end", (reason, detail):
+            yield {"type": "run-stop", "reason": reason} | ({} if detail is None else {"detail": detail})
+        case _:
+            return
+
+
+def _output(asked: int) -> dict[str, Any]:
+    return {"type": "agent-output", "responseId": response_id(asked)}
+
+
+SPEC: Final = Machine(
+    name="event_flow",
+    title="Event flow",
+    states=STATES,
+    initial="idle",
+    final=("idle",),
+    events=EVENTS,
+    table=TABLE,
+    guards=GUARDS,
+    effects=EFFECTS,
+    registers=REGISTERS,
+    boundary=None,
+    always=ALWAYS,
+    sometimes=SOMETIMES,
+)

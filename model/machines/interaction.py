@@ -1,0 +1,236 @@
+"""What an environment can do to a runtime, and when: the machine that generation takes its rules from.
+
+It is the queueing core of any chat agent, seen from outside (PROTOCOL, stimuli): a run infers and executes in turn until
+the model ends it, is aborted, or fails. Its guards and effects are the declared policies' (RC-D6, BED-002c, TM-5); what an
+implementation really does is observed, never assumed: this machine says which situations are worth reaching, not which
+answers are right. That is for the laws.
+
+It can be run too (``reference:interaction``): its outputs say all that a shell has to do. Positions name events: messages
+and calls are where the environment sent them.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.vocabulary import (
+    Clear,
+    Const,
+    Effect,
+    Emit,
+    Equal,
+    Guard,
+    Here,
+    Increment,
+    Less,
+    Nonempty,
+    Pop,
+    Push,
+    Register,
+    Set,
+    Table,
+)
+
+STATES: Final = ("idle", "inferring", "executing")
+
+EVENTS: Final = {
+    "user": ("RC-3.1", "RC-3.2", "BED-002a", "BED-002c"),
+    "steer": ("RC-3.1", "RC-4.2", "TM-5.2"),
+    "follow-up": ("RC-3.1", "RC-4.1", "TM-5.1"),
+    "text": ("RC-7.3",),
+    "reasoning": ("RC-7.3",),
+    "tool-call": ("BED-003c", "BED-003d"),
+    "model-stop": ("BED-003a", "BED-003c", "RC-7.5"),
+    "fatal-failure": ("BED-006f", "RC-D6"),
+    "retryable-failure": ("BED-006a", "BED-006d", "RC-D6"),
+    "tool-return": ("BED-004b", "BED-004c"),
+    "tool-failure": ("BED-004e", "BED-004f"),
+    "abort": ("BED-005a", "BED-005b", "BED-005d", "BED-D3", "RC-D6"),
+    "advance": ("BED-006a",),
+}
+
+_ACTIVE: Final = ["inferring", "executing"]
+_NOT_INFERRING: Final = ["idle", "executing"]
+_NOT_EXECUTING: Final = ["idle", "inferring"]
+_ASK: Final = ["first_try", "ask"]
+_OPEN: Final = ["accept", "open", *_ASK]
+_NEXT: Final = ["promote", "open_next", *_ASK]
+_START: Final = ["take_call", "start"]
+_SKIP: Final = ["skip_calls", "forget_calls"]
+_READ: Final = ["read_steers", "take_steers"]
+_BREAK: Final = [*_SKIP, *_READ]
+"""No call stays unanswered, and no steer unread, when a run ends before its model does."""
+_CUT: Final = ["cut", "rest", *_BREAK]
+
+# fmt: off
+TABLE: Final[list[NativeRow]] = [
+    # event               source           dest         if                                    unless                              then
+    ["user",              "idle",          "inferring", [],                                   [],                                 _OPEN],
+    ["user",              _ACTIVE,         None,        ["busy_steers"],                      [],                                 ["accept", "keep_steer"]],
+    ["user",              _ACTIVE,         None,        ["busy_queues"],                      [],                                 ["accept", "enqueue"]],
+    ["user",              _ACTIVE,         None,        [],                                   ["busy_steers", "busy_queues"],     ["refuse"]],
+    ["steer",             "idle",          "inferring", [],                                   [],                                 _OPEN],
+    ["steer",             _ACTIVE,         None,        [],                                   [],                                 ["accept", "keep_steer"]],
+    ["follow-up",         "idle",          "inferring", [],                                   [],                                 _OPEN],
+    ["follow-up",         _ACTIVE,         None,        [],                                   [],                                 ["accept", "enqueue"]],
+    ["text",              "inferring",     None,        [],                                   [],                                 ["say"]],
+    ["text",              _NOT_INFERRING,  None,        [],                                   [],                                 ["not_awaited"]],
+    ["reasoning",         "inferring",     None,        [],                                   [],                                 ["say"]],
+    ["reasoning",         _NOT_INFERRING,  None,        [],                                   [],                                 ["not_awaited"]],
+    ["tool-call",         "inferring",     None,        [],                                   [],                                 ["call", "note_call"]],
+    ["tool-call",         _NOT_INFERRING,  None,        [],                                   [],                                 ["not_awaited"]],
+    ["model-stop",        "inferring",     "executing", ["called"],                           [],                                 _START],
+    ["model-stop",        "inferring",     "inferring", ["steered"],                          ["called"],                         [*_READ, *_ASK]],
+    ["model-stop",        "inferring",     "inferring", ["waiting"],                          ["called", "steered"],              ["complete", *_NEXT]],
+    ["model-stop",        "inferring",     "idle",      [],                                   ["called", "steered", "waiting"],   ["complete"]],
+    ["model-stop",        _NOT_INFERRING,  None,        [],                                   [],                                 ["not_awaited"]],
+    ["retryable-failure", "inferring",     "inferring", ["retries_left"],                     [],                                 [*_SKIP, "try_again", "ask"]],
+    ["retryable-failure", "inferring",     "inferring", ["error_promotes", "waiting"],        ["retries_left"],                   [*_BREAK, "fail", *_NEXT]],
+    ["retryable-failure", "inferring",     "idle",      ["error_promotes"],                   ["retries_left", "waiting"],        [*_BREAK, "fail"]],
+    ["retryable-failure", "inferring",     "idle",      ["error_drops"],                      ["retries_left"],                   [*_BREAK, "fail", "forget_queue"]],
+    ["retryable-failure", "inferring",     "idle",      [],                                   ["retries_left", "error_promotes", "error_drops"], [*_BREAK, "fail"]],
+    ["retryable-failure", _NOT_INFERRING,  None,        [],                                   [],                                 ["not_awaited"]],
+    ["fatal-failure",     "inferring",     "inferring", ["error_promotes", "waiting"],        [],                                 [*_BREAK, "fail", *_NEXT]],
+    ["fatal-failure",     "inferring",     "idle",      ["error_promotes"],                   ["waiting"],                        [*_BREAK, "fail"]],
+    ["fatal-failure",     "inferring",     "idle",      ["error_drops"],                      [],                                 [*_BREAK, "fail", "forget_queue"]],
+    ["fatal-failure",     "inferring",     "idle",      [],                                   ["error_promotes", "error_drops"],  [*_BREAK, "fail"]],
+    ["fatal-failure",     _NOT_INFERRING,  None,        [],                                   [],                                 ["not_awaited"]],
+    ["tool-return",       "executing",     None,        ["called"],                           ["lands_after_call"],               ["answer", *_START]],
+    ["tool-return",       "executing",     None,        ["called", "lands_after_call"],       ["steered"],                        ["answer", *_START]],
+    ["tool-return",       "executing",     "inferring", ["called", "lands_after_call", "steered"], [],                            ["answer", "rest", *_BREAK, *_ASK]],
+    ["tool-return",       "executing",     "inferring", ["steered"],                          ["called"],                         ["answer", "rest", *_READ, *_ASK]],
+    ["tool-return",       "executing",     "inferring", [],                                   ["called", "steered"],              ["answer", "rest", *_ASK]],
+    ["tool-return",       _NOT_EXECUTING,  None,        [],                                   [],                                 ["not_awaited"]],
+    ["tool-failure",      "executing",     None,        ["called"],                           ["lands_after_call"],               ["answer_failure", *_START]],
+    ["tool-failure",      "executing",     None,        ["called", "lands_after_call"],       ["steered"],                        ["answer_failure", *_START]],
+    ["tool-failure",      "executing",     "inferring", ["called", "lands_after_call", "steered"], [],                            ["answer_failure", "rest", *_BREAK, *_ASK]],
+    ["tool-failure",      "executing",     "inferring", ["steered"],                          ["called"],                         ["answer_failure", "rest", *_READ, *_ASK]],
+    ["tool-failure",      "executing",     "inferring", [],                                   ["called", "steered"],              ["answer_failure", "rest", *_ASK]],
+    ["tool-failure",      _NOT_EXECUTING,  None,        [],                                   [],                                 ["not_awaited"]],
+    ["abort",             "inferring",     "inferring", ["abort_promotes", "waiting"],        [],                                 [*_BREAK, "interrupt", *_NEXT]],
+    ["abort",             "executing",     "inferring", ["abort_promotes", "waiting"],        [],                                 [*_CUT, "interrupt", *_NEXT]],
+    ["abort",             "inferring",     "idle",      ["abort_promotes"],                   ["waiting"],                        [*_BREAK, "interrupt"]],
+    ["abort",             "executing",     "idle",      ["abort_promotes"],                   ["waiting"],                        [*_CUT, "interrupt"]],
+    ["abort",             "inferring",     "idle",      ["abort_drops"],                      [],                                 [*_BREAK, "interrupt", "forget_queue"]],
+    ["abort",             "executing",     "idle",      ["abort_drops"],                      [],                                 [*_CUT, "interrupt", "forget_queue"]],
+    ["abort",             "inferring",     "idle",      [],                                   ["abort_promotes", "abort_drops"],  [*_BREAK, "interrupt"]],
+    ["abort",             "executing",     "idle",      [],                                   ["abort_promotes", "abort_drops"],  [*_CUT, "interrupt"]],
+    ["abort",             "idle",          None,        [],                                   [],                                 ["ignore"]],
+    ["advance",           "*",             None,        [],                                   [],                                 ["ignore"]],
+]
+# fmt: on
+
+REGISTERS: Final = {
+    "queue": "queue",  # follow-ups that wait
+    "steers": "queue",  # steers that the model has not seen
+    "calls": "queue",  # calls that are not started
+    "running": "number",  # the call that runs, -1 for none
+    "attempts": "number",  # retries of the request
+    "taken": "number",  # the follow-up that was promoted last
+}
+
+_QUEUE, _STEERS, _CALLS = Register("queue"), Register("steers"), Register("calls")
+_RUNNING, _ATTEMPTS, _TAKEN = Register("running"), Register("attempts"), Register("taken")
+_BUSY, _AFTER_ERROR, _AFTER_ABORT = Table("busy"), Table("queue_after_error"), Table("queue_after_interrupted")
+
+GUARDS: Final[Mapping[str, Guard]] = {
+    "busy_steers": Equal(_BUSY, Const("steer")),
+    "busy_queues": Equal(_BUSY, Const("followUp")),
+    "waiting": Nonempty(_QUEUE),
+    "steered": Nonempty(_STEERS),
+    "called": Nonempty(_CALLS),
+    "lands_after_call": Equal(Table("steer_lands"), Const("after-call")),
+    "retries_left": Less(_ATTEMPTS, Table("retries")),
+    "error_promotes": Equal(_AFTER_ERROR, Const("promote")),
+    "error_drops": Equal(_AFTER_ERROR, Const("drop")),
+    "abort_promotes": Equal(_AFTER_ABORT, Const("promote")),
+    "abort_drops": Equal(_AFTER_ABORT, Const("drop")),
+}
+
+EFFECTS: Final[Mapping[str, Effect]] = {
+    "accept": Emit("message", (Here(),)),
+    "refuse": Emit("refuse"),
+    "open": Emit("open", (Here(),)),
+    "promote": Pop(_QUEUE, into=_TAKEN),
+    "open_next": Emit("open", (_TAKEN,)),
+    "enqueue": Push(_QUEUE, Here()),
+    "forget_queue": Clear(_QUEUE),
+    "keep_steer": Push(_STEERS, Here()),
+    "read_steers": Emit("read", (_STEERS,)),
+    "take_steers": Clear(_STEERS),
+    "first_try": Set(_ATTEMPTS, Const(0)),
+    "try_again": Increment(_ATTEMPTS),
+    "ask": Emit("request"),
+    "say": Emit("output", (Here(),)),
+    "call": Emit("call", (Here(),)),
+    "note_call": Push(_CALLS, Here()),
+    "take_call": Pop(_CALLS, into=_RUNNING),
+    "start": Emit("start", (_RUNNING,)),
+    "answer": Emit("result", (_RUNNING, Here())),
+    "answer_failure": Emit("failure", (_RUNNING, Here())),
+    "cut": Emit("cut", (_RUNNING,)),
+    "rest": Set(_RUNNING, Const(-1)),
+    "skip_calls": Emit("skip", (_CALLS,)),
+    "forget_calls": Clear(_CALLS),
+    "complete": Emit("stop", (Const("completed"),)),
+    "fail": Emit("stop", (Const("error"),)),
+    "interrupt": Emit("stop", (Const("interrupted"),)),
+    "ignore": Emit("ignore"),
+    "not_awaited": Emit("not-awaited"),
+}
+"""What the outputs ask of a shell, each at the positions that it names:
+
+* ``message``: log the user's message, ``open``: show it to the model, as the root of a run that begins;
+* ``read``: show the model these messages; ``request``: ask it, with all that it was shown;
+* ``output``, ``call``: log what the model said; ``start``: run the call;
+* ``result``, ``failure``: the first, a call, has ended as the second says; ``cut``, ``skip``: these calls have none, and
+  get a synthetic result;
+* ``stop``: log that the run is over, and let go of all that is awaited;
+* ``refuse``: the message is rejected; ``not-awaited``: nobody waits for the event; ``ignore``: it changes nothing.
+"""
+
+ALWAYS: Final[Mapping[str, Invariant]] = {
+    "an idle agent has no call and no steer": lambda state, data: (
+        state != "idle" or not (data["calls"] or data["steers"])
+    ),
+    "a call runs while the agent executes": lambda state, data: (state == "executing") == (data["running"] >= 0),
+    "messages wait in the order in which they came": lambda _, data: list(data["queue"]) == sorted(data["queue"]),
+}
+
+SOMETIMES: Final[Mapping[str, Invariant]] = {
+    "a steer and a follow-up wait side by side": lambda _, data: bool(data["steers"] and data["queue"]),
+    "calls wait while one runs": lambda state, data: state == "executing" and bool(data["calls"]),
+    "a held queue waits while idle": lambda state, data: state == "idle" and bool(data["queue"]),
+}
+
+POLICIES: Final[Mapping[str, tuple[str, Any]]] = {
+    "busy": ("busy", "reject"),
+    "steer_lands": ("steerLands", "after-batch"),
+    "retries": ("retries", 0),
+    "queue_after_error": ("queueAfterError", "promote"),
+    "queue_after_interrupted": ("queueAfterInterrupted", "promote"),
+}
+"""Table → its name in a profile, and its value where a runtime declares none."""
+
+
+def tables(policies: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables for a runtime's declared policies."""
+    given = {table: (policies.get(name), default) for table, (name, default) in POLICIES.items()}
+    return {table: default if value is None else value for table, (value, default) in given.items()}
+
+
+SPEC: Final = Machine(
+    name="interaction",
+    title="Interaction",
+    states=STATES,
+    initial="idle",
+    final=("idle",),
+    events=EVENTS,
+    table=TABLE,
+    guards=GUARDS,
+    effects=EFFECTS,
+    registers=REGISTERS,
+    boundary=None,
+    always=ALWAYS,
+    sometimes=SOMETIMES,
+)

@@ -1,0 +1,405 @@
+"""The single-chat turn: one inbound event, one path through six steps, one terminal (seed 001, TM-1 to TM-7).
+
+One machine for one session and all its turns. The six steps are states, with the two places where a step has to wait
+for somebody else told apart: ``lock`` (receive waits for the session's turn lock) and ``approve`` (execute waits for
+policy and schema). ``down`` and ``torn`` are a crashed process: what a crash leaves is what the journal holds, and a
+crash in the record step leaves open whether the terminal reached it, until a restart has read (TM-7.1).
+
+The events are the environment's and the shell's own answers to what the machine asked for: ``check`` is answered by
+``valid`` or ``invalid``, ``lock`` by ``locked``, ``load`` by ``loaded`` or ``denied``, ``approve`` by ``approved`` or
+``refused``, ``respond`` by ``responded``, ``append`` and ``checkpoint`` together by ``recorded``. The shell knows whom
+an answer is from: what comes for another request or call than the one under way is not told to the machine. Theory: a
+pure Mealy machine under an imperative shell, with write-ahead logging (Gray and Reuter, 1992): nothing is seen that is
+not durable.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.vocabulary import (
+    Clear,
+    Const,
+    Default,
+    Effect,
+    Emit,
+    Equal,
+    Field,
+    Guard,
+    Here,
+    Increment,
+    Less,
+    Lookup,
+    Nonempty,
+    Output,
+    Pop,
+    Push,
+    Register,
+    Set,
+    Table,
+)
+
+STATES: Final = (
+    *("idle", "receive", "lock", "understand", "decide", "approve", "execute", "respond", "record"),
+    *("down", "torn"),
+)
+
+EVENTS: Final = {
+    "inbound": ("TM-1.1", "TM-1.2", "TM-3.2", "TM-5.1", "TM-5.2", "TM-D7"),
+    "valid": ("TM-2.2",),
+    "invalid": ("TM-2.2", "TM-6", "TM-D2"),
+    "locked": ("TM-2.2",),
+    "loaded": ("TM-2.3", "TM-2.4"),
+    "denied": ("TM-2.4", "TM-6", "TM-D1"),
+    "text": ("TM-2.4",),
+    "reasoning": ("TM-2.4",),
+    "call": ("TM-2.4", "TM-2.5"),
+    "model-stop": ("TM-2.4", "TM-2.5", "TM-3.3", "TM-5.2", "TM-D3"),
+    "model-failure": ("TM-6",),
+    "approved": ("TM-2.5", "TM-4.1"),
+    "refused": ("TM-4.1", "TM-D1"),
+    "tool-return": ("TM-2.5", "TM-4.3"),
+    "tool-failure": ("TM-4.2", "TM-4.3"),
+    "timeout": ("TM-2.5", "TM-3.3", "TM-4.3", "TM-D3"),
+    "responded": ("TM-2.6", "TM-2.7"),
+    "recorded": ("TM-2.7", "TM-3.1", "TM-3.4", "TM-5.3"),
+    "crash": ("TM-3.5", "TM-7.1"),
+    "restart": ("TM-7.1", "TM-D5", "TM-D6"),
+}
+
+_WORKING: Final = ["receive", "lock", "understand", "decide", "approve", "execute"]
+_ENDING: Final = ["respond", "record"]
+_LOST: Final = ["down", "torn"]
+_TIMED: Final = ["lock", "understand", "decide", "approve", "execute"]
+_ALIVE: Final = ["idle", *_WORKING, "respond"]
+
+
+def _but(*states: str) -> list[str]:
+    return [state for state in STATES if state not in states]
+
+
+_BEGIN: Final = ["forget_seen", "no_calls", "no_rounds", "check"]
+_ASK: Final = ["take_steers", "count_round", "no_reply", "note_request", "ask"]
+_CUT: Final = ["skip", "forget_call", "forget_pending", "take_steers"]
+_NEXT: Final = ["take_call", "count_call", "approve"]
+
+# fmt: off
+TABLE: Final[list[NativeRow]] = [
+    # event          source        dest          if                              unless                                then
+    ["inbound",       "idle",       "receive",    ["unkeyed"],                    [],                                   ["open", "accept", *_BEGIN]],
+    ["inbound",       "idle",       "receive",    ["new_key"],                    ["unkeyed"],                          ["note_key", "open", "accept", *_BEGIN]],
+    ["inbound",       _WORKING,     None,         ["unkeyed", "steers"],          [],                                   ["accept", "keep_steer"]],
+    ["inbound",       _WORKING,     None,         ["unkeyed"],                    ["steers"],                           ["accept", "collect"]],
+    ["inbound",       _WORKING,     None,         ["new_key", "steers"],          ["unkeyed"],                          ["note_key", "accept", "keep_steer"]],
+    ["inbound",       _WORKING,     None,         ["new_key"],                    ["unkeyed", "steers"],                ["note_key", "accept", "collect"]],
+    ["inbound",       _ENDING,      None,         ["unkeyed"],                    [],                                   ["accept_late", "collect"]],
+    ["inbound",       _ENDING,      None,         ["new_key"],                    ["unkeyed"],                          ["note_key", "accept_late", "collect"]],
+    ["inbound",       _but(*_LOST), None,         [],                             ["unkeyed", "new_key"],               ["repeat"]],
+    ["inbound",       _LOST,        None,         [],                             [],                                   ["refuse"]],
+    ["valid",         "receive",    "lock",       [],                             [],                                   ["lock"]],
+    ["invalid",       "receive",    "respond",    [],                             [],                                   ["take_steers", "be_invalid", "respond"]],
+    ["locked",        "lock",       "understand", [],                             [],                                   ["hold", "load"]],
+    ["loaded",        "understand", "decide",     [],                             [],                                   _ASK],
+    ["denied",        "understand", "respond",    [],                             [],                                   ["take_steers", "deny", "respond"]],
+    ["text",          "decide",     None,         [],                             [],                                   ["say", "reply"]],
+    ["reasoning",     "decide",     None,         [],                             [],                                   ["think"]],
+    ["call",          "decide",     None,         ["unseen"],                     [],                                   ["note_seen", "note_call", "call"]],
+    ["call",          "decide",     None,         [],                             ["unseen"],                           ["ignore"]],
+    ["model-stop",    "decide",     "respond",    [],                             ["tokens_left"],                      [*_CUT, "exceed_tokens", "respond"]],
+    ["model-stop",    "decide",     "approve",    ["tokens_left", "called", "calls_left"],  [],                         [*_NEXT]],
+    ["model-stop",    "decide",     "respond",    ["tokens_left", "called"],      ["calls_left"],                       [*_CUT, "exceed_calls", "respond"]],
+    ["model-stop",    "decide",     "decide",     ["tokens_left", "steered", "rounds_left"], ["called"],                _ASK],
+    ["model-stop",    "decide",     "respond",    ["tokens_left", "steered"],     ["called", "rounds_left"],            [*_CUT, "exceed_rounds", "respond"]],
+    ["model-stop",    "decide",     "respond",    ["tokens_left", "replied"],     ["called", "steered"],                ["complete", "respond"]],
+    ["model-stop",    "decide",     "respond",    ["tokens_left"],                ["called", "steered", "replied"],     ["miss_report", "respond"]],
+    ["model-failure", "decide",     "respond",    [],                             [],                                   [*_CUT, "fail_provider", "respond"]],
+    ["approved",      "approve",    "execute",    [],                             [],                                   ["run"]],
+    ["refused",       "approve",    "approve",    ["called", "calls_left"],       [],                                   ["refuse_call", *_NEXT]],
+    ["refused",       "approve",    "respond",    ["called"],                     ["calls_left"],                       ["refuse_call", "forget_call", *_CUT, "exceed_calls", "respond"]],
+    ["refused",       "approve",    "decide",     ["rounds_left"],                ["called"],                           ["refuse_call", "forget_call", *_ASK]],
+    ["refused",       "approve",    "respond",    [],                             ["called", "rounds_left"],            ["refuse_call", "forget_call", *_CUT, "exceed_rounds", "respond"]],
+    ["tool-return",   "execute",    "approve",    ["called", "calls_left"],       [],                                   ["answer", *_NEXT]],
+    ["tool-return",   "execute",    "respond",    ["called"],                     ["calls_left"],                       ["answer", "forget_call", *_CUT, "exceed_calls", "respond"]],
+    ["tool-return",   "execute",    "decide",     ["rounds_left"],                ["called"],                           ["answer", "forget_call", *_ASK]],
+    ["tool-return",   "execute",    "respond",    [],                             ["called", "rounds_left"],            ["answer", "forget_call", *_CUT, "exceed_rounds", "respond"]],
+    ["tool-failure",  "execute",    "approve",    ["called", "calls_left"],       [],                                   ["answer_failure", *_NEXT]],
+    ["tool-failure",  "execute",    "respond",    ["called"],                     ["calls_left"],                       ["answer_failure", "forget_call", *_CUT, "exceed_calls", "respond"]],
+    ["tool-failure",  "execute",    "decide",     ["rounds_left"],                ["called"],                           ["answer_failure", "forget_call", *_ASK]],
+    ["tool-failure",  "execute",    "respond",    [],                             ["called", "rounds_left"],            ["answer_failure", "forget_call", *_CUT, "exceed_rounds", "respond"]],
+    ["timeout",       _TIMED,       "respond",    [],                             [],                                   [*_CUT, "exceed_time", "respond"]],
+    ["responded",     "respond",    "record",     [],                             [],                                   ["append", "checkpoint"]],
+    ["recorded",      "record",     "receive",    ["held", "waiting"],            [],                                   ["release", "let_go", "finish", "no_outcome", "next", *_BEGIN]],
+    ["recorded",      "record",     "receive",    ["waiting"],                    ["held"],                             ["finish", "no_outcome", "next", *_BEGIN]],
+    ["recorded",      "record",     "idle",       ["held"],                       ["waiting"],                          ["release", "let_go", "finish", "no_outcome", "close"]],
+    ["recorded",      "record",     "idle",       [],                             ["held", "waiting"],                  ["finish", "no_outcome", "close"]],
+    ["recorded",      "torn",       "down",       [],                             [],                                   ["finish", "no_outcome", "close"]],
+    ["crash",         _ALIVE,       "down",       [],                             [],                                   ["let_go"]],
+    ["crash",         "record",     "torn",       [],                             [],                                   ["let_go"]],
+    ["restart",       "down",       "receive",    ["closed", "waiting"],          [],                                   ["next", *_BEGIN]],
+    ["restart",       "down",       "idle",       ["closed"],                     ["waiting"],                          []],
+    ["restart",       "down",       "respond",    [],                             ["closed"],                           [*_CUT, "recover", "respond"]],
+    ["restart",       "torn",       "respond",    [],                             [],                                   [*_CUT, "recover", "respond"]],
+    # what nobody asked for has no effect
+    ["valid",         _but("receive"),    None,   [],                             [],                                   ["ignore"]],
+    ["invalid",       _but("receive"),    None,   [],                             [],                                   ["ignore"]],
+    ["locked",        _but("lock"),       None,   [],                             [],                                   ["ignore"]],
+    ["loaded",        _but("understand"), None,   [],                             [],                                   ["ignore"]],
+    ["denied",        _but("understand"), None,   [],                             [],                                   ["ignore"]],
+    ["text",          _but("decide"),     None,   [],                             [],                                   ["ignore"]],
+    ["reasoning",     _but("decide"),     None,   [],                             [],                                   ["ignore"]],
+    ["call",          _but("decide"),     None,   [],                             [],                                   ["ignore"]],
+    ["model-stop",    _but("decide"),     None,   [],                             [],                                   ["ignore"]],
+    ["model-failure", _but("decide"),     None,   [],                             [],                                   ["ignore"]],
+    ["approved",      _but("approve"),    None,   [],                             [],                                   ["ignore"]],
+    ["refused",       _but("approve"),    None,   [],                             [],                                   ["ignore"]],
+    ["tool-return",   _but("execute"),    None,   [],                             [],                                   ["ignore"]],
+    ["tool-failure",  _but("execute"),    None,   [],                             [],                                   ["ignore"]],
+    ["timeout",       _but(*_TIMED),      None,   [],                             [],                                   ["ignore"]],
+    ["responded",     _but("respond"),    None,   [],                             [],                                   ["ignore"]],
+    ["recorded",      _but("record", "torn"), None, [],                           [],                                   ["ignore"]],
+    ["crash",         _LOST,        None,         [],                             [],                                   ["ignore"]],
+    ["restart",       _but(*_LOST), None,         [],                             [],                                   ["ignore"]],
+]
+# fmt: on
+
+REGISTERS: Final = {
+    "queue": "queue",
+    "steers": "queue",
+    "pending": "queue",
+    "seen": "map",
+    "keys": "map",
+    "turn": "number",
+    "call": "number",
+    "request": "number",
+    "calls": "number",
+    "rounds": "number",
+    "replied": "number",
+    "locked": "number",
+    "outcome": "number",
+}
+"""Positions: ``queue``, ``steers`` (messages), ``pending`` (calls), ``seen`` (call id → call), ``keys`` (idempotency
+key → message), ``turn`` (its root), ``call`` (the one under way), ``request``. Counts of this turn: ``calls``,
+``rounds``. Flags: ``replied``, ``locked``. ``outcome`` is a name of OUTCOMES. -1 is none."""
+
+_QUEUE, _STEERS, _PENDING = Register("queue"), Register("steers"), Register("pending")
+_TURN, _CALL, _REQUEST, _OUTCOME = Register("turn"), Register("call"), Register("request"), Register("outcome")
+_CALLS, _ROUNDS, _REPLIED, _LOCKED = Register("calls"), Register("rounds"), Register("replied"), Register("locked")
+_SEEN, _KEYS, _KEY = Register("seen"), Register("keys"), Field("key")
+_SEEN_CALL, _KEYED = Lookup(_SEEN, Field("call_id")), Lookup(_KEYS, _KEY)
+
+GUARDS: Final[Mapping[str, Guard]] = {
+    "unkeyed": Equal(_KEY, Const(None)),
+    "new_key": Equal(_KEYED, Const(None)),
+    "steers": Equal(Default(Field("delivery"), Table("while_active")), Const("steer")),
+    "unseen": Equal(_SEEN_CALL, Const(None)),
+    "called": Nonempty(_PENDING),
+    "steered": Nonempty(_STEERS),
+    "waiting": Nonempty(_QUEUE),
+    "replied": Equal(_REPLIED, Const(1)),
+    "held": Equal(_LOCKED, Const(1)),
+    "closed": Equal(_TURN, Const(-1)),
+    "calls_left": Less(_CALLS, Table("max_calls")),
+    "rounds_left": Less(_ROUNDS, Table("max_rounds")),
+    "tokens_left": Less(Field("tokens"), Table("token_bound")),
+}
+
+EFFECTS: Final[Mapping[str, Effect]] = {
+    "open": Set(_TURN, Here()),
+    "next": Pop(_QUEUE, into=_TURN),
+    "close": Set(_TURN, Const(-1)),
+    "note_key": Set(_KEYED, Here()),
+    "accept": Emit("message", (Here(),)),
+    "accept_late": Emit("late-message", (Here(),)),
+    "keep_steer": Push(_STEERS, Here()),
+    "take_steers": Clear(_STEERS),
+    "collect": Push(_QUEUE, Here()),
+    "repeat": Emit("repeat", (_KEYED,)),
+    "refuse": Emit("refuse"),
+    "check": Emit("check", (_TURN,)),
+    "lock": Emit("lock"),
+    "hold": Set(_LOCKED, Const(1)),
+    "release": Emit("release"),
+    "let_go": Set(_LOCKED, Const(0)),
+    "load": Emit("load", (_TURN,)),
+    "note_request": Set(_REQUEST, Here()),
+    "ask": Emit("request", (_REQUEST,)),
+    "no_rounds": Set(_ROUNDS, Const(0)),
+    "count_round": Increment(_ROUNDS),
+    "no_reply": Set(_REPLIED, Const(0)),
+    "reply": Set(_REPLIED, Const(1)),
+    "say": Emit("text", (Here(), _REQUEST)),
+    "think": Emit("reasoning", (Here(), _REQUEST)),
+    "call": Emit("call", (Here(), _REQUEST)),
+    "note_seen": Set(_SEEN_CALL, Here()),
+    "note_call": Push(_PENDING, Here()),
+    "forget_seen": Clear(_SEEN),
+    "forget_pending": Clear(_PENDING),
+    "no_calls": Set(_CALLS, Const(0)),
+    "take_call": Pop(_PENDING, into=_CALL),
+    "count_call": Increment(_CALLS),
+    "forget_call": Set(_CALL, Const(-1)),
+    "approve": Emit("approve", (_CALL,)),
+    "run": Emit("run", (_CALL,)),
+    "answer": Emit("result", (_CALL, Here())),
+    "answer_failure": Emit("failure", (_CALL, Here())),
+    "refuse_call": Emit("refusal", (_CALL, Here())),
+    "skip": Emit("skip", (_CALL, _PENDING)),
+    "complete": Set(_OUTCOME, Const("completed")),
+    "be_invalid": Set(_OUTCOME, Const("invalid input")),
+    "deny": Set(_OUTCOME, Const("denied")),
+    "fail_provider": Set(_OUTCOME, Const("provider failed")),
+    "miss_report": Set(_OUTCOME, Const("no reply")),
+    "exceed_calls": Set(_OUTCOME, Const("too many calls")),
+    "exceed_rounds": Set(_OUTCOME, Const("too many rounds")),
+    "exceed_tokens": Set(_OUTCOME, Const("too many tokens")),
+    "exceed_time": Set(_OUTCOME, Const("too much time")),
+    "recover": Set(_OUTCOME, Const("recovered")),
+    "no_outcome": Set(_OUTCOME, Const(-1)),
+    "respond": Emit("respond", (_OUTCOME,)),
+    "append": Emit("append", (_OUTCOME,)),
+    "checkpoint": Emit("checkpoint"),
+    "finish": Emit("finish", (_OUTCOME,)),
+    "ignore": Emit("ignore"),
+}
+
+ALWAYS: Final[Mapping[str, Invariant]] = {
+    "an idle session has no turn, no call, no steer, and nobody waits": lambda state, data: (
+        state != "idle"
+        or (data["turn"] == data["call"] == -1 and not (data["pending"] or data["steers"] or data["queue"]))
+    ),
+    "every step but idle has its turn": lambda state, data: state in {"idle", "down"} or data["turn"] >= 0,
+    "the lock is held from understand to execute": lambda state, data: (
+        state not in {"understand", "decide", "approve", "execute"} or data["locked"] == 1
+    ),
+    "a turn that responds has answered its calls": lambda state, data: (
+        state not in _ENDING or (data["call"] == -1 and not data["pending"] and not data["steers"])
+    ),
+    "a turn that responds has an outcome": lambda state, data: state not in _ENDING or data["outcome"] in OUTCOMES,
+    "a tool runs for a call": lambda state, data: state != "execute" or data["call"] >= 0,
+    "messages wait in the order in which they came": lambda _, data: list(data["queue"]) == sorted(data["queue"]),
+}
+
+
+def _ends(name: str) -> Invariant:
+    return lambda state, data: state == "record" and data["outcome"] == name
+
+
+SOMETIMES: Final[Mapping[str, Invariant]] = {
+    "a steer and a follow-up wait side by side": lambda _, data: bool(data["steers"] and data["queue"]),
+    "calls wait while one runs": lambda state, data: state == "execute" and bool(data["pending"]),
+    "a turn ends without the lock": lambda state, data: state == "record" and data["locked"] != 1,
+    "a recovered turn is recorded while others wait": lambda state, data: (
+        state == "record" and data["outcome"] == "recovered" and bool(data["queue"])
+    ),
+    **{
+        f"a turn ends: {name}": _ends(name)
+        for name in ("completed", "denied", "no reply", "too many calls", "too many rounds", "too many tokens")
+    },
+}
+
+
+class Outcome(NamedTuple):
+    """A terminal (TM-2.6): its status, failure class (TM-6), and for people the reason and what to do next."""
+
+    status: str
+    failure: str | None = None
+    reason: str | None = None
+    next_action: str | None = None
+
+
+OUTCOMES: Final[Mapping[str, Outcome]] = {
+    "completed": Outcome("completed"),
+    "invalid input": Outcome(
+        "failed", "invalid_input", "a required field is missing or unfit", "correct the event and send it again"
+    ),
+    "denied": Outcome("denied", "policy_denied", "the policy denies this turn", "ask who keeps the policy"),
+    "provider failed": Outcome("failed", "provider_error", "the model failed", "send the message again later"),
+    "no reply": Outcome("failed", "report_missing", "the model ended without a reply", "ask for the result again"),
+    "too many calls": Outcome(
+        "failed", "tool_runtime_error", "maxToolCallsPerTurn is reached", "go on in a new turn, in smaller steps"
+    ),
+    "too many rounds": Outcome(
+        "failed", "tool_runtime_error", "maxRounds is reached", "go on in a new turn, in smaller steps"
+    ),
+    "too many tokens": Outcome(
+        "failed", "provider_error", "maxTokensPerTurn is reached", "go on in a new turn, with less context"
+    ),
+    "too much time": Outcome("failed", "timeout", "maxSecondsPerTurn is reached", "go on in a new turn, or allow more"),
+    "recovered": Outcome("failed", None, "the process ended during the turn", "see what was done, and send it again"),
+}
+"""Outcome → its terminal (TM-D1, TM-D3, TM-D5)."""
+
+DEFAULTS: Final[Mapping[str, Any]] = {
+    "while_active": "followUp",
+    "max_calls": 16,
+    "max_rounds": 16,
+    "token_bound": 1_000_001,
+}
+"""The tables of a session without options: collect (TM-5.1), and bounds (TM-3.3).
+
+``token_bound`` is the first number of tokens that is too many."""
+
+
+def refine(outputs: Sequence[Output], told: Mapping[int, Any]) -> list[dict[str, Any]]:
+    """The core's log events that *outputs* amount to, as JSON values (X-1, TM-D1, TM-D2).
+
+    *told* holds the event at each position: a message's ``id``, ``text`` and ``delivery``; an item's ``text``, or
+    ``call_id``, ``tool`` and ``arguments``; a tool's ``output``, or its failure's ``failure`` and ``message``.
+    """
+    return [event for output in outputs for event in _refined(output.name, output.arguments, told)]
+
+
+def _refined(name: str, given: tuple[Any, ...], told: Mapping[int, Any]) -> list[dict[str, Any]]:
+    def of(place: int, field: str) -> Any:
+        return getattr(told.get(given[place]), field, None)
+
+    match name:
+        case "message" | "late-message":  # too late to steer: it waits, and the log says so
+            delivery = "followUp" if name == "late-message" else of(0, "delivery")
+            text = of(0, "text") if isinstance(of(0, "text"), str) else ""
+            return [_event("user-message", id=of(0, "id"), text=text, delivery=delivery)]
+        case "request":
+            return [_event("model-request", requestId=f"r{given[0]}")]
+        case "text" | "reasoning":
+            kind = "assistant" if name == "text" else name
+            return [_event("agent-output", responseId=f"r{given[1]}", kind=kind, text=of(0, "text"))]
+        case "call":
+            call = {"callId": of(0, "call_id"), "tool": of(0, "tool"), "arguments": of(0, "arguments")}
+            return [_event("agent-output", responseId=f"r{given[1]}", kind="tool-call", **call)]
+        case "result":
+            return [_event("tool-result", callId=of(0, "call_id"), output=of(1, "output"))]
+        case "failure" | "refusal":
+            output = {"failure": of(1, "failure"), "message": of(1, "message")}
+            return [_event("tool-result", callId=of(0, "call_id"), output=output, isError=True)]
+        case "skip":
+            calls = [getattr(told.get(at), "call_id", None) for at in (given[0], *given[1]) if at >= 0]
+            why = "not executed: the turn ended"
+            return [_event("tool-result", callId=call, output=why, isError=True, synthetic=True) for call in calls]
+        case "finish":
+            end = OUTCOMES[given[0]]
+            return [
+                _event("run-stop", reason="completed" if end.status == "completed" else "error", detail=end.failure)
+            ]
+        case _:
+            return []
+
+
+def _event(kind: str, /, **fields: Any) -> dict[str, Any]:
+    return {"type": kind} | {name: value for name, value in fields.items() if value is not None}
+
+
+SPEC: Final = Machine(
+    name="turn",
+    title="Single-chat turn",
+    states=STATES,
+    initial="idle",
+    final=("idle",),
+    events=EVENTS,
+    table=TABLE,
+    guards=GUARDS,
+    effects=EFFECTS,
+    registers=REGISTERS,
+    boundary=None,
+    always=ALWAYS,
+    sometimes=SOMETIMES,
+)

@@ -1,0 +1,115 @@
+"""The request sequence of the engine with its error paths: the machine is told stories, and what it does is drawn."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+from ..declaration.stepping import Stepper
+from ..declaration.vocabulary import Output
+from ..machines.engine import SPEC, Heard, tables
+from .exchange import Exchange, Line, Message, Part
+
+PARTIES: Final = ("client", "storage", "engine", "compactor", "tools", "model")
+_TABLES: Final = tables(max_tool_rounds=2, max_history_messages=3, compactor=True)
+_CUTS: Final = tables(max_tool_rounds=2, max_history_messages=3, compactor=False)
+
+_Event: TypeAlias = tuple[str, Mapping[str, Any]]
+_Word: TypeAlias = tuple[_Event, ...]
+
+_BEGIN: Final[_Word] = (("message", {"text": "one"}), ("session-loaded", {"messages": 0}))
+_LONG: Final[_Word] = (("message", {"text": "one"}), ("session-loaded", {"messages": 9}))
+_TEXT: Final[_Event] = ("text", {"text": "I look.", "begins": 1})
+_CALL: Final[_Event] = ("tool-call", {"call_id": "c1", "tool": "read", "arguments": {}})
+_OUTPUT: Final[_Event] = ("tool-output", {"call_id": "c1", "output": "text"})
+_RICH: Final[_Event] = ("tool-output", {"call_id": "c1", "output": "text", "data": 1, "metadata": {}})
+_SECOND: Final[_Event] = ("tool-call", {"call_id": "c2", "tool": "read", "arguments": {}})
+_SECONDS: Final[_Event] = ("tool-output", {"call_id": "c2", "output": "text"})
+_END: Final[_Event] = ("stream-end", {})
+_BROKEN: Final[_Event] = ("stream-error", {"message": "reset"})
+_ROUND: Final[_Word] = (_CALL, _OUTPUT, _END)
+
+STORIES: Final[Mapping[str, tuple[_Word, _Word]]] = {
+    "a request": ((), (*_BEGIN, _TEXT, _CALL, _RICH, _END, _TEXT, _END)),
+    "the history is too long": (_LONG[:1], (_LONG[1], ("compacted", {"text": "…"}))),
+    "the compactor fails": (_LONG, (("compaction-failed", {"message": "busy"}),)),
+    "there is no compactor": (_LONG[:1], (_LONG[1],)),
+    "the provider fails": (_BEGIN, (("provider-error", {"message": "down"}),)),
+    "the stream breaks": ((*_BEGIN, _TEXT), (_BROKEN,)),
+    "the stream breaks after a tool call": ((*_BEGIN, _CALL, _OUTPUT), (_BROKEN,)),
+    "a tool fails": ((*_BEGIN, _CALL), (("tool-error", {"call_id": "c1", "message": "no file"}),)),
+    "a call cannot be executed": (_BEGIN, (("broken-call", {"call_id": "c1", "tool": "read", "message": "no JSON"}),)),
+    "the bound of rounds is reached": ((*_BEGIN, *_ROUND, _SECOND, _SECONDS), (_END,)),
+    "the client goes while a tool runs": ((*_BEGIN, _CALL), (("client-gone", {}),)),
+}
+"""What is told → what goes before, which is not drawn, and what is."""
+
+_SAID: Final[Mapping[str, tuple[str, str]]] = {
+    "message": ("client", "message"),
+    "session-loaded": ("storage", "session"),
+    "compacted": ("compactor", "summary"),
+    "compaction-failed": ("compactor", "failure"),
+    "text": ("model", "text delta"),
+    "tool-call": ("model", "tool call"),
+    "broken-call": ("model", "broken tool call"),
+    "stream-end": ("model", "done"),
+    "stream-error": ("model", "stream error"),
+    "provider-error": ("model", "error"),
+    "tool-output": ("tools", "output"),
+    "tool-error": ("tools", "error"),
+    "client-gone": ("client", "gone"),
+}
+"""Event → who says it to the engine, and how it is captioned."""
+
+_ASKED: Final[Mapping[str, tuple[str, str]]] = {
+    "load": ("storage", "load or create"),
+    "push-user": ("engine", "push user"),
+    "compact": ("compactor", "compact prefix"),
+    "summarise": ("engine", "prefix becomes summary"),
+    "warn": ("engine", "warn"),
+    "truncate": ("engine", "drop prefix, orphans"),
+    "request": ("model", "stream"),
+    "execute": ("tools", "execute"),
+    "merge-metadata": ("engine", "merge metadata"),
+    "result": ("engine", "push call, result"),
+    "push-text": ("engine", "push text"),
+    "touch": ("engine", "last_active"),
+    "text": ("client", "text"),
+    "data": ("client", "data"),
+    "save": ("storage", "save"),
+}
+"""Output → who is told, and how it is captioned; the rest is told below, or seen by nobody."""
+
+
+def exchange() -> Exchange:
+    """The picture, before it is drawn."""
+    return Exchange("Request sequence", PARTIES, tuple(_lines()))
+
+
+def _lines() -> Iterator[Line]:
+    for title, (before, word) in STORIES.items():
+        yield Part(title)
+        stepper = Stepper(SPEC, _CUTS if "no compactor" in title else _TABLES)
+        for at, (event, fields) in enumerate((*before, *word)):
+            stepper.take(event, Heard(**fields), at)
+            if at >= len(before):
+                source, words = _SAID[event]
+                yield Message(source, "engine", words, answer=source != "client")
+                yield from (says for output in stepper.outputs for says in _told(output))
+
+
+def _told(output: Output) -> Iterator[Message]:
+    match output.name, output.arguments:
+        case "tool-status", (_, status):
+            yield Message("engine", "client", f"tool_status {status}", answer=True)
+        case "error", (code, _):
+            yield Message("engine", "client", f"error {code}", answer=True)
+        case "done", ("interrupted", _):
+            yield Message("engine", "engine", "interrupted")
+        case "done", _:
+            yield Message("engine", "client", "done", answer=True)
+        case "push-text", ((),):
+            return
+        case name, _ if name in _ASKED:
+            dest, words = _ASKED[name]
+            yield Message("engine", dest, words, answer=dest == "client")
+        case _:
+            return

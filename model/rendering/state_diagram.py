@@ -1,0 +1,203 @@
+"""A declared machine as a picture: its rows become DOT (built with `graphviz`, no binary) or a Mermaid stateDiagram-v2.
+
+A row that leads to a state is an edge, and rows of one source and destination share it. An internal row is an activity
+inside its state, or the picture would be a ball of loops. What only reports an anomaly is grey and stands aside. The
+boundary event shows its reasons as one class.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from textwrap import wrap
+from typing import Any, Final, get_args
+
+from ..core.events import StopReason
+from ..declaration.machine import Machine, Row
+from ..declaration.vocabulary import Effect, Emit
+
+_GREY: Final = "#6b6b6b"
+_RULE: Final = "#b5b5b5"
+_FONT: Final = "DejaVu Sans"
+"""The widest of the usual families measures the text, so that it fits with any of them."""
+_BLANK: Final = "\N{NO-BREAK SPACE}"
+_WIDTH: Final = 52
+"""Characters of a line beside an edge."""
+_ANOMALIES: Final = {"reject", "remark", "ignore", "not-awaited"}
+"""The outputs that report what is not permitted here."""
+_START, _FINAL = "start mark", "final mark"
+_LEGEND: Final = "dot: initial state   ·   ringed dot: a log may end here   ·   "
+_HEAVY: Final = "heavy line: the boundary   ·   "
+_GREYED: Final = "grey: not permitted; the state is kept"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row in words; ``quiet`` if it only reports an anomaly."""
+
+    row: Row
+    event: str
+    guard: str
+    effects: str
+    quiet: bool
+
+
+def edges(machine: Machine) -> dict[tuple[str, str], list[Row]]:
+    """Collect the rows that lead to a state, by (source, destination), in the table's order."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in machine.rows:
+        if not row.internal:
+            found.setdefault((row.source, row.dest), []).append(row)
+    return found
+
+
+def activities(machine: Machine, state: str) -> list[Line]:
+    """Say the internal rows of *state*: behaviour first, anomalies after it, else in the table's order."""
+    lines = [line(machine, row) for row in machine.rows if row.internal and row.source == state]
+    return sorted(lines, key=lambda item: item.quiet)
+
+
+def line(machine: Machine, row: Row) -> Line:
+    """Say *row*."""
+    conditions = [*row.conditions, *(f"not {name}" for name in row.unless)]
+    effects = [machine.effects[name] for name in row.effects]
+    return Line(
+        row=row,
+        event=_boundary(row.event) if row.event == machine.boundary and not row.internal else row.event,
+        guard=f"[{_words(', '.join(conditions))}]" if conditions else "",
+        effects=f"/ {_words('; '.join(row.effects))}" if row.effects else "",
+        quiet=bool(effects) and all(map(_reports_anomaly, effects)),
+    )
+
+
+def _boundary(event: str) -> str:
+    return f"{event} ⟨{' | '.join(get_args(StopReason))}⟩"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _reports_anomaly(effect: Effect) -> bool:
+    return isinstance(effect, Emit) and effect.output in _ANOMALIES
+
+
+# ---- DOT -------------------------------------------------------------------------------------------------------
+# No HTML-like labels: Graphviz in WebAssembly is built without them. Records make the tables, classes the bold heads.
+
+
+def to_dot(machine: Machine) -> str:
+    """Write *machine* as DOT."""
+    graph = _digraph(machine)
+    graph.node(_START, label="", shape="circle", width="0.16", style="filled", fillcolor="black")
+    graph.edge(_START, machine.initial)
+    for state in machine.states:
+        lines = activities(machine, state)
+        behaviour = _record(_words(state), [item for item in lines if not item.quiet])
+        graph.node(state, label=behaviour, **{"class": "state"})
+        if anomalies := [item for item in lines if item.quiet]:
+            with graph.subgraph(graph_attr={"rank": "same"}) as side:
+                note = f"not permitted while {_words(state)}"
+                side.node(note, label=_record(note, anomalies), style="", color=_RULE, fontcolor=_GREY, penwidth="0.8")
+                side.edge(note, state, style="invis")  # places it; an edge between records of one rank is not drawn
+    for state in machine.final:
+        mark = f"{_FINAL} {state}"
+        graph.node(mark, label="", shape="doublecircle", width="0.12", style="filled", fillcolor="black")
+        if state == machine.initial:  # both marks above their state
+            graph.edge(mark, state, dir="back")
+        else:
+            graph.edge(state, mark)
+    for (source, dest), rows in edges(machine).items():
+        width = "2.4" if all(row.event == machine.boundary for row in rows) else "1.2"
+        graph.edge(source, dest, label=_label(machine, rows), penwidth=width, **{"class": "step"})
+    return str(graph.source)
+
+
+def _digraph(machine: Machine) -> Any:
+    """Start a graph in our style; the package has no type hints that a strict checker takes."""
+    import graphviz  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  (only who draws pays for it)
+
+    untyped: Any = graphviz
+    return untyped.Digraph(
+        machine.name,
+        graph_attr={
+            "label": f"{machine.title}\\n \\n{_LEGEND}{_HEAVY if machine.boundary else ''}{_GREYED}\\n \\n",
+            "labelloc": "t",
+            "fontname": _FONT,
+            "fontsize": "10",
+            "bgcolor": "white",
+            "nodesep": "0.5",
+            "ranksep": "0.6",
+            "pad": "0.25",
+        },
+        node_attr={"shape": "record", "style": "rounded", "penwidth": "1.4", "fontname": _FONT, "fontsize": "10.5"},
+        edge_attr={"fontname": _FONT, "fontsize": "10.5", "arrowsize": "0.8"},
+    )
+
+
+def _record(title: str, lines: Iterable[Line]) -> str:
+    """Write a record: the title above three columns; an event is named once for the rows in a row that it has."""
+    columns: tuple[list[str], ...] = ([], [], [])
+    for event, group in groupby(lines, key=lambda item: item.event):
+        for index, item in enumerate(group):
+            for column, text in zip(columns, ("" if index else event, item.guard, item.effects), strict=True):
+                column.append(text or _BLANK)
+    table = "|".join("".join(f"{_field(text)}\\l" for text in column) for column in columns if set(column) != {_BLANK})
+    return f"{{{_field(title)}|{{{table}}}}}" if table else _field(title)
+
+
+def _field(text: str) -> str:
+    return re.sub(r"[\\{}|<>]", r"\\\g<0>", text)
+
+
+def _label(machine: Machine, rows: Sequence[Row]) -> str:
+    return "".join(f"{_BLANK * 2}{text}\\l" for text, _ in edge_lines(machine, rows))
+
+
+def edge_lines(machine: Machine, rows: Sequence[Row]) -> Iterator[tuple[str, Row | None]]:
+    """Yield the lines beside an edge, each with the row that it is about; None for an event's name."""
+    for event, cases in _by_event(machine, rows):
+        yield event, None
+        for case in cases:
+            for text in wrap(_case(case), _WIDTH, subsequent_indent=_BLANK * 6):
+                yield text, case.row
+
+
+def _by_event(machine: Machine, rows: Sequence[Row]) -> list[tuple[str, list[Line]]]:
+    """Say what stands beside an edge: each event once, with the cases in which it takes the edge."""
+    lines = [line(machine, row) for row in rows]
+    return [(event, list(group)) for event, group in groupby(lines, lambda item: item.event)]
+
+
+def _case(said: Line) -> str:
+    return _join(said.guard, said.effects)
+
+
+def _join(*words: str) -> str:
+    return " ".join(filter(None, words))
+
+
+# ---- Mermaid ---------------------------------------------------------------------------------------------------
+
+
+def to_mermaid(machine: Machine) -> str:
+    """Write *machine* as Mermaid; the anomalies of a state stand in a note beside it."""
+    out = ["---", f"title: {machine.title}", "---", "stateDiagram-v2", f"    [*] --> {machine.initial}"]
+    for state in machine.states:
+        lines = activities(machine, state)
+        texts = [(item.quiet, _mermaid(_join(item.event, item.guard, item.effects))) for item in lines]
+        out.append(f"    {state} : {_mermaid(_words(state))}")
+        out += [f"    {state} : {text}" for quiet, text in texts if not quiet]
+        anomalies = [f"        {text}" for quiet, text in texts if quiet]
+        out += [f"    note right of {state}", *anomalies, "    end note"] if anomalies else []
+    for (source, dest), rows in edges(machine).items():
+        said = [text for event, cases in _by_event(machine, rows) for text in (event, *map(_case, cases))]
+        label = "<br/>".join(map(_mermaid, said))
+        out.append(f"    {source} --> {dest} : {label}")
+    out += [f"    {state} --> [*]" for state in machine.final]
+    return "\n".join(out) + "\n"
+
+
+def _mermaid(text: str) -> str:
+    """Write whatever means something to Mermaid as an entity."""
+    return "".join(f"#{ord(char)};" if char in '#;:<>&"%{}' else char for char in text)

@@ -1,0 +1,45 @@
+"""The known runtimes, live: each adapter goes through a life, and what the matrix says of them still holds.
+
+Their environments are made by `make runtimes`, which `make test` does first.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from turncheck.adapters.targets.registry import open_runtime, open_target
+from turncheck.adapters.targets.runtime_catalog import known
+from turncheck.conformance.smoke.walk import walk
+from turncheck.conformance.verify.replay import asked_runtime
+from turncheck.conformance.verify.results import WordCounterexample, read
+
+MATRIX = Path(__file__).parents[3] / "docs" / "matrix"
+FILES = sorted((MATRIX / "counterexamples").glob("*.json"))
+PATIENCE = 30.0  # seconds; never waited for
+
+
+@pytest.fixture(scope="module", params=known().values(), ids=str)
+def runtime(request):
+    assert request.param.environment.made, f"the environment of {request.param} is missing: make runtimes"
+    return str(request.param)
+
+
+def test_smoke_finds_nothing_wrong_with_the_adapter(runtime):
+    with open_target(runtime, timeout=PATIENCE) as target:
+        assert [outcome for outcome in walk(target) if outcome.verdict in {"fail", "error"}] == []
+
+
+def test_every_counterexample_of_the_matrix_still_fails(runtime):
+    found = [one for one in map(read, FILES) if one.target == runtime]
+    with open_runtime(runtime, timeout=PATIENCE) as opened:
+        held = [one.law for one in found if isinstance(one, WordCounterexample) and not asked_runtime(one, opened)]
+    assert held == []
+
+
+def test_every_runtime_that_is_known_is_in_the_matrix(runtime):
+    assert f'"target": "{runtime}"' in (MATRIX / "matrix.json").read_text()
+
+
+def test_every_red_cell_was_looked_at():
+    findings = (MATRIX / "FINDINGS.md").read_text("utf-8")
+    assert [one.law for one in map(read, FILES) if one.law not in findings] == []

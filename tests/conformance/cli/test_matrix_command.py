@@ -1,0 +1,53 @@
+"""`turncheck matrix` from the outside: one table of several runtimes."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from turncheck.conformance.schemas.json_schemas import FOLDER
+
+TESTS = Path(__file__).parents[2]
+NULL = "cmd:" + shlex.join([sys.executable, str(TESTS / "adapters" / "kit" / "null_runtime.py")])
+
+
+@pytest.fixture(scope="module")
+def made(invoke, tmp_path_factory):
+    """The matrix of a conforming runtime, and of a target that does not exist."""
+    folder = tmp_path_factory.mktemp("matrix")
+    ran = invoke(folder, "matrix", NULL, "cmd:no-such-program", "--examples", "0", "--out", "out")
+    return folder / "out", ran
+
+
+def test_a_target_that_cannot_be_verified_is_said_and_the_others_go_on(made):
+    folder, ran = made
+    matrix = json.loads((folder / "matrix.json").read_text())
+    assert ran.code == 2
+    assert [one["target"] for one in matrix["unstarted"]] == ["cmd:no-such-program"]
+    assert [one["target"] for one in matrix["results"]] == [NULL]
+
+
+def test_the_table_has_a_row_for_each_law(made):
+    folder, ran = made
+    (result,) = json.loads((folder / "matrix.json").read_text())["results"]
+    rows = [line.split(" | ")[0].removeprefix("| ") for line in ran.out.splitlines() if line.startswith("| ")]
+    assert [law["law"] for law in result["laws"]] == [row for row in rows if row not in {"law", "---", "*applied*"}]
+
+
+def test_what_was_printed_is_what_was_written(made):
+    folder, ran = made
+    assert (folder / "matrix.md").read_text().startswith(ran.out.rstrip())
+
+
+def test_what_was_written_is_valid(made):
+    folder, _ = made
+    schema = json.loads((FOLDER / "matrix.json").read_text())
+    jsonschema.validate(json.loads((folder / "matrix.json").read_text()), schema)
+
+
+def test_json_is_printed_where_it_is_asked_for(invoke, tmp_path):
+    ran = invoke(tmp_path, "matrix", NULL, "--examples", "0", "--out", "out", "--json")
+    assert json.loads(ran.out) == json.loads((tmp_path / "out" / "matrix.json").read_text())

@@ -1,0 +1,54 @@
+"""Every clause of the sources is judged, and by what: a clause that nothing judges fails here."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from turncheck.conformance.laws.clauses import traced
+from turncheck.model.clauses.catalogue import CLAUSES, REVIEWED, WAYS
+
+TESTS = Path(__file__).parents[2]
+TRACED = {clause.name: clause for clause in traced(TESTS)}
+
+
+def judged_by(*ways):
+    return pytest.mark.parametrize("name", [name for name, way in WAYS.items() if way in ways])
+
+
+@judged_by("log", "run", "relation")
+def test_a_clause_of_a_law_is_reported_by_one(name):
+    """Each law has a double that breaks it: test_doubles, test_runtime_doubles and test_collation hold that."""
+    assert TRACED[name].laws
+
+
+@judged_by("reference")
+def test_a_clause_of_a_reference_runtime_is_named_by_a_test(name):
+    assert TRACED[name].tests
+
+
+@judged_by("review")
+def test_a_clause_that_is_reviewed_says_why(name):
+    assert TRACED[name].reason
+
+
+def test_nothing_else_is_reviewed():
+    assert {name for name, way in WAYS.items() if way == "review"} == REVIEWED.keys()
+
+
+def test_every_clause_is_listed_once_in_the_catalogues_order(invoke, tmp_path):
+    listed = json.loads(invoke(tmp_path, "laws", "--clauses", "--json").out)
+    assert [clause["name"] for clause in listed] == list(CLAUSES)
+
+
+def test_the_text_shows_what_judges_a_clause(invoke, tmp_path):
+    shown = invoke(tmp_path, "laws", "--clauses").out
+    clause = shown[shown.index("X-6 ") : shown.index("X-7 ")]
+    assert "calls-answered" in clause
+    assert "Every tool call has exactly one result" in clause
+
+
+def test_a_clause_is_not_named_by_a_longer_one(tmp_path):
+    (tmp_path / "test_one.py").write_text('"""TM-10 and BED-005ab, X-1.2"""\n')
+    found = {clause.name: clause.tests for clause in traced(tmp_path)}
+    assert found["X-1"] == found["BED-005a"] == ()

@@ -1,0 +1,100 @@
+"""Laws on collations: each can fail, by a named wrong collation; and none alarms at the right one."""
+
+import inspect
+
+import pytest
+from event_flow import wrong
+from event_flow.flows import CLASSIC, NUMBERED, flow, flows
+from hypothesis import given, settings
+
+from turncheck.conformance.laws.collation import COLLATION_LAWS, Collation
+from turncheck.conformance.laws.law import Finding, Witness
+from turncheck.model.machines.blocks import Collator, collate
+
+SETTINGS = settings(max_examples=100, deadline=None, database=None, derandomize=True)
+FLOWS = (CLASSIC, NUMBERED)
+DOUBLES = {
+    "LosesProviderFromTheSecondIteration": "blocks-described",
+    "DuplicatesBlocks": "one-block-per-call",
+    "LateDeltasAppend": "any-order-same-blocks",
+    "TakesTheFirstRecord": "own-record",
+    "HangsToolsOnTheFirstBlock": "tools-on-their-response",
+    "EqualDeltasAreOne": "text-is-the-responses",
+    "RepeatedDeltasAppend": "repeats-change-nothing",
+    "NeedsTheRequest": "late-joiner-same-blocks",
+    "ReadsTheTopAlone": "dialects-agree",
+    "ResponseAndCompleteAreTwo": "any-order-same-blocks",
+    "EmptiesWhatCompletes": "no-empty-twin",
+    "ShowsAllRecords": "own-record",
+}
+"""Wrong collation → a law that it breaks, the one that names its fault."""
+SOURCE = {
+    "LosesProviderFromTheSecondIteration": {"blocks-described", "never-poorer", "dialects-agree"},
+    "DuplicatesBlocks": {"one-block-per-call", "no-empty-twin"},
+}
+"""The source's two faults → laws that catch them."""
+
+
+def by(collator):
+    """The function that a collator is."""
+
+    def collated(frames):
+        fed = collator()
+        for frame in frames:
+            fed.feed(frame)
+        return fed.blocks
+
+    return collated
+
+
+def broken(collate_, frames):
+    return {
+        name
+        for name, law in COLLATION_LAWS.items()
+        if any(isinstance(item, Finding) for item in law(Collation(frames, collate_)))
+    }
+
+
+def test_every_wrong_collation_is_listed():
+    classes = {name for name, value in vars(wrong).items() if inspect.isclass(value) and issubclass(value, Collator)}
+    assert classes - {"Collator"} == DOUBLES.keys()
+
+
+@pytest.mark.parametrize(("double", "law"), DOUBLES.items())
+def test_a_wrong_collation_breaks_the_law_of_its_fault(double, law):
+    """So that the laws on EF-5 to EF-12, EF-D1 and EF-D2 can fail."""
+    collate_ = by(getattr(wrong, double))
+    assert law in set().union(*(broken(collate_, frames) for frames in FLOWS))
+
+
+@pytest.mark.parametrize("double", SOURCE)
+def test_the_sources_faults_are_caught_on_the_sources_own_story(double):
+    assert broken(by(getattr(wrong, double)), CLASSIC) >= SOURCE[double]
+
+
+@pytest.mark.parametrize("law", COLLATION_LAWS)
+def test_every_law_has_a_collation_that_breaks_it(law):
+    assert any(law in broken(by(getattr(wrong, double)), frames) for double in DOUBLES for frames in FLOWS)
+
+
+@pytest.mark.parametrize("law", COLLATION_LAWS)
+def test_every_law_finds_evidence(law):
+    assert any(
+        isinstance(item, Witness) for frames in FLOWS for item in COLLATION_LAWS[law](Collation(frames, collate))
+    )
+
+
+@SETTINGS
+@given(flows())
+def test_no_law_alarms_at_the_right_collation(frames):
+    """It keeps EF-5, EF-6, EF-7, EF-8, EF-9, EF-10, EF-12, EF-D1 and EF-D2 on flows of any shape."""
+    assert broken(collate, frames) == set()
+
+
+def test_an_empty_response_is_a_block_all_the_same():
+    assert broken(collate, flow(([], 0))) == set()
+
+
+@pytest.mark.parametrize("law", COLLATION_LAWS.values(), ids=list(COLLATION_LAWS))
+def test_every_law_names_its_clauses(law):
+    assert "(EF-" in (law.__doc__ or "")

@@ -1,0 +1,150 @@
+"""Laws on projectors: they never raise, whatever they are shown, and never alarm at what is right."""
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from turncheck.adapters.protocol.messages import Profile
+from turncheck.adapters.protocol.projections import read_projection
+from turncheck.adapters.targets.reference_projector import PROFILE
+from turncheck.conformance.generation.logs import cases
+from turncheck.conformance.laws.law import Finding, Witness
+from turncheck.conformance.laws.projector_trace import ProjectorTrace
+from turncheck.conformance.laws.registry import EXPERIMENT_LAWS, LAWS, TRACE_LAWS, selected
+from turncheck.conformance.laws.relations import Experiment
+from turncheck.conformance.verify.judging import without
+from turncheck.conformance.verify.needs import missing
+from turncheck.model.core.cycles import Projection
+from turncheck.model.core.decode import judge
+from turncheck.model.core.policies import Policies
+from turncheck.model.core.projection import project
+
+VIEWS = [frozenset(views) for views in (("steps", "rounds"), ("steps",), ("rounds",), ())]
+FAR = 10**30
+ODD = (-FAR, -70, -2, -1, 0, 1, 2, 5, 70, FAR)
+
+
+def projected(events, policies):
+    return project([judge(event) for event in events], policies)
+
+
+def experiment(case, first, views):
+    """Of a target that yields *first* for the log, and is right about all others."""
+
+    def observe(events):
+        return first if events == case.log else without(projected(events, case.policies), views)
+
+    return Experiment(
+        log=case.log,
+        policies=case.policies,
+        cuts=case.cuts,
+        first=first,
+        observe=observe,
+        elsewhere=observe,
+        declared=lambda: first,
+        fed=lambda parts, asking: observe([event for part in parts for event in part]),
+        input_changed=lambda: False,
+    )
+
+
+def judged(case, observed, views=VIEWS[0]):
+    events = tuple(map(judge, case.log))
+    trace = ProjectorTrace(events, case.policies, observed, without(projected(case.log, case.policies), views), views)
+    for name, law in TRACE_LAWS.items():
+        if not missing(LAWS[name], Profile(("projector",), tuple(views))):
+            yield from ((name, item) for item in law(trace))
+    for name, relation in EXPERIMENT_LAWS.items():
+        yield from ((name, item) for item in relation(experiment(case, observed, views)))
+
+
+@st.composite
+def weird(draw, projection):
+    """The projection as JSON with a few values changed, doubled, left out or swapped."""
+    value = msgspec.to_builtins(projection)
+    for _ in range(draw(st.integers(1, 4))):
+        spots = list(_spots(value))
+        if spots:
+            holder, key = draw(st.sampled_from(spots))
+            _change(draw, holder, key)
+    return value
+
+
+def _spots(value):
+    for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+        yield value, key
+        if isinstance(inner, dict | list):
+            yield from _spots(inner)
+
+
+def _change(draw, holder, key):
+    old = holder[key]
+    if isinstance(old, list):
+        holder[key] = draw(st.sampled_from([[], old + old, old[::-1], old[1:]]))
+    elif isinstance(old, int) or old is None:
+        holder[key] = draw(st.sampled_from(ODD))
+        if key in ("stop", "reason", "text", "result"):
+            holder[key] = draw(st.sampled_from([None, *ODD]) if key != "reason" else st.sampled_from([None, "error"]))
+    elif isinstance(old, str) and key in ("kind", "reason"):
+        others = ("direct", "followUp") if old in ("direct", "followUp") else ("completed", "interrupted", "error")
+        holder[key] = draw(st.sampled_from(others)) if "at" not in holder else old
+    elif isinstance(holder, list):
+        holder.insert(draw(st.integers(0, len(holder))), old)
+
+
+def read(value):
+    """As the adapter reads what a target answers."""
+    return read_projection(msgspec.Raw(msgspec.json.encode(value)), PROFILE)
+
+
+@given(st.data(), cases())
+@settings(max_examples=400, deadline=None)
+def test_no_law_raises_on_a_weird_projection(data, case):
+    observed = read(data.draw(weird(projected(case.log, case.policies))))
+    assert all(isinstance(item, Finding | Witness) for _, item in judged(case, observed))
+
+
+@given(st.data(), cases())
+@settings(max_examples=200, deadline=None)
+def test_whatever_is_changed_in_a_projection_breaks_a_law(data, case):
+    right = projected(case.log, case.policies)
+    observed = read(data.draw(weird(right)))
+    broken = {name for name, item in judged(case, observed) if isinstance(item, Finding)}
+    assert bool(broken) == (observed != right)
+
+
+@given(cases())
+@settings(max_examples=200, deadline=None)
+@pytest.mark.parametrize("views", VIEWS, ids=lambda views: "and".join(sorted(views)) or "none")
+def test_no_law_alarms_at_the_reference(views, case):
+    observed = without(projected(case.log, case.policies), views)
+    assert [(name, item) for name, item in judged(case, observed, views) if isinstance(item, Finding)] == []
+
+
+def test_a_projection_of_another_log_breaks_laws_and_raises_nothing():
+    @given(cases(), cases())
+    @settings(max_examples=200, deadline=None)
+    def swapped(case, other):
+        found = projected(other.log, other.policies)
+        broken = any(isinstance(item, Finding) for _, item in judged(case, found))
+        assert broken == (found != projected(case.log, case.policies))
+
+    swapped()
+
+
+def test_every_law_names_its_clauses_and_its_evidence():
+    assert [law.name for law in LAWS.values() if not (law.clauses and law.evidence and law.says)] == []
+
+
+def test_laws_on_an_empty_log_have_nothing_to_find():
+    case = type("Case", (), {"log": [], "policies": Policies(), "cuts": []})
+    assert [item for _, item in judged(case, Projection((), (), (), ())) if isinstance(item, Finding)] == []
+
+
+def test_laws_are_selected_by_a_glob():
+    assert [law.name for law in selected(["projector"], ["opaque-*"])] == ["opaque-ids", "opaque-texts"]
+
+
+def test_a_glob_that_fits_no_law_is_refused():
+    with pytest.raises(ValueError, match="no law on a projector is called 'truncated'"):
+        selected(["projector"], ["truncated"])

@@ -1,0 +1,216 @@
+"""Every law on a runtime can fail: wrong runtimes, each with the law that names its fault. And nothing right fails."""
+
+import inspect
+
+import pytest
+from runtimes import wrong
+from runtimes.right import Right
+from runtimes.target import CAPABILITIES
+
+from turncheck.conformance.laws.registry import selected
+from turncheck.conformance.verify.verifying_runs import verify_runtime
+
+ALL = selected(["runtime"])
+WORDS = 300  # the command's own number of generated words
+HASH_SEED = 4321
+
+DOUBLES = {
+    # how runs end
+    "EndsTwice": "run-ends-once",
+    "EndsAtEveryRound": "run-ends-once",
+    "LateResultIsLogged": "run-ends-once",
+    "NeverEndsAfterAbortAmidATool": "run-never-stuck",
+    "ForgetsToAskAfterTools": "run-never-stuck",
+    "AsksForEver": "run-never-stuck",
+    "ForgetsToPromote": "run-never-stuck",
+    "DeadAfterAFailure": "next-message-served",
+    "SwallowsTheMessageAfterAnAbort": "next-message-served",
+    "AcceptsAndNeverAsks": "next-message-served",
+    # aborts
+    "AbortCompletes": "abort-interrupts",
+    "AbortIsAnError": "abort-interrupts",
+    "AbortAmidAToolIsIgnored": "abort-interrupts",
+    "WaitsForDeafTools": "abort-ends-as-declared",
+    "ReleasedAndStillOpen": "abort-ends-as-declared",
+    "StartsTheNextToolAfterAnAbort": "nothing-starts-after-abort",
+    "AsksTheModelAfterAnAbort": "nothing-starts-after-abort",
+    "KeepsAbortedText": "aborted-text-dropped",
+    # failures of the model
+    "CompletesAfterAModelFailure": "model-failure-survived",
+    "FailureIsSwallowed": "model-failure-survived",
+    "RetriesOnceMore": "model-failure-survived",
+    "RetriesForEver": "model-failure-survived",
+    "RetriesFatalFailures": "model-failure-survived",
+    # calls and results
+    "LeavesTheSecondCallUnanswered": "calls-answered",
+    "LosesTheSecondResult": "calls-answered",
+    "AnswersTwice": "calls-answered",
+    "SteerLeavesCallsUnanswered": "calls-answered",
+    "CutCallIsNeverAnswered": "cut-calls-answered",
+    "ResultsWaitForTheBatch": "results-survive",
+    "InventsASuccess": "results-not-invented",
+    "ToolFailureKillsTheRun": "tool-failure-survived",
+    "ToolFailureHasNoResult": "tool-failure-survived",
+    "TellsFailureAsSuccess": "tool-failure-survived",
+    "ExecutesMalformedArguments": "malformed-never-executes",
+    "TwoResultsUnderOneId": "ids-never-mixed",
+    "SerialRunsSideBySide": "tools-as-declared",
+    "ParallelRunsOneByOne": "tools-as-declared",
+    # messages
+    "SecondRootIsNotShown": "messages-consumed",
+    "LosesTheSteerThatComesWithTheLastText": "steers-in-their-run",
+    "SteerWaitsForTheNextRun": "steers-in-their-run",
+    "ForgetsSteers": "steers-in-their-run",
+    "FollowUpLeaksIntoTheRun": "follow-ups-in-turn",
+    "BusyMessagesSteer": "follow-ups-in-turn",
+    "LastInFirstOut": "follow-ups-in-turn",
+    "TwoFollowUpsInOneRun": "follow-ups-in-turn",
+    "SteersLastInFirstOut": "messages-in-order",
+    "ReplaysTheRoot": "messages-in-order",
+    "LosesTheQueueAtAnAbort": "queue-as-declared",
+    "HoldsAfterAFailure": "queue-as-declared",
+    "PromotesWhatItShouldHold": "queue-as-declared",
+    "ServesWhatItDropped": "queue-as-declared",
+    "AcceptsWhileBusy": "busy-as-declared",
+    "RejectsWhileBusy": "busy-as-declared",
+    "SwallowsWhileBusy": "busy-as-declared",
+    "SwallowsSteersAmidTools": "busy-as-declared",
+    "LogsWhatWaitsWhenItIsServed": "busy-as-declared",
+    "LosesTheSecondOfTwoAtOnce": "sent-together-none-lost",
+    # what the model is shown
+    "ShowsAnOrphanCall": "input-well-formed",
+    "ShowsResultsAtTheTail": "input-well-formed",
+    "ShowsAResultTwice": "input-well-formed",
+    "InventsAUserMessage": "input-not-invented",
+    "InventsAnAnswer": "input-not-invented",
+    "ForgetsResultsAfterAFailure": "input-loses-nothing",
+    "ForgetsTheRunAfterAnAbort": "input-loses-nothing",
+    "ForgetsWhatItSaid": "input-loses-nothing",
+    # items and rounds
+    "LogsAnItemTwice": "items-conserved",
+    "LosesReasoning": "items-conserved",
+    "CutsTexts": "items-conserved",
+    "CallsBeforeTexts": "items-conserved",
+    "RoundPerItem": "response-is-one-round",
+    "TwoResponsesAreOneRound": "response-is-one-round",
+    "BoundIsOffByOne": "rounds-bounded",
+    "LogsUnknownEvents": "log-well-formed",
+    "LogsPlainText": "log-well-formed",
+    "StopsForNoReason": "log-well-formed",
+    "DeclaresAbort": "capabilities-honest",
+    "DeclaresModelInput": "capabilities-honest",
+    # again, elsewhere, otherwise
+    "CountsAcrossResets": "run-deterministic",
+    "RunsToolsInAnyOrder": "run-deterministic",
+    "HashOrder": "run-hash-seed",
+    "AsksTwiceAfterAnAbort": "run-boundary-equivalence",
+    "ObserverKillsTheRun": "observer-isolated",
+    "SlowObserverLosesEvents": "slow-consumer-same",
+    "StopInATextEndsTheRun": "run-opaque",
+    "StopFromTheUserAborts": "run-opaque",
+    "IdsDecide": "run-opaque",
+    "RetriesLessOften": "equals-machine",
+}
+"""Wrong runtime → the law that names its fault."""
+
+LATE = {
+    "LastInFirstOutAfterThreeRuns": "follow-ups-in-turn",
+    "FourthSteerIsLost": "steers-in-their-run",
+    "FourthWaitingIsLost": "run-never-stuck",
+    "SecondAbortIsIgnored": "abort-interrupts",
+    "SecondAbortLosesTheQueue": "queue-as-declared",
+    "ThirdFailureCompletes": "model-failure-survived",
+    "EighthItemIsLost": "items-conserved",
+    "FourthResultIsLost": "calls-answered",
+    "HistoryHasTenPlaces": "input-loses-nothing",
+    "FifthRunEndsTwice": "run-ends-once",
+    "ThirdCallOfAResponseIsForgotten": "calls-answered",
+}
+"""The same, of faults that show only after a while."""
+
+
+NO_VERDICT = {"Unsettled", "Dies", "EverySeventhRunEndsTwice"}
+"""Not a law's business alone: test_verifying_runs.py has them."""
+
+SHORT = 6
+LONG = {"EighthItemIsLost": 10, "HistoryHasTenPlaces": 10}
+"""How many stimuli a counterexample may have; a fault at depth needs its depth."""
+
+RIGHT = {
+    "serial": {},
+    "parallel": {"tools": "parallel"},
+    "rejecting": {"busy": "reject"},
+    "steering": {"busy": "steer"},
+    "after a call": {"steerLands": "after-call"},
+    "after a call, parallel": {"steerLands": "after-call", "tools": "parallel"},
+    "released": {"abortEnds": "when-released"},
+    "released, parallel": {"abortEnds": "when-released", "tools": "parallel"},
+    "retrying once": {"retries": 1},
+    "retrying three times": {"retries": 3},
+    "bounded": {"maxRounds": 3},
+    "holding": {"queueAfterInterrupted": "hold", "queueAfterError": "hold"},
+    "dropping": {"queueAfterInterrupted": "drop", "queueAfterError": "drop"},
+    "dropping and promoting": {"queueAfterError": "drop"},
+    "dropping and holding": {"queueAfterInterrupted": "drop", "queueAfterError": "hold", "abortEnds": "when-released"},
+    "repeated ids kept": {"repeated": "kept"},
+    "repeated ids kept, parallel": {"repeated": "kept", "tools": "parallel"},
+    "without model input": {"without": ("model-input",)},
+    "without tools": {"without": ("tools", "tool-failure", "raw-arguments", "call-ids", "deaf")},
+}
+CONVERSATION = {
+    "serial": {"machine": "conversation", "busy": "reject", "retries": 3},
+    "steering": {"machine": "conversation", "busy": "steer", "queueAfterInterrupted": "hold"},
+    "released": {"machine": "conversation", "abortEnds": "when-released", "tools": "parallel"},
+}
+BARE = {"rounds-bounded", "capabilities-honest", "run-boundary-equivalence"}
+"""What a runtime that can do nothing but answer gives no evidence of."""
+
+
+def verified(runtime, laws=ALL, **options):
+    return verify_runtime(runtime, laws, hash_seed=HASH_SEED, **options)
+
+
+def without_pass(result):
+    return {law.law for law in result.laws if law.verdict != "pass"}
+
+
+@pytest.mark.parametrize(("name", "law"), (DOUBLES | LATE).items())
+def test_the_fault_breaks_the_law_that_names_it_in_a_short_word(name, law):
+    runtime = getattr(wrong, name)()
+    result, counterexamples = verified(runtime, selected(["runtime"], [law]), words=WORDS, fail_fast=True)
+    assert [found.verdict for found in result.laws] == ["fail"]
+    assert len(counterexamples[law].word.stimuli) <= LONG.get(name, SHORT)
+
+
+def test_every_law_has_a_double():
+    assert {law.name for law in ALL} == set(DOUBLES.values())
+
+
+def test_every_wrong_runtime_is_held_to_its_law():
+    own = {name for name, value in vars(wrong).items() if inspect.isclass(value) and value.__module__ == wrong.__name__}
+    assert own - {"Late"} == {*DOUBLES, *LATE, *NO_VERDICT}
+
+
+def test_every_wrong_runtime_says_its_symptom():
+    assert [name for name in DOUBLES | LATE if not vars(wrong)[name].__doc__] == []
+
+
+@pytest.mark.parametrize("policies", RIGHT.values(), ids=RIGHT)
+def test_the_right_runtime_breaks_no_law_and_passes_on_evidence(policies):
+    result, counterexamples = verified(Right(**policies), words=60)
+    assert counterexamples == {}
+    assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
+    assert [law.law for law in result.laws if law.verdict == "pass" and not law.evidence.observed] == []
+
+
+@pytest.mark.parametrize("policies", CONVERSATION.values(), ids=CONVERSATION)
+def test_a_right_conversation_passes_every_law(policies):
+    result, counterexamples = verified(Right(**policies), words=60)
+    assert counterexamples == {}
+    assert without_pass(result) - {"equals-machine"} == set()  # where it queues, no machine does so: nothing to compare
+
+
+def test_who_can_do_nothing_but_answer_breaks_no_law():
+    result, counterexamples = verified(Right(without=CAPABILITIES), words=60)
+    assert counterexamples == {}
+    assert {law.law for law in result.laws if law.verdict == "inconclusive"} <= BARE

@@ -1,0 +1,114 @@
+"""Results to render: one of a real run, and others made by hand."""
+
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+from inprocess import InProcess
+
+from turncheck.adapters.protocol.messages import Implementation, Profile
+from turncheck.conformance.laws.registry import LAWS, selected
+from turncheck.conformance.verify.results import (
+    Counterexample,
+    Evidence,
+    Expectation,
+    Input,
+    LawResult,
+    Result,
+    WordCounterexample,
+    summary,
+)
+from turncheck.conformance.verify.verifying import verify
+from turncheck.model.core.policies import DEFAULT
+from turncheck.model.core.stimuli import Refusal, ResetOptions, Step, User, Word
+
+PROFILE = Profile(("projector",), ())
+FILE = "found/x.one-root.json"
+
+
+class Given(NamedTuple):
+    """What a renderer is given."""
+
+    result: Result
+    counterexamples: Any
+
+
+@pytest.fixture(scope="session")
+def law():
+    """Make a law's result: ``law(verdict, name, why=..., state=...)``."""
+
+    def made(verdict, name="one-root", why="why", state=None, file=None):
+        baseline = Expectation(state, name, "it is old", "#7") if state else None
+        said = None if verdict == "pass" else why
+        return LawResult(name, "log", LAWS[name].clauses, verdict, Evidence(3), said, file, baseline)
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def result():
+    """Make a result of laws: ``result(*laws, cut=..., target=...)``."""
+
+    def made(*laws, cut=None, target="reference", name="ours"):
+        who = Implementation(name, "1.0", "python")
+        return Result("0.1.0", target, who, PROFILE, 0, laws, {}, summary(laws), cut)
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def broken():
+    """A real run that breaks one law of two, with the file that its counterexample was written to."""
+    run, found = verify(
+        InProcess("projectors.wrong:LastInFirstOut"), selected(["projector"], ["follow-up-fifo", "total"]), examples=0
+    )
+    laws = tuple(
+        msgspec.structs.replace(law, counterexample="found/x.json") if law.verdict == "fail" else law
+        for law in run.laws
+    )
+    return Given(msgspec.structs.replace(run, laws=laws), found)
+
+
+@pytest.fixture(scope="session")
+def hostile(law, result):
+    """Make what is given to a renderer where everything that an implementation can write is *text*."""
+
+    def made(text):
+        log = Counterexample(
+            schema=1,
+            target=text,
+            profile=PROFILE,
+            seed=0,
+            law="one-root",
+            clauses=LAWS["one-root"].clauses,
+            message=text,
+            input=Input([{"type": text, "text": text, text: 1}, {"type": "user-message", "text": text}], DEFAULT),
+            position=0,
+            expected=[text],
+            observed={text: text},
+        )
+        user = User(id=text, text=text)
+        word = WordCounterexample(
+            schema=1,
+            target=text,
+            profile=PROFILE,
+            seed=0,
+            law="run-ends-once",
+            clauses=LAWS["run-ends-once"].clauses,
+            message=text,
+            word=Word((user,), ResetOptions()),
+            applied=(user,),
+            steps=(Step(({"type": "agent-output", "text": text},), (), Refusal("rejected", text)),),
+            expected=text,
+        )
+        laws = (
+            law("fail", why=text, file=f"found/{text[:99]}.json"),
+            law("fail", "run-ends-once", why=text),
+            law("inconclusive", "order", why=text),
+            law("error", "total", why=text),
+            law("skipped", "rounds", why=text),
+        )
+        whole = result(*laws, cut=text, target=text, name=text)
+        return Given(whole, {"one-root": log, "run-ends-once": word})
+
+    return made

@@ -1,0 +1,146 @@
+"""X-1: whatever a machine is told, the core accepts the log that its outputs refine to, and every law holds of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from turncheck.conformance.laws.law import Finding
+from turncheck.conformance.laws.projector_trace import ProjectorTrace
+from turncheck.conformance.laws.registry import TRACE_LAWS
+from turncheck.model.checking import oracle as interpreter
+from turncheck.model.checking.explore import Letter, Violation, explore
+from turncheck.model.checking.proof_roles import PROOF_ROLES, ProofRoles, letters
+from turncheck.model.checking.refinement import Core, Refine, acceptance
+from turncheck.model.core.decode import judge
+from turncheck.model.core.policies import Policies
+from turncheck.model.core.projection import project
+from turncheck.model.declaration.stepping import Stepper
+
+REFINED = {name: claims for name, claims in PROOF_ROLES.items() if claims.refine}
+SETTINGS = settings(max_examples=40, deadline=None, database=None, derandomize=True)
+RUN = st.integers(min_value=0, max_value=10_000)
+
+
+def policies(tables: Mapping[str, Any]) -> Policies:
+    return Policies(while_active=tables.get("while_active", "followUp"))
+
+
+def logged(claims: ProofRoles, tables: Mapping[str, Any], word: Sequence[int]) -> tuple[str, list[dict[str, Any]]]:
+    """The state after a word, and its log. The word numbers the letters; three of four are none that is ignored."""
+    assert claims.refine is not None
+    stepper, log, told = Stepper(claims.machine, tables), [], {}
+    alphabet = letters(claims, tables)
+    for at, number in enumerate(word):
+        now = [letter.now(stepper.context.registers) for letter in alphabet]
+        heard = [one for one in now if {*stepper.row(one.symbol, one.event).effects} - {*claims.ignores}]
+        chosen = heard if number % 4 else now
+        letter = chosen[number // 4 % len(chosen)]
+        told[at] = letter.event
+        stepper.take(letter.symbol, letter.event, at)
+        log += claims.refine(stepper.outputs, told)
+    return stepper.state, log
+
+
+@pytest.mark.parametrize("name", REFINED)
+def test_long_runs_are_accepted_and_every_law_holds_of_them(name: str) -> None:
+    claims = REFINED[name]
+
+    @SETTINGS
+    @given(st.sampled_from(claims.tables), st.lists(RUN, min_size=100, max_size=200))
+    def holds(tables: Mapping[str, Any], word: list[int]) -> None:
+        state, log = logged(claims, tables, word)
+        events = tuple(map(judge, log))
+        observed = project(events, policies(tables))
+        allowed = set() if state in claims.machine.final else {"truncated"}
+        assert {anomaly.kind for anomaly in observed.anomalies} <= allowed
+        trace = ProjectorTrace(events, policies(tables), observed, interpreter.project(events, policies(tables)))
+        found = [(law, item) for law, judge_ in TRACE_LAWS.items() for item in judge_(trace)]
+        assert [(law, item) for law, item in found if isinstance(item, Finding)] == []
+
+    holds()
+
+
+@pytest.mark.parametrize("name", REFINED)
+def test_long_runs_reach_closed_cycles(name: str) -> None:
+    """Else the theorem would be vacuous."""
+    claims = REFINED[name]
+    closed: list[int] = []
+
+    @SETTINGS
+    @given(st.lists(RUN, min_size=100, max_size=200))
+    def count(word: list[int]) -> None:
+        _, log = logged(claims, claims.tables[0], word)
+        closed.append(sum(event["type"] == "run-stop" for event in log))
+
+    count()
+    assert max(closed) >= 3
+
+
+def rewritten(refine: Refine, change: Callable[[dict[str, Any]], list[dict[str, Any]]]) -> Refine:
+    """A refinement with other events in the place of each."""
+    return lambda outputs, told: [made for event in refine(outputs, told) for made in change(event)]
+
+
+def is_(event: dict[str, Any], kind: str) -> bool:
+    return bool(event["type"] == kind)
+
+
+WRONG: dict[str, tuple[str, Callable[[dict[str, Any]], list[dict[str, Any]]]]] = {
+    "stops twice": ("outside-run", lambda event: [event] * (2 if is_(event, "run-stop") else 1)),
+    "never stops": ("a run is open", lambda event: [] if is_(event, "run-stop") else [event]),
+    "loses the result": ("unanswered-call", lambda event: [] if is_(event, "tool-result") else [event]),
+    "doubles the result": ("duplicate-result", lambda event: [event] * (2 if is_(event, "tool-result") else 1)),
+    "loses the call": ("unknown-call", lambda event: [] if event.get("kind") == "tool-call" else [event]),
+    "says no text": ("malformed", lambda event: [{key: event[key] for key in event if key != "text"}]),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("name", REFINED)
+def test_a_wrong_refinement_is_refuted(name: str, wrong: str) -> None:
+    claims, (says, change) = REFINED[name], WRONG[wrong]
+    assert claims.refine is not None
+    tables = claims.tables[0]
+    beside = acceptance(claims.machine, rewritten(claims.refine, change), policies(tables))
+    found = explore(
+        claims.machine, tables, letters=letters(claims, tables), echoed=claims.echoed, beside=beside, start=Core()
+    )
+    assert found.violation is not None
+    assert says in found.violation.promise
+
+
+def test_a_second_terminal_in_a_row_is_refuted_by_the_shortest_path() -> None:
+    claims = PROOF_ROLES["engine"]
+    assert claims.refine is not None
+    rows = [
+        [*row[:5], [*(row[5] or ()), "done_completed"]] if row[0] == "provider-error" else row
+        for row in claims.machine.table
+    ]
+    machine = replace(claims.machine, table=rows)
+    found = explore(machine, claims.tables[0], beside=acceptance(machine, claims.refine), start=Core())
+    assert found.violation == Violation(
+        "X-1: outside-run at {'type': 'run-stop', 'reason': 'completed'}",
+        ("provider-error(message=red)",),
+    )
+
+
+def test_the_core_beside_a_machine_keeps_no_positions() -> None:
+    core = Core().after({"type": "user-message", "text": "one"}, Policies())
+    called = core.after({"type": "agent-output", "kind": "tool-call", "callId": "c", "tool": "ls"}, Policies())
+    assert called == Core("active", frozenset({("c", False)}), 0)
+
+
+def test_the_core_beside_a_machine_says_what_it_does_not_accept() -> None:
+    with pytest.raises(ValueError, match="X-1: outside-run"):
+        Core().after({"type": "run-stop", "reason": "completed"}, Policies())
+
+
+def test_a_letter_shows_what_its_registers_hold() -> None:
+    claims = PROOF_ROLES["conversation"]
+    given_ = letters(claims, claims.tables[0])
+    answer: Letter = next(letter for letter in given_ if letter.symbol == "model-stop")
+    assert answer.now({"asked": 7}).event.answers == 7

@@ -1,0 +1,497 @@
+"""The conversation machine: sound, explored to the end of a bound, refined to logs that the core accepts."""
+
+from collections import deque
+from copy import copy, deepcopy
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from turncheck.adapters.references.conversation import core
+from turncheck.adapters.references.conversation.core import Conversation
+from turncheck.model.core.decode import judge
+from turncheck.model.core.events import symbol_of
+from turncheck.model.core.policies import Policies
+from turncheck.model.core.projection import project
+from turncheck.model.declaration.lint import lint
+from turncheck.model.declaration.machine import Row
+from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.machines import request_cycle
+from turncheck.model.machines.conversation import ALWAYS, DEFAULTS, RETRIES, SOMETIMES, SPEC, TABLE, Input, delay
+
+LIMIT = DEFAULTS["limit"]
+ITEM = {"kind": "assistant", "text": "yes"}
+BOUNDS = {"said": 3, "calls": 2, "joined": 1}
+"""Items of a response, slots that wait, sub-agents that join a slot: two colours of each, and room for a third."""
+UNDER_WAY = {"note", "measure", "open_slot", "alone", "join_slot", "spawns"}
+TELLS = {"refuse", "welcome"}
+
+
+# ---- telling a conversation ----
+
+
+def busy(*letters, tables=DEFAULTS):
+    """A conversation that was told *letters* after a first message: names, or (name, fields)."""
+    conversation = Conversation(tables)
+    tell(conversation, "user", payload={"text": "go"})
+    for letter in letters:
+        name, fields = (letter, {}) if isinstance(letter, str) else letter
+        tell(conversation, name, **fields)
+    return conversation
+
+
+def tell(conversation, letter, **fields):
+    """Tell what answers the newest of all that was asked for, unless *fields* say otherwise; return the outputs."""
+    told = {"answers": conversation.registers["asked"]} | fields
+    if letter in {"text", "tool-call", "spawn-call"}:
+        call = {"kind": "tool-call", "callId": letter[0], "tool": letter}
+        told = {"payload": ITEM if letter == "text" else call} | told
+    if letter == "tool-result":
+        told = {"call": conversation.registers["running"], "payload": {"output": "done"}} | told
+    return conversation.take(letter, Input(**told))[0]
+
+
+def names(outputs):
+    return [output.name for output in outputs]
+
+
+def kinds(log):
+    return [event.get("kind") or event.get("reason") or event["type"] for event in log]
+
+
+END, MORE = ("model-stop", {"reason": "end-turn"}), ("model-stop", {"reason": "length"})
+
+
+# ---- exploration ----
+
+
+def forked(stepper):
+    """A stepper that goes its own way from here."""
+    twin = copy(stepper)
+    twin.context = replace(stepper.context, registers=deepcopy(stepper.context.registers), outputs=[])
+    return twin
+
+
+@dataclass
+class Node:
+    """A conversation, the core that reads its log, and the calls of the slot that ran last."""
+
+    conversation: Conversation
+    core: Stepper
+    slot: tuple[int, ...] = ()
+
+    def letters(self):
+        """Whatever can come: each answer to what is awaited now, and to what was before."""
+        asked = self.conversation.registers["asked"]
+        yield from (
+            ("user", Input(payload={"text": "go"})),
+            ("cancel", Input()),
+            ("restart", Input()),
+            ("join", Input()),
+        )
+        for answers in {asked, asked - 1}:
+            yield "text", Input(answers, payload=ITEM)
+            for name in ("tool-call", "spawn-call"):
+                yield name, Input(answers, payload={"kind": "tool-call", "callId": "c", "tool": name})
+            for tokens in (LIMIT - 1, LIMIT):
+                yield "usage", Input(answers, tokens=tokens)
+            for reason in ("end-turn", "length"):
+                yield "model-stop", Input(answers, reason=reason)
+            for name in ("retryable-failure", "fatal-failure", "retry-due"):
+                yield name, Input(answers, message="why")
+            for call in self.slot:
+                yield "tool-result", Input(answers, call=call, payload={"output": "done"})
+
+    def after(self, letter, told):
+        """The node that a letter leads to, and the core's anomalies on the way."""
+        node = Node(copy(self.conversation), forked(self.core), self.slot)
+        node.conversation._stepper = forked(self.conversation._stepper)
+        node.conversation.log = list(self.conversation.log)
+        outputs, events = node.conversation.take(letter, told)
+        found = []
+        for event in map(judge, events):
+            node.core.take(symbol_of(event), event, 0)
+            found += [output for output in node.core.outputs if output.name in {"reject", "remark"}]
+        for output in outputs:
+            if output.name == "run":
+                _, first, others = output.arguments
+                calls = [event["seq"] for event in node.conversation.log if event.get("kind") == "tool-call"]
+                node.slot = tuple(call for call in calls if call >= first)[: 1 + max(others, 0)]
+        if node.core.state == "idle":
+            node.conversation.log.clear()  # no row and no refinement looks further back than the open run
+        return node, found
+
+    @property
+    def key(self):
+        """The state up to the names of positions and numbers, which only their order matters of."""
+        data = self.conversation.registers
+        held = {name: len(value) if isinstance(value, deque | dict) else value for name, value in data.items()}
+        runs = self.slot if self.conversation.state == "executing" else ()
+        held |= {"asked": 0, "running": tuple(call in data["kept"] for call in runs), "joins": tuple(data["joins"])}
+        return self.conversation.state, self.core.state, *held.items()
+
+    @property
+    def within(self):
+        data = self.conversation.registers
+        return all((len(data[name]) if name != "joined" else data[name]) <= bound for name, bound in BOUNDS.items())
+
+
+@dataclass
+class Explored:
+    """What there is within the bounds, and what is wrong with it, each with the letters that lead there."""
+
+    states: int = 0
+    transitions: int = 0
+    rows: set[Row] = field(default_factory=set)
+    sometimes: set[str] = field(default_factory=set)
+    wrong: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def explore(kind="user"):
+    first = Node(
+        Conversation({**DEFAULTS, "kind": kind}), Stepper(request_cycle.SPEC, request_cycle.tables(Policies()))
+    )
+    found, seen = Explored(states=1), {first.key}
+    waiting: deque[tuple[Node, tuple[str, ...]]] = deque([(first, ())])
+    while waiting and not found.wrong:
+        node, path = waiting.popleft()
+        for letter, told in node.letters():
+            stepper = node.conversation._stepper
+            found.rows.add(stepper.row(letter, told))
+            after, anomalies = node.after(letter, told)
+            found.transitions += 1
+            word = (*path, letter)
+            state, data = after.conversation.state, after.conversation.registers
+            for one in anomalies:
+                found.wrong.setdefault(one.arguments[0], word)
+            for name, holds in ALWAYS.items():
+                if not holds(state, data):
+                    found.wrong.setdefault(name, word)
+            if (after.core.state == "active") != (state in {"awaiting", "executing"}):
+                found.wrong.setdefault("a run is open when the agent is busy", word)
+            found.sometimes |= {name for name, holds in SOMETIMES.items() if holds(state, data)}
+            if after.within and after.key not in seen:
+                seen.add(after.key)
+                found.states += 1
+                waiting.append((after, word))
+    return found
+
+
+@cache
+def explored(kind):
+    return explore(kind)
+
+
+def test_it_is_sound() -> None:
+    assert lint(SPEC) == []
+
+
+@pytest.mark.parametrize("kind", ["user", "sub-agent"])
+def test_whatever_it_is_told_the_core_accepts_its_log(kind) -> None:
+    assert explored(kind).wrong == {}
+
+
+def test_the_exploration_goes_this_far() -> None:
+    found = explored("user")
+    assert (found.states, found.transitions) == (1465, 38760)
+
+
+@pytest.mark.parametrize("name", SOMETIMES)
+def test_what_sometimes_holds_occurs(name) -> None:
+    assert name in explored("user").sometimes
+
+
+@pytest.mark.parametrize("row", SPEC.rows, ids=lambda row: f"{row.source}: {row.label}")
+def test_every_row_is_taken(row) -> None:
+    assert row in explored("user").rows | explored("sub-agent").rows
+
+
+@pytest.mark.parametrize("row", SPEC.rows, ids=lambda row: f"{row.source}: {row.label}")
+def test_what_changes_is_saved_before_all_else(row) -> None:  # BED-007a
+    done = [name for name in row.effects if name not in UNDER_WAY | TELLS]
+    assert done[:1] == ["save"][: len(done)]
+
+
+ROWS: list[list[Any]] = [[*row] for row in TABLE]
+
+
+def wrong(event, source, effects):
+    """The table with other effects in the rows of an event in a state that do something."""
+    rows = [[*row] for row in ROWS]
+    for row in rows:
+        if row[0] == event and row[1] == source and row[5]:
+            row[5] = effects(row[5])
+    return rows
+
+
+def without(name):
+    return lambda effects: [one for one in effects if one != name]
+
+
+DOUBLES = {
+    "a cancel that leaves calls unanswered": (wrong("cancel", "executing", without("skip")), "unanswered-call"),
+    "a cancel that stops nothing": (
+        wrong("cancel", "awaiting", without("interrupt")),
+        "a run is open when the agent is busy",
+    ),
+    "a cancel that ends the run twice": (wrong("cancel", "executing", lambda it: [*it, "interrupt"]), "outside-run"),
+    "a cancel that keeps the response": (
+        wrong("cancel", "awaiting", without("forget_said")),
+        "a response is under way only while one is awaited",
+    ),
+    "a restart that forgets to end the run": (
+        wrong("restart", "executing", without("cut_off")),
+        "a run is open when the agent is busy",
+    ),
+    "a retry without end": (
+        [
+            ["retryable-failure", "awaiting", None, [], ["stale"], row[5]] if "try_again" in row[5] else row
+            for row in ROWS
+            if "give_up" not in row[5]
+        ],
+        "a request is retried so often at most",
+    ),
+    "a result that is answered again by the next slot": (
+        wrong("tool-result", "executing", without("forget_kept")),
+        "a result is kept only while its slot runs",
+    ),
+    "a result that is told twice": (
+        wrong("tool-result", "executing", lambda it: [*it[:2], "answer", *it[2:]]),
+        "duplicate-result",
+    ),
+    "a call that is never run": (
+        [
+            ["tool-call", "awaiting", None, [], ["stale"], ["note", "measure", "alone"]]
+            if row[0] == "tool-call" and row[5]
+            else row
+            for row in ROWS
+        ],
+        "each slot has its size",
+    ),
+    "a failure that is told twice": (wrong("fatal-failure", "awaiting", lambda it: [*it, "fail"]), "outside-run"),
+}
+
+
+@pytest.mark.parametrize("name", DOUBLES)
+def test_a_wrong_table_is_found_out(name, monkeypatch) -> None:
+    table, what = DOUBLES[name]
+    monkeypatch.setattr(core, "SPEC", replace(SPEC, table=table))
+    assert what in explore().wrong
+
+
+@settings(max_examples=60, deadline=None, database=None, derandomize=True)
+@given(st.lists(st.integers(0, 1000), max_size=80))
+def test_long_conversations_are_accepted_too(choices) -> None:
+    node = Node(Conversation(), Stepper(request_cycle.SPEC, request_cycle.tables(Policies())))
+    for choice in choices:
+        letters = list(node.letters())
+        node, found = node.after(*letters[choice % len(letters)])
+        assert found == []
+
+
+# ---- the clauses and Decisions ----
+
+
+def test_the_same_letters_give_the_same_outputs_and_events() -> None:  # BED-001b
+    word = [
+        ("user", Input(payload={"text": "go"})),
+        ("text", Input(1, payload=ITEM)),
+        ("model-stop", Input(1, reason="length")),
+    ]
+    one, other = Conversation(), Conversation()
+    assert [one.take(*letter) for letter in word] == [other.take(*letter) for letter in word]
+
+
+def test_a_message_while_idle_asks_the_model() -> None:  # BED-002a
+    conversation = Conversation()
+    assert names(tell(conversation, "user", payload={"text": "go"}))[-1] == "request"
+    assert conversation.state == "awaiting"
+
+
+def test_a_text_that_ends_the_turn_leaves_an_idle_agent() -> None:  # BED-003a
+    assert busy("text", END).state == "idle"
+
+
+@pytest.mark.parametrize("letters", [[], ["text"], ["tool-call", END]], ids=["asked", "partial", "executing"])
+def test_a_cancelled_agent_is_idle(letters) -> None:  # BED-005b, BED-005h
+    assert busy(*letters, "cancel").state == "idle"
+
+
+def test_a_cancel_drops_the_request_in_its_own_step() -> None:  # BED-005a
+    assert names(tell(busy("text"), "cancel")) == ["save", "drop", "stop"]
+
+
+def test_a_message_while_busy_is_refused_and_told_of_the_cancel() -> None:  # BED-002c, BED-002d
+    (refusal,) = tell(busy(), "user")
+    assert refusal.arguments == ("agent is busy; the operation under way can be cancelled",)
+
+
+@pytest.mark.parametrize(("attempt", "seconds"), [(1, 1), (2, 2), (3, 4), (4, 8), (6, 30)])
+def test_the_delay_doubles_up_to_the_cap(attempt, seconds) -> None:  # BED-D1
+    assert delay(attempt) == seconds
+
+
+def test_three_retries_follow_the_first_attempt_each_a_new_request() -> None:  # BED-D1, BED-006a, BED-006b, BED-006d
+    conversation = busy()
+    asked = []
+    for _ in range(RETRIES):
+        assert names(tell(conversation, "retryable-failure"))[-1] == "schedule"
+        assert conversation.state == "awaiting"
+        asked.append(tell(conversation, "retry-due")[-1].arguments)
+    assert len(set(asked)) == RETRIES
+    assert names(tell(conversation, "retryable-failure")) == ["save", "stop"]
+    assert conversation.state == "error"
+
+
+def test_when_the_retries_are_used_up_it_says_so_and_what_to_do() -> None:  # BED-006e
+    conversation = busy(*["retryable-failure", "retry-due"] * RETRIES, "retryable-failure")
+    so, what_to_do = conversation.log[-1]["detail"].split(": ")
+    assert so == "retries exhausted"
+    assert "check the connection, then send a message" in what_to_do
+
+
+def test_each_request_has_its_own_retries() -> None:
+    conversation = busy("retryable-failure", "retry-due", MORE)
+    assert conversation.registers["attempts"] == 0
+
+
+def test_a_fatal_failure_ends_with_its_own_message() -> None:  # BED-006f, BED-006g
+    conversation = busy(("fatal-failure", {"message": "the key is wrong"}))
+    assert (conversation.state, conversation.log[-1]["detail"]) == ("error", "the key is wrong")
+
+
+def test_a_message_in_error_goes_on() -> None:  # BED-006h
+    conversation = busy("fatal-failure", "user")
+    assert conversation.state == "awaiting"
+
+
+@pytest.mark.parametrize(
+    "letter", ["text", "tool-call", "spawn-call", "usage", "model-stop", "fatal-failure", "retry-due"]
+)
+def test_an_answer_after_its_cancel_has_no_effect(letter) -> None:  # BED-D2
+    conversation = busy()
+    old = conversation.registers["asked"]
+    tell(conversation, "cancel")
+    assert tell(conversation, letter, answers=old) == ()
+    tell(conversation, "user")
+    before = deepcopy(conversation.registers)
+    assert tell(conversation, letter, answers=old) == ()
+    assert conversation.registers == before
+
+
+def test_a_result_after_its_cancel_has_no_effect() -> None:  # BED-D2
+    conversation = busy("tool-call", END)
+    old = conversation.registers["asked"]
+    tell(conversation, "cancel")
+    for letter in ("user", "tool-call"):
+        tell(conversation, letter)
+    tell(conversation, "model-stop", reason="tool-use")
+    assert tell(conversation, "tool-result", answers=old) == ()
+
+
+@pytest.mark.parametrize("letters", [[END], ["fatal-failure"]], ids=["idle", "error"])
+def test_a_cancel_has_no_effect_while_nothing_runs(letters) -> None:  # BED-D3
+    conversation = busy(*letters)
+    state = conversation.state
+    assert tell(conversation, "cancel") == ()
+    assert conversation.state == state
+
+
+@pytest.mark.parametrize(
+    ("letter", "reason"), [(END, "completed"), ("cancel", "interrupted"), ("fatal-failure", "error")]
+)
+def test_each_end_is_a_stop_of_its_own_reason(letter, reason) -> None:  # BED-D4
+    assert busy("text", letter).log[-1]["reason"] == reason
+
+
+@pytest.mark.parametrize("letter", ["cancel", "fatal-failure", "retryable-failure"])
+def test_nothing_of_a_response_that_was_cut_is_kept(letter) -> None:  # BED-D4, BED-005c
+    assert "assistant" not in kinds(busy("text", "tool-call", letter).log)
+
+
+def test_an_empty_response_is_valid() -> None:  # BED-D5
+    assert kinds(busy(END).log) == ["user-message", "model-request", "completed"]
+
+
+def test_calls_win_over_the_end_of_the_turn() -> None:  # BED-D5, BED-003c
+    assert busy("tool-call", END).state == "executing"
+
+
+def test_a_response_that_was_too_long_is_continued_by_a_new_request() -> None:  # BED-D5, BED-003e
+    conversation = busy("text", MORE)
+    assert kinds(conversation.log) == ["user-message", "model-request", "assistant", "model-request"]
+    assert conversation.state == "awaiting"
+
+
+def test_the_limit_is_told_once_an_upward_crossing() -> None:  # BED-D6
+    conversation = busy()
+    told = [
+        "notify" in names(tell(conversation, "usage", tokens=tokens))
+        for tokens in (LIMIT - 1, LIMIT, LIMIT + 1, LIMIT - 1, LIMIT)
+    ]
+    assert told == [False, True, False, False, True]
+
+
+def test_tools_run_one_after_the_other_in_order() -> None:  # BED-003d, BED-004a, BED-004b, BED-004c
+    conversation = busy("tool-call", "tool-call", END)
+    first = conversation.registers["running"]
+    assert names(tell(conversation, "tool-result"))[-1] == "run"
+    assert conversation.registers["running"] > first
+    assert names(tell(conversation, "tool-result"))[-1] == "request"
+
+
+def test_consecutive_spawn_calls_are_one_slot_and_others_wait() -> None:  # BED-D8
+    conversation = busy("spawn-call", "spawn-call", "tool-call", "spawn-call")
+    runs = [output.arguments[1:] for output in tell(conversation, *END[:1], **END[1]) if output.name == "run"]
+    for call in (1, 2, 3):
+        outputs = tell(conversation, "tool-result", call=call)
+        runs += [output.arguments[1:] for output in outputs if output.name == "run"]
+    assert runs == [(1, 1), (3, -1), (4, 0)]
+
+
+def test_results_of_sub_agents_are_returned_when_all_have_one() -> None:  # BED-008e, BED-008f
+    conversation = busy("spawn-call", "spawn-call", END)
+    assert names(tell(conversation, "tool-result", call=2)) == ["save"]
+    assert names(tell(conversation, "tool-result", call=1)) == ["save", "result", "result", "request"]
+
+
+def test_a_sub_agent_that_submits_twice_counts_once() -> None:  # BED-008d
+    conversation = busy("spawn-call", "spawn-call", END, ("tool-result", {"call": 2}))
+    assert tell(conversation, "tool-result", call=2) == ()
+
+
+def test_a_sub_agent_cannot_spawn_side_by_side() -> None:  # BED-009b
+    conversation = busy("spawn-call", "spawn-call", END, tables={**DEFAULTS, "kind": "sub-agent"})
+    assert len(conversation.registers["calls"]) == 1
+
+
+def test_a_cancel_asks_for_the_kill_in_its_own_step() -> None:  # BED-D9
+    assert names(tell(busy("tool-call", END), "cancel")) == ["save", "kill", "skip", "stop"]
+
+
+def test_a_cancel_keeps_what_sub_agents_submitted_and_answers_the_rest() -> None:  # BED-005f, BED-005g, BED-D8
+    conversation = busy("spawn-call", "spawn-call", "tool-call", END, ("tool-result", {"call": 2}), "cancel")
+    results = [event["output"] for event in conversation.log if event["type"] == "tool-result"]
+    assert results == ["done", "cancelled while it ran", "cancelled before it started"]
+
+
+@pytest.mark.parametrize("letters", [[], ["text"], ["tool-call", END]], ids=["asked", "partial", "executing"])
+def test_a_restart_in_mid_run_is_an_interruption(letters) -> None:  # BED-D10
+    conversation = busy(*letters, "restart")
+    assert (conversation.state, conversation.log[-1]) == (
+        "idle",
+        {"type": "run-stop", "reason": "interrupted", "detail": "restarted"},
+    )
+    assert project(tuple(map(judge, conversation.log)), Policies()).anomalies == ()
+
+
+def test_a_restart_leaves_the_error_behind() -> None:  # BED-007b
+    assert busy("fatal-failure", "restart").state == "idle"
+
+
+def test_a_call_id_that_comes_twice_in_a_run_gets_a_name_of_its_own() -> None:  # RC-D4
+    conversation = busy("tool-call", "tool-call", END)
+    assert [event["callId"] for event in conversation.log if event.get("kind") == "tool-call"] == ["t", "t~2"]

@@ -1,0 +1,236 @@
+"""What every runtime of the museum stands on: stimuli become calls of its own methods, and what it does is logged.
+
+A runtime says what ``boot``, ``prompt`` and ``abort`` do, and asks for a model or a tool with a function that hears of
+the answer; ``tasks`` makes coroutines of that. It conforms or not by its own doing: nothing here decides anything.
+"""
+
+import json
+from collections import Counter, deque
+
+from msgspec.json import encode
+from runtimes.target import CAPABILITIES, POLICIES, Target
+
+from turncheck.conformance.laws.run_model import needs
+from turncheck.model.core.stimuli import (
+    Abort,
+    ModelAwaited,
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    Refusal,
+    ResetOptions,
+    Shown,
+    Step,
+    Text,
+    Together,
+    ToolAwaited,
+    ToolCall,
+    ToolFail,
+    ToolReturn,
+    User,
+)
+
+PLAIN = ("abort", "tools", "tool-failure", "model-failure", "model-input")
+
+
+class Host:
+    """One session of a runtime. ``can`` are its capabilities; its policies are the usual ones, or else as its class
+    says: one that is None is not declared.
+    """
+
+    can: tuple[str, ...] = PLAIN
+    declares: dict[str, object] = POLICIES
+
+    def __init_subclass__(cls, **policies):
+        declared = cls.declares | policies
+        cls.declares = {name: value for name, value in declared.items() if value is not None}
+
+    def __init__(self, options):
+        self.options = options
+        self.events, self.refused = [], None
+        self.requests, self.executions = {}, {}
+        self.asked, self.executed = 0, Counter()
+        self.ready = deque()
+        self.history = []
+        self.boot()
+
+    def boot(self):
+        """Begin anew."""
+        raise NotImplementedError
+
+    def prompt(self, message):
+        """The user sends a message."""
+        raise NotImplementedError
+
+    def abort(self):
+        """The user aborts."""
+        raise NotImplementedError
+
+    # ---- stimuli ----
+
+    def settle(self, stimulus=None):
+        """What a stimulus leads to until all is quiet."""
+        self.events, self.refused = [], None
+        if stimulus is not None:
+            self.deliver(stimulus)
+        while self.ready:
+            self.ready.popleft()()
+        return Step(tuple(self.events), tuple(self.awaiting()), self.refused)
+
+    def refuse(self, why, message):
+        self.refused = Refusal(why, message)
+
+    def deliver(self, stimulus):
+        need = needs(stimulus)
+        if need is not None and need not in self.can:
+            self.refuse("unsupported", need)
+            return
+        match stimulus:
+            case User():
+                self.prompt(stimulus)
+            case Abort():
+                self.abort()
+            case ModelOutput():
+                self.model_says("item", stimulus.item, stimulus.request_id)
+            case ModelStop():
+                self.model_says("stop", stimulus.reason, stimulus.request_id)
+            case ModelFail():
+                self.model_says("fail", stimulus.failure, stimulus.request_id)
+            case ToolReturn():
+                self.tool_ends("return", stimulus.output, stimulus)
+            case ToolFail():
+                self.tool_ends("fail", stimulus.message, stimulus)
+            case Together():
+                for one in stimulus.stimuli:
+                    self.deliver(one)
+
+    def awaiting(self):
+        yield from (ModelAwaited(request_id=name, input=shown) for name, (shown, _) in self.requests.items())
+        yield from (awaited for awaited, _ in self.executions.values())
+
+    # ---- the model and the tools ----
+
+    def ask(self, hear, shown=None):
+        """Show the model the history, or *shown*; ``hear(what, value)``: item, and then stop or fail. The id."""
+        self.asked += 1
+        name, shown = f"r{self.asked}", tuple(self.history if shown is None else shown)
+        self.requests[name] = shown, hear
+        self.log("model-request", requestId=name, input=json.loads(encode(shown)))
+        return name
+
+    def close_request(self, name):
+        """Nobody waits for the answer any more."""
+        self.requests.pop(name, None)
+
+    def model_says(self, what, value, name):
+        name = name or next(iter(self.requests), None)
+        if name not in self.requests:
+            self.refuse("not-awaited", "no request waits")
+            return
+        _, hear = self.requests[name]
+        if what != "item":
+            del self.requests[name]
+        hear(what, value)
+
+    def run_tool(self, call, hear, arguments=None):
+        """Start a tool; ``hear(what, value)``: return or fail, once. The name of this execution of it."""
+        self.executed[call.call_id] += 1
+        name = f"{call.call_id}.{self.executed[call.call_id]}"  # what a shrunk word says is still the same
+        arguments = call.arguments if arguments is None else arguments
+        awaited = ToolAwaited(call_id=call.call_id, execution=name, tool=call.tool, arguments=arguments)
+        self.executions[name] = awaited, hear
+        return name
+
+    def cancel_tool(self, name):
+        """Signal the tool; one that ignores it goes on, and is not heard."""
+        awaited, _ = self.executions.pop(name, (None, None))
+        if awaited is not None and self.options.deaf_tools:
+            deaf = ToolAwaited(
+                call_id=awaited.call_id, execution=name, tool=awaited.tool, arguments=awaited.arguments, cancelled=True
+            )
+            self.executions[name] = deaf, lambda _what, _value: None
+
+    def tool_ends(self, what, value, stimulus):
+        runs = [name for name, (awaited, _) in self.executions.items() if awaited.call_id == stimulus.call_id]
+        name = next((one for one in runs if stimulus.execution in {None, one}), None)
+        if name is None:
+            self.refuse("not-awaited", "no such tool runs")
+            return
+        _, hear = self.executions.pop(name)
+        hear(what, value)
+
+    # ---- the log and the history ----
+
+    def log(self, kind, /, **fields):
+        self.events.append({"type": kind} | {name: value for name, value in fields.items() if value is not None})
+
+    def accept(self, message):
+        """Log the user's message."""
+        self.log("user-message", id=message.id, text=message.text, delivery=message.delivery)
+
+    def say(self, item, request):
+        """Log an item of the model, and keep it."""
+        if isinstance(item, ToolCall):
+            fields = {"kind": "tool-call", "callId": item.call_id, "tool": item.tool, "arguments": item.arguments}
+        else:
+            fields = {"kind": "assistant" if isinstance(item, Text) else "reasoning", "text": item.text}
+        self.log("agent-output", responseId=request, **fields)
+        self.history.append(said(item))
+
+    def answer(self, call_id, output, *, failed=False, synthetic=False):
+        """Log a tool's result, and keep it. One that no tool gave is a failure, and synthetic."""
+        flags = {"isError": failed or synthetic or None, "synthetic": synthetic or None}
+        self.log("tool-result", callId=call_id, output=output, **flags)
+        self.history.append(result(call_id, output, failed=failed or synthetic))
+
+    def answer_open(self, why):
+        """Give each call of the history that has no result a synthetic one."""
+        for call_id in unanswered(self.history):
+            self.answer(call_id, f"not executed: {why}", synthetic=True)
+
+    def stop(self, reason, detail=None):
+        """Log the run's end."""
+        self.log("run-stop", reason=reason, detail=detail)
+
+
+class Driven(Target):
+    """A runtime of the museum as what ``verify`` drives."""
+
+    def __init__(self, runtime, hash_seed=0):
+        self.runtime, self.declares = runtime, runtime.declares
+        super().__init__(without=[name for name in CAPABILITIES if name not in runtime.can], hash_seed=hash_seed)
+
+    def again(self, hash_seed):
+        return Driven(self.runtime, hash_seed)
+
+    def reset(self, options=ResetOptions()):  # noqa: B008 - it is frozen
+        self.session = self.runtime(options)
+        return self.session.settle()
+
+    def apply(self, stimulus):
+        return self.session.settle(stimulus)
+
+
+def asked(message):
+    """A user's message, as the model is shown it."""
+    return Shown(role="user", text=message.text, ids=(message.id,))
+
+
+def said(item):
+    """An item of the model, as it is shown again."""
+    if isinstance(item, ToolCall):
+        return Shown(role="assistant", call_id=item.call_id, tool=item.tool)
+    return Shown(role="assistant", text=item.text)
+
+
+def result(call_id, output, *, failed=False):
+    """A tool's result, as the model is shown it."""
+    text = output if isinstance(output, str) else json.dumps(output)
+    return Shown(role="tool", call_id=call_id, text=text, is_error=failed or None)
+
+
+def unanswered(history):
+    """The ids of the calls in *history* that have no result there."""
+    answered = {entry.call_id for entry in history if entry.role == "tool"}
+    called = [entry.call_id for entry in history if entry.role == "assistant" and entry.call_id is not None]
+    return [name for name in called if name not in answered]

@@ -1,0 +1,198 @@
+"""Coroutines on the plumbing, without an event loop: what is ready runs until nothing is, and that is quiet.
+
+A task whose exception nobody awaits is silent, as a promise is.
+"""
+
+from collections import deque
+
+from turncheck.model.core.stimuli import ToolCall
+
+from .plumbing import Host
+
+
+class Rejected(Exception):  # noqa: N818 - what rejects a promise
+    """What a run can end with."""
+
+
+class Aborted(Rejected):
+    """The user aborted."""
+
+
+class ModelError(Rejected):
+    """The model failed: ``failure`` is retryable, fatal or stream."""
+
+    def __init__(self, failure):
+        super().__init__(f"the model failed: {failure}")
+        self.failure = failure
+
+
+class ToolError(Rejected):
+    """The tool failed."""
+
+
+class Signal:
+    """An abort signal: set once, and then for ever."""
+
+    def __init__(self):
+        self.aborted, self.listeners = False, []
+
+    def abort(self):
+        """Set it, and tell who listens."""
+        if not self.aborted:
+            self.aborted = True
+            for listener in self.listeners:
+                listener()
+
+    def on_abort(self, listener):
+        """Call *listener* when it is set, at once where it is."""
+        if self.aborted:
+            listener()
+        self.listeners.append(listener)
+
+    def check(self):
+        """Raise Aborted where it is set."""
+        if self.aborted:
+            raise Aborted
+
+
+class Future:
+    """What will be there."""
+
+    def __init__(self, ready):
+        self.ready, self.waiters = ready, []
+        self.done, self.value, self.error = False, None, None
+
+    def settle(self, value=None, error=None):
+        """It is there, or it never will be; only the first time counts."""
+        if not self.done:
+            self.done, self.value, self.error = True, value, error
+            self.ready.extend(self.waiters)
+
+    def __await__(self):
+        while not self.done:
+            yield self
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+class Task(Future):
+    """A coroutine that runs by itself."""
+
+    def __init__(self, ready, coroutine):
+        super().__init__(ready)
+        self.coroutine, self.thrown = coroutine, None
+        ready.append(self.go_on)
+
+    def cancel(self):
+        """Raise Aborted where it waits."""
+        self.thrown = Aborted()
+        self.ready.append(self.go_on)
+
+    def go_on(self):
+        if self.done:
+            return
+        thrown, self.thrown = self.thrown, None
+        try:
+            awaited = self.coroutine.send(None) if thrown is None else self.coroutine.throw(thrown)
+        except StopIteration as end:
+            self.settle(end.value)
+        except Rejected as error:
+            self.settle(error=error)
+        else:
+            awaited.waiters.append(self.go_on)
+
+
+class Stream:
+    """The items of a response, as they come; raises ModelError, or Aborted. ``id`` names the request."""
+
+    def __init__(self, host, shown, signal):
+        self.host, self.items, self.over, self.error = host, deque(), False, None
+        self.arrived = Future(host.ready)
+        self.id = host.ask(self.hear, shown)
+        if signal is not None:
+            signal.on_abort(self.abort)
+
+    def hear(self, what, value):
+        if what == "item":
+            self.items.append(value)
+        else:
+            self.over, self.error = True, ModelError(value) if what == "fail" else None
+        arrived, self.arrived = self.arrived, Future(self.host.ready)
+        arrived.settle()
+
+    def abort(self):
+        if not self.over:
+            self.host.close_request(self.id)
+            self.over, self.error = True, Aborted()
+            self.arrived.settle()
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        while not self.items and not self.over:
+            try:
+                await self.arrived
+            except Aborted:
+                self.host.close_request(self.id)
+                raise
+        if self.items:
+            return self.items.popleft()
+        if self.error is not None:
+            raise self.error
+        raise StopAsyncIteration
+
+
+class Coroutines(Host):
+    """A runtime whose run is a coroutine."""
+
+    def spawn(self, coroutine):
+        """Run *coroutine* by itself."""
+        return Task(self.ready, coroutine)
+
+    async def gather(self, tasks):
+        """What each of *tasks* gives, in their order; raises the first error at once."""
+        over = Future(self.ready)
+
+        async def watch(task):
+            try:
+                await task
+            except Rejected as error:
+                over.settle(error=error)
+            if all(one.done for one in tasks):
+                over.settle()
+
+        for task in tasks:
+            self.spawn(watch(task))
+        await over
+        return [task.value for task in tasks]
+
+    def stream(self, shown=None, signal=None):
+        """Ask the model, and read its items."""
+        return Stream(self, shown, signal)
+
+    async def respond(self, signal=None, shown=None):
+        """Ask the model; log and keep each item as it comes. The calls of the response."""
+        response, calls = self.stream(shown, signal), []
+        async for item in response:
+            self.say(item, response.id)
+            if isinstance(item, ToolCall):
+                calls.append(item)
+        return calls
+
+    async def execute(self, call, signal=None, arguments=None):
+        """What the tool returns; raises ToolError, or Aborted."""
+        future = Future(self.ready)
+
+        def hear(what, value):
+            future.settle(value, ToolError(value) if what == "fail" else None)
+
+        name = self.run_tool(call, hear, arguments)
+        if signal is not None:
+            signal.on_abort(lambda: future.settle(error=Aborted()))
+        try:
+            return await future
+        except Aborted:
+            self.cancel_tool(name)
+            raise

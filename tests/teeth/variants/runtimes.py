@@ -1,0 +1,549 @@
+"""Runtimes that conform, each in another way; the docstring says what it does, and the clause that allows it."""
+
+# mypy: disable-error-code="misc, call-arg"
+import json
+from itertools import count
+from typing import Any, ClassVar
+
+from msgspec.structs import replace
+from runtimes.right import BACKOFF, Right
+
+from turncheck.model.core.stimuli import ModelAwaited, Shown, Text, ToolCall
+
+# ---- what is logged ----
+
+
+class ExplicitNulls(Right):
+    """Optional fields are there, and null (RC-D5: null counts as absent)."""
+
+    OPTIONAL: ClassVar = {
+        "user-message": ("delivery", "content"),
+        "agent-output": ("responseId", "sessionId"),
+        "tool-result": ("isError", "synthetic", "timestamp"),
+        "run-stop": ("detail", "seq"),
+    }
+
+    def log(self, kind, /, **fields):
+        super().log(kind, **fields)
+        for name in self.OPTIONAL.get(kind, ()):
+            self.events[-1].setdefault(name, None)
+
+
+class UnknownFields(Right):
+    """Every event has fields that the log does not know, a time and a number that never come again (RC, RC-D5)."""
+
+    time = count()
+
+    def log(self, kind, /, **fields):
+        own = {"model": "m", "usage": {"inputTokens": 5}, "reason_": "error", "callid": 5, "parts": [None]}
+        super().log(kind, **{"timestamp": next(self.time), "seq": str(next(self.time)), **own, **fields})
+
+
+class NativeEvents(Right):
+    """Events of its own stand before and after each of the log's, at the reset, after a refusal (PROTOCOL: native)."""
+
+    def reset(self, *options):
+        super().reset(*options)
+        self.events.append({"type": "native", "event": "session_start"})
+        return self.step()
+
+    def log(self, kind, /, **fields):
+        like = {"type": "native", "kind": "tool-call", "callId": 5, "reason": "completed", "text": ["run-stop"]}
+        self.events.append(like)
+        super().log(kind, **fields)
+        self.events.append({"type": "native", "event": {"type": kind}, "sessionId": None, "delivery": "steer"})
+
+    def refuse(self, *args):
+        super().refuse(*args)
+        self.events.append({"type": "native", "event": "refused"})
+
+
+class Faults(Right):
+    """What goes wrong is told as a fault too, also when the run has ended (PROTOCOL: an observation)."""
+
+    def stop(self, reason, detail=None):
+        super().stop(reason, detail)
+        if reason == "error":
+            self.log("fault", message=detail)
+
+
+class ContentParts(Right):
+    """A message is logged as a list of parts, with an image among them (RC: exactly one of text and content)."""
+
+    def log(self, kind, /, **fields):
+        text = fields.pop("text", None) if kind == "user-message" else None
+        if text is not None:
+            fields["content"] = [{"type": "text", "text": text}, {"type": "image", "ref": "a.png"}, 5]
+        super().log(kind, **fields)
+
+
+class SaysTheDelivery(Right, busy="steer", whileActive="followUp"):
+    """What it made of a message stands in the log, where its policy for others says otherwise (RC-3.2)."""
+
+    def log(self, kind, /, **fields):
+        if kind == "user-message" and self.active:
+            fields["delivery"] = fields.get("delivery") or "steer"
+        super().log(kind, **fields)
+
+
+class SaysTheSession(Right):
+    """Every event names the session (RC: each may)."""
+
+    def log(self, kind, /, **fields):
+        super().log(kind, sessionId="main", **fields)
+
+
+class InfersEnds(Right):
+    """The adapter says how runs end, since the runtime does not (PROTOCOL: source adapter)."""
+
+    def log(self, kind, /, **fields):
+        super().log(kind, **fields | ({"source": "adapter"} if kind == "run-stop" else {}))
+
+
+class StopsHaveDetails(Right):
+    """Every stop has a detail, whatever its reason, and says control words in it (RC: detail)."""
+
+    def stop(self, reason, detail=None):
+        super().stop(reason, detail or "end_turn, not an error: completed")
+
+
+# ---- ids ----
+
+
+class Renamed(Right):
+    """Renames the ids that it chooses: of requests and of executions."""
+
+    def other(self, name):
+        raise NotImplementedError
+
+    def awaiting(self):
+        for one in super().awaiting():
+            if isinstance(one, ModelAwaited):
+                yield replace(one, request_id=self.other(one.request_id))
+            elif hasattr(one, "execution"):
+                yield replace(one, execution=self.other(one.execution))
+            else:
+                yield one
+
+    def take(self, stimulus):
+        names = {self.other(name): name for name in (*self.late, self.request, *self.executions()) if name}
+        for field in ("request_id", "execution"):
+            if getattr(stimulus, field, None) is not None:
+                stimulus = replace(stimulus, **{field: names.get(getattr(stimulus, field), "gone")})
+        super().take(stimulus)
+
+    def executions(self):
+        return [one.execution for one in (*self.cancelled, *self.running)]
+
+    def log(self, kind, /, **fields):
+        for field in ("requestId", "responseId"):
+            if fields.get(field) is not None:
+                fields[field] = self.other(fields[field])
+        super().log(kind, **fields)
+
+
+class LongIds(Renamed):
+    """Ids of four thousand characters (X-8)."""
+
+    def other(self, name):
+        return f"{name}-" + 1000 * "long"
+
+
+class ForeignIds(Renamed):
+    """Ids in other scripts, with blanks, quotes and line ends (X-8)."""
+
+    def other(self, name):
+        return f"№ {name}\n\"'\\\u2028\u200d😀"
+
+
+class ControlIds(Renamed):
+    """Ids that read like the log's own words (X-8)."""
+
+    WORDS = ("run-stop", "null", "0", "tool-call", "constructor", "__proto__", "completed", "{}", "-1", "None")
+
+    def other(self, name):
+        number = int(name[1:])
+        return self.WORDS[number] if number < len(self.WORDS) else f"run-stop {number}"
+
+
+class Uuids(Renamed):
+    """Ids as a hash makes them: neither their order nor their length says anything (X-8)."""
+
+    def other(self, name):
+        return f"{hash_of(name):032x}"
+
+
+def hash_of(name):
+    """The same in every process."""
+    return int.from_bytes(name.encode(), "big") * 0x9E3779B97F4A7C15F39CC0605CEDC835 % 2**128
+
+
+class FirstIdIsEmpty(Renamed):
+    """The first request's and execution's id is the empty string (RC-D5: ids are strings)."""
+
+    def other(self, name):
+        return "" if name[1:] == "1" else name
+
+
+class IdsBeginAnewInEachRun(Right):
+    """Requests and executions are numbered from one in each run (RC-D3: a round is within one cycle)."""
+
+    def start(self, root):
+        self.asked = self.executed = 0
+        super().start(root)
+
+
+# ---- what the model is shown ----
+
+
+class ShowsTextsAlone(Right):
+    """What the model is shown has no message ids: texts are unique (PROTOCOL: ids or text)."""
+
+    def shown(self):
+        return [replace(one, ids=()) for one in super().shown()]
+
+
+class ShowsIdsAlone(Right):
+    """Messages that the model is shown have ids and no texts (PROTOCOL: ids or text)."""
+
+    def shown(self):
+        return [replace(one, text=None) if one.role == "user" else one for one in super().shown()]
+
+
+class JoinsMessages(Right):
+    """Messages that stand together are shown as one, with the ids of all (PROTOCOL: ids of the messages shown)."""
+
+    def shown(self):
+        found: list[Shown] = []
+        for one in super().shown():
+            if found and one.role == found[-1].role == "user":
+                last = found.pop()
+                one = replace(last, text=f"{last.text}\n\n{one.text}", ids=(*last.ids, *one.ids))  # noqa: PLW2901
+            found.append(one)
+        return found
+
+
+class JoinsTexts(Right):
+    """Texts of the model that stand together are shown as one (PROTOCOL: whatever the framework's providers make)."""
+
+    def shown(self):
+        found: list[Shown] = []
+        for one in super().shown():
+            if found and one.role == found[-1].role == "assistant" and one.call_id is found[-1].call_id is None:
+                one = replace(one, text=f"{found.pop().text}{one.text}")  # noqa: PLW2901
+            found.append(one)
+        return found
+
+
+class SystemEntries(Right):
+    """A prompt stands before the rest, and a reminder after each result (PROTOCOL: system is what nobody else said)."""
+
+    def shown(self):
+        found = [Shown(role="system", text="You are an agent. [cancelled]")]
+        for one in super().shown():
+            found.append(one)
+            if one.role == "tool":
+                found.append(Shown(role="system", text="Remember: run-stop"))
+        return found
+
+
+class PromptThatChanges(Right):
+    """The system prompt counts the requests: it is nobody's message, and may change (PROTOCOL: system)."""
+
+    def shown(self):
+        return [Shown(role="system", text=f"This is request {self.asked}."), *super().shown()]
+
+
+class ShowsResultsInCallOrder(Right, tools="parallel"):
+    """Results are logged as they come, and shown to the model in the order of the calls (X-6, BED-004d)."""
+
+    def shown(self):
+        calls = [one.call_id for one in self.history if one.role == "assistant" and one.call_id is not None]
+        found: list[Shown] = []
+        for one in super().shown():
+            place = len(found)
+            while one.role == "tool" and place and found[place - 1].role == "tool":
+                if calls.index(found[place - 1].call_id) < calls.index(one.call_id):
+                    break
+                place -= 1
+            found.insert(place, one)
+        return found
+
+
+class ForgetsAbortedResponses(Right):
+    """What a response had said when it was aborted is logged, and not shown again (BED-005c allows to drop it)."""
+
+    def ask(self):
+        self.read_steers()
+        self.before = len(self.history)
+        super().ask()
+
+    def interrupt(self):
+        if self.amid:
+            kept = [one for one in self.history[self.before :] if one.role == "user"]
+            self.history[self.before :] = kept
+            self.forgotten = frozenset(self.open)
+        super().interrupt()
+
+    def abort(self):
+        self.amid = self.request is not None
+        super().abort()
+
+    forgotten: frozenset[str] = frozenset()
+
+    def result(self, name, output, **flags):
+        super().result(name, output, **flags)
+        if name in self.forgotten:
+            self.history.pop()
+            self.forgotten = self.forgotten - {name}
+
+
+class Compacts(Right, machine="engine", maxHistoryMessages=6):
+    """A history of more than six messages is compacted when a run begins, cut before a user's message (RS-3.1)."""
+
+    bound_of_history = 6
+    instead: ClassVar[tuple[Shown, ...]] = (Shown(role="assistant", text="[summary] They spoke of colours."),)
+
+    def read(self, message):
+        super().read(message)
+        cuts = [place for place, one in enumerate(self.history) if place and one.role == "user"]
+        if not self.active and len(self.history) > self.bound_of_history and cuts:
+            self.history[: self.cut(cuts)] = self.instead
+
+    def cut(self, places):
+        return places[-1]
+
+
+class CompactsLittle(Compacts, machine="engine", maxHistoryMessages=6):
+    """It compacts as little as it may (RS-3.1)."""
+
+    def cut(self, places):
+        return places[0]
+
+
+class DropsOldHistory(Compacts, machine="engine", maxHistoryMessages=6):
+    """Without a compactor, what is too old is dropped, results with their calls (RS-3.2)."""
+
+    instead = ()
+
+
+# ---- messages ----
+
+
+class OneSteerARequest(Right):
+    """Of several steers each waits for a request of its own (RUNTIMES: pi; RC-4.2)."""
+
+    over = False
+
+    def read_steers(self):
+        while self.steers:
+            self.read(self.steers.popleft())
+            if not self.over:
+                return
+
+    def stop(self, reason, detail=None):
+        self.over = True
+        super().stop(reason, detail)
+
+    def start(self, root):
+        self.over = False
+        super().start(root)
+
+
+class TakesAllFollowUpsAtOnce(Right):
+    """All that wait are taken in one input; the adapter makes the boundaries explicit (RC-D7)."""
+
+    def after(self, fate):
+        while fate == "promote" and len(self.queue) > 1:
+            self.read(self.queue.popleft())
+            super().log("run-stop", reason="completed", source="adapter")
+        super().after(fate)
+
+    def log(self, kind, /, **fields):
+        if kind == "run-stop" and fields["reason"] == "completed" and self.queue:
+            fields["source"] = "adapter"
+        super().log(kind, **fields)
+
+
+class RefusesIdleAborts(Right):
+    """An abort while idle is refused, and has no effect (BED-D3)."""
+
+    def abort(self):
+        if not self.active:
+            self.refuse("rejected", "nothing to abort")
+        super().abort()
+
+
+# ---- the model ----
+
+
+class RetriesStreams(Right, retries=2):
+    """A stream that broke off is retried as a failure before it is (BED-006a)."""
+
+    def fail(self, failure):
+        super().fail("retryable" if failure == "stream" else failure)
+
+
+class BacksOff(Right, retries=3):
+    """Each retry waits twice as long as the one before (BED-D1)."""
+
+    def retry(self):
+        super().retry()
+        if self.timer is not None:  # type: ignore[has-type]
+            self.timer = BACKOFF * 2 ** (self.attempts - 1)
+
+
+class RetriesAtOnce(Right, retries=3):
+    """A retry waits for no clock (BED-D1: the cap of the delay is declared)."""
+
+    def retry(self):
+        self.ask()
+
+
+class EmptyResponseFails(Right):
+    """A model that ends without a reply has failed the run (TM-D3: report_missing)."""
+
+    def reset(self, *options):
+        self.spoke = False
+        return super().reset(*options)
+
+    def ask(self):
+        self.spoke = False
+        super().ask()
+
+    def output(self, item):
+        self.spoke = self.spoke or isinstance(item, Text | ToolCall)
+        super().output(item)
+
+    def respond(self):
+        if self.spoke or self.steers:
+            super().respond()
+        else:
+            self.stop("error", "report_missing")
+
+
+class LastRequestOffersNoTools(Right):
+    """The last request that the bound permits is for a summary: it offers no tools (PROTOCOL: limits)."""
+
+    def awaiting(self):
+        for one in super().awaiting():
+            last = isinstance(one, ModelAwaited) and one.request_id == self.request and self.rounds == self.bound()
+            yield replace(one, tools=False) if last else one
+
+
+# ---- tools ----
+
+
+class ResultsInCallOrder(Right, tools="parallel"):
+    """Side by side, a result that is early is logged when those of the calls before it are (X-7: order kept)."""
+
+    held: ClassVar[dict[str, Any]] = {}
+
+    def start(self, root):
+        self.held = {}
+        super().start(root)
+
+    def result(self, name, output, **flags):
+        self.held[name] = (output, flags)
+        while self.open and (first := next(iter(self.open))) in self.held:
+            known, its_flags = self.held.pop(first)
+            super().result(first, known, **its_flags)
+
+    def skip(self, name, why):
+        if name in self.held:
+            known, its_flags = self.held.pop(name)
+            super().result(name, known, **its_flags)
+        else:
+            super().skip(name, why)
+
+
+class WrapsResults(Right):
+    """A result is a structure of the runtime's own, with the tool's output in it (RC-D5: output is any JSON)."""
+
+    def result(self, name, output, **flags):
+        super().result(name, {"content": [{"type": "text", "text": output}], "details": None}, **flags)
+
+
+class StructuredFailures(Right):
+    """A failed tool's result has a class and a message (TM-4.2)."""
+
+    def result(self, name, output, **flags):
+        if flags.get("isError"):
+            output = {"error": "tool_runtime_error", "message": output}
+        super().result(name, output, **flags)
+
+
+class FailuresInWords(Right):
+    """A failed tool's result says so in its text, and has no flag (BED-004e: a result like others)."""
+
+    def tool(self, stimulus, output, **flags):
+        super().tool(stimulus, f"Error: {output}" if flags else output)
+
+
+class MalformedCallsAreNoCalls(Right):
+    """A call whose arguments cannot be read is told to the model as a format error, and logged as no call (TM-4.1)."""
+
+    def call(self, call):
+        try:
+            broken = isinstance(call.arguments, str) and not isinstance(json.loads(call.arguments), dict)
+        except ValueError:
+            broken = True
+        if not broken:
+            super().call(call)
+            return
+        self.log("native", event="format error")
+        self.history.append(Shown(role="system", text="Your call could not be read."))
+        self.again_ = True
+
+    def ask(self):
+        self.again_ = False
+        super().ask()
+
+    def respond(self):
+        if self.again_ and not self.open and self.profile.machine != "conversation":
+            self.request, self.attempts = None, 0
+            self.ask()
+        else:
+            super().respond()
+
+
+class ExecutesAsItStreams(Right, machine="engine"):
+    """A call runs as soon as it has come and none runs, before the response is whole (RS-4.3)."""
+
+    def call(self, call):
+        before = set(self.open)
+        super().call(call)
+        self.came = True
+        self.pending.extend(one for name, one in self.open.items() if name not in before)
+        self.begin_some()
+
+    def ask(self):
+        self.came = False
+        super().ask()
+
+    def begin_some(self):
+        while self.pending and not self.running:
+            self.begin(self.pending.popleft())
+
+    def execute(self):
+        if self.request is not None:
+            self.begin_some()
+        else:
+            super().execute()
+
+    def respond(self):
+        self.request, self.attempts = None, 0
+        if self.open:
+            self.execute()
+        elif self.came or self.steers:
+            self.ask()
+        else:
+            self.stop("completed")
+
+    def fail(self, failure):
+        self.running.clear()
+        super().fail(failure)
+
+
+ONE_WAY = {"SaysTheDelivery", "ExecutesAsItStreams", "ResultsInCallOrder", "ShowsResultsInCallOrder"}
+"""Those that are what they are under their own policies alone."""

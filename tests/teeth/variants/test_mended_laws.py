@@ -1,0 +1,96 @@
+"""Laws that once alarmed at a variant, and were mended: they still find what is wrong there."""
+
+# mypy: disable-error-code="misc, call-arg"
+import pytest
+from runtimes.wrong import ForgetsWhatItSaid, RetriesForEver, RoundPerItem, TwoResponsesAreOneRound
+
+from turncheck.conformance.laws.registry import selected
+from turncheck.conformance.verify.verifying_runs import verify_runtime
+from variants.runtimes import Compacts, IdsBeginAnewInEachRun
+
+
+def found(runtime, law, words=20):
+    result, _ = verify_runtime(runtime, selected(["runtime"], [law]), words=words, hash_seed=1, fail_fast=True)
+    return result.laws[0].verdict
+
+
+class ForgetsAnew(IdsBeginAnewInEachRun, ForgetsWhatItSaid):
+    """What it said is not shown again, and each run numbers its requests from one."""
+
+
+class RoundsAnew(IdsBeginAnewInEachRun, RoundPerItem):
+    """A response is several rounds."""
+
+
+class OneRoundAnew(IdsBeginAnewInEachRun, TwoResponsesAreOneRound):
+    """Two responses of a run are one round."""
+
+
+class RetriesAnew(IdsBeginAnewInEachRun, RetriesForEver):
+    """A retry too many."""
+
+
+@pytest.mark.parametrize(
+    ("runtime", "law"),
+    [
+        (ForgetsAnew, "input-loses-nothing"),
+        (RoundsAnew, "response-is-one-round"),
+        (OneRoundAnew, "response-is-one-round"),
+        (RetriesAnew, "model-failure-survived"),
+    ],
+)
+def test_a_fault_is_found_where_ids_begin_anew_in_each_run(runtime, law):
+    assert found(runtime(), law) == "fail"
+
+
+class LosesTheMiddle(Compacts, machine="engine", maxHistoryMessages=6):
+    """What it leaves out of a long history is not its beginning."""
+
+    def read(self, message):
+        super(Compacts, self).read(message)
+        if not self.active and len(self.history) > 6:
+            del self.history[1:3]
+
+
+class CompactsTooEarly(Compacts, machine="engine", maxHistoryMessages=100):
+    """It compacts a history that is far from its bound."""
+
+    def read(self, message):
+        super(Compacts, self).read(message)
+        if not self.active and len(self.history) > 2:
+            self.history[:-1] = self.instead
+
+
+class CutsAmidARun(Compacts, machine="engine", maxHistoryMessages=6):
+    """What it keeps does not begin with a user's message."""
+
+    instead = ()
+
+    def cut(self, places):
+        return places[-1] - 1
+
+
+class SummaryOfNothing(Compacts, machine="engine", maxHistoryMessages=6):
+    """The summary stands amid the history, where the model never said it."""
+
+    def read(self, message):
+        super(Compacts, self).read(message)
+        if not self.active:
+            self.history[1:1] = self.instead
+
+
+@pytest.mark.parametrize("runtime", [LosesTheMiddle, CompactsTooEarly, CutsAmidARun])
+def test_a_bound_on_the_history_excuses_nothing_but_a_prefix_beyond_it(runtime):
+    assert found(runtime(), "input-loses-nothing", words=60) == "fail"
+
+
+def test_a_summary_stands_first():
+    assert found(SummaryOfNothing(), "input-not-invented") == "fail"
+
+
+class DeclaresNoBound(Compacts):
+    """It compacts, and does not say so."""
+
+
+def test_who_declares_no_bound_loses_nothing():
+    assert found(DeclaresNoBound(), "input-loses-nothing") == "fail"
