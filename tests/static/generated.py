@@ -9,7 +9,6 @@ import msgspec
 from turncheck.conformance.cli.group import main
 from turncheck.conformance.report.counterexample_diagram import picture
 from turncheck.conformance.report.lessons import Lesson
-from turncheck.conformance.report.matrix import Matrix, to_markdown
 from turncheck.conformance.schemas.json_schemas import FOLDER, schemas, text
 from turncheck.conformance.verify.results import WordCounterexample
 from turncheck.model.codegen.generate import LOOP, generate
@@ -23,17 +22,8 @@ from static.mutants import PAGE as MUTANTS
 from static.mutants import page as mutants_page
 
 ROOT = Path(__file__).parents[2]
-README, MATRIX = ROOT / "README.md", ROOT / "docs" / "matrix" / "matrix.json"
 FAILURE = ROOT / "docs" / "matrix" / "counterexamples" / "pi-0-87-1.calls-answered.json"
-"""The failure that the readme shows: a call that its run never answers."""
-BEGIN, END = "<!-- matrix -->\n", "<!-- /matrix -->\n"
-
-
-def with_table(readme: str, matrix: bytes) -> str:
-    """The readme with the table of the last matrix between its marks."""
-    before, _, rest = readme.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return before + BEGIN + to_markdown(msgspec.json.decode(matrix, type=Matrix)) + END + after
+"""The failure that the README shows: a call that its run never answers."""
 
 
 def failure(counterexample: bytes) -> str:
@@ -46,7 +36,6 @@ def failure(counterexample: bytes) -> str:
 def run() -> None:
     """Compare, or write; exits 1 where something drifted."""
     wanted = {LOOP: generate(), **{FOLDER / name: text(schema) for name, schema in schemas().items()}}
-    wanted[README] = with_table(README.read_text(encoding="utf-8"), MATRIX.read_bytes())
     wanted[ROOT / "docs" / "museum.md"] = page(recorded())
     wanted[MUTANTS] = mutants_page()
     wanted[ROOT / "docs" / "pictures" / "failure.svg"] = failure(FAILURE.read_bytes())
