@@ -1,5 +1,5 @@
-"""N-complete test suites: W, Wp and HSI from a minimal Mealy machine, applied to a target.
+"""N-complete test suites against a target: every fault within the guarantee is found.
 
-In comes the reference's machine; out go words, and the guarantee that passing them gives.
-Begin with ``reference``, then ``run``; the construction itself is ``model.automata.suites``.
+In come a target and the reference whose machine it is held to; out go a verdict per law and the guarantee.
+Begin with ``reference``, then ``run``; ``model.automata.suites`` makes the words.
 """

@@ -371,7 +371,7 @@ def test_loading_the_plugin_imports_nothing_of_ours_but_itself(pytester):
     pytester.makepyfile("def test_nothing(): pass")
     lines = pytester.runpytest_subprocess("-p", "no:benchmark", "-p", "no:hypothesispytest", "-s").outlines
     assert [line for line in lines if line.startswith(("loaded", "heavy"))] == [
-        "loaded turncheck.conformance turncheck.conformance.pytest_plugin",
+        "loaded turncheck.conformance turncheck.conformance.pytest_plugin turncheck.model turncheck.model.renamed",
         "heavy",
     ]
 

@@ -858,7 +858,7 @@ class IdsDecide(Right):
 # ---- what shows only after a while ----
 
 
-class DelayedMutant(Right):
+class Late(Right):
     """A count of what happened since the reset."""
 
     def reset(self, *options):
@@ -870,14 +870,14 @@ class DelayedMutant(Right):
         super().start(root)
 
 
-class LastInFirstOutAfterThreeRuns(DelayedMutant):
+class LastInFirstOutAfterThreeRuns(Late):
     """From the fourth run on the youngest message that waits is served first."""
 
     def next_waiting(self):
         return self.queue.pop() if self.runs >= 3 else self.queue.popleft()
 
 
-class FourthSteerIsLost(DelayedMutant):
+class FourthSteerIsLost(Late):
     """Three steers are kept."""
 
     def keep_steer(self, message):
@@ -886,7 +886,7 @@ class FourthSteerIsLost(DelayedMutant):
             super().keep_steer(message)
 
 
-class FourthWaitingIsLost(DelayedMutant):
+class FourthWaitingIsLost(Late):
     """The queue has three places."""
 
     def enqueue(self, message):
@@ -894,7 +894,7 @@ class FourthWaitingIsLost(DelayedMutant):
             super().enqueue(message)
 
 
-class SecondAbortIsIgnored(DelayedMutant):
+class SecondAbortIsIgnored(Late):
     """The signal is set once."""
 
     def abort(self):
@@ -903,7 +903,7 @@ class SecondAbortIsIgnored(DelayedMutant):
             super().abort()
 
 
-class SecondAbortLosesTheQueue(DelayedMutant):
+class SecondAbortLosesTheQueue(Late):
     """The second abort throws away what waits."""
 
     def interrupt(self):
@@ -913,7 +913,7 @@ class SecondAbortLosesTheQueue(DelayedMutant):
         super().interrupt()
 
 
-class ThirdFailureCompletes(DelayedMutant):
+class ThirdFailureCompletes(Late):
     """The third failure is not noticed."""
 
     def fail(self, failure):
@@ -924,7 +924,7 @@ class ThirdFailureCompletes(DelayedMutant):
             super().fail(failure)
 
 
-class EighthItemIsLost(DelayedMutant):
+class EighthItemIsLost(Late):
     """The eighth text is not logged."""
 
     def log_output(self, **fields):
@@ -933,7 +933,7 @@ class EighthItemIsLost(DelayedMutant):
             super().log_output(**fields)
 
 
-class FourthResultIsLost(DelayedMutant):
+class FourthResultIsLost(Late):
     """The fourth result is not logged."""
 
     def log(self, kind, /, **fields):
@@ -942,14 +942,14 @@ class FourthResultIsLost(DelayedMutant):
             super().log(kind, **fields)
 
 
-class HistoryHasTenPlaces(DelayedMutant):
+class HistoryHasTenPlaces(Late):
     """What was said long ago is not shown any more, in the middle of a run."""
 
     def shown(self):
         return super().shown()[-10:]
 
 
-class FifthRunEndsTwice(DelayedMutant):
+class FifthRunEndsTwice(Late):
     """The fifth run says twice that it is over."""
 
     def log(self, kind, /, **fields):
@@ -958,7 +958,7 @@ class FifthRunEndsTwice(DelayedMutant):
             super().log(kind, **fields)
 
 
-class ThirdCallOfAResponseIsForgotten(DelayedMutant):
+class ThirdCallOfAResponseIsForgotten(Late):
     """Two calls of a response are executed."""
 
     def respond(self):

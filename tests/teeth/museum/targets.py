@@ -1,6 +1,6 @@
 """The projectors of the museum as ``python:`` targets; with ``mended__`` before the name, mended.
 
-``PYTHONPATH=tests turncheck verify python:museum.targets:slicc__results_by_name``
+``PYTHONPATH=tests:tests/teeth turncheck verify python:museum.targets:slicc__results_by_name``
 """
 
 from typing import Any

@@ -1,5 +1,6 @@
 """The museum in short: fewer generated words than ``make museum`` takes, which is what the page is made of."""
 
+import os
 import re
 from pathlib import Path
 
@@ -19,7 +20,7 @@ THREAD = re.compile(r"[\w.-]+/[\w.-]+#[1-9]\d*")
 
 @pytest.fixture(autouse=True)
 def museum_importable(monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(FOLDER.parent))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, FOLDER.parents[:2])))
 
 
 @pytest.mark.parametrize("name", EXHIBITS)

@@ -145,7 +145,7 @@ class Turns(Alone):
         self.plain = not self.plain
 
 
-class CoreMonitor(Alone):
+class Beside(Alone):
     """A session with a name, and each of its events is followed by another session's: ``feed_sessions``."""
 
     name: str | None = "own"
@@ -174,7 +174,7 @@ class CoreMonitor(Alone):
         return super().projection()
 
 
-class Joined(CoreMonitor):
+class Joined(Beside):
     """A session without a name; amid the second batch another session's event takes a position of its own.
 
     ``feed`` begins and ``feed_sessions`` goes on. The positions behind are shifted, and told as they were.
