@@ -25,7 +25,7 @@ from turncheck.conformance.laws.registry import LAWS
 from turncheck.conformance.report.counterexample_diagram import picture
 from turncheck.conformance.report.lessons import Lesson, lessons, stories
 from turncheck.conformance.schemas.json_schemas import schemas, text
-from turncheck.model.clauses.catalogue import CLAUSES
+from turncheck.model.clauses import clause_text
 from turncheck.model.declaration.machine import EVERY, Machine, NativeRow
 from turncheck.model.machines.registry import MACHINES
 from turncheck.model.rendering.exchange import to_svg
@@ -93,10 +93,10 @@ def laws() -> Iterator[str]:
 def _law(law: Law) -> Iterator[str]:
     judged = JUDGED.get(law.subject, f"verify, on a {law.subject}")
     yield from (f"### {law.name}", "", f"**{sentence(law.says)}** {plain(stories().get(law.name, ''))}", "")
-    yield f"- Judged by {plain(judged)}; a {law.kind} law. Evidence: {plain(law.evidence)}."
+    yield f"- Judged by {plain(judged)}; a {law.kind} law, since {law.since}. Evidence: {plain(law.evidence)}."
     if law.needs:
         yield f"- Needs {', '.join(map(code, law.needs))}; skipped where that is not declared."
-    yield from (f"- {{term}}`{clause}`: {plain(CLAUSES[clause])}" for clause in law.clauses)
+    yield from (f"- {{term}}`{clause}`: {plain(clause_text(clause))}" for clause in law.clauses)
     yield ""
     if law.name in lessons():
         yield from _example(law.name, lessons()[law.name])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from turncheck.model.clauses.catalogue import CLAUSES, REVIEWED, WAYS, Way
+from turncheck.model.clauses import Way, catalogue
 from turncheck.model.machines.registry import MACHINES
 
 from .registry import LAWS
@@ -29,19 +29,19 @@ def traced(tests: Path | None = None) -> Sequence[Traced]:
     return [
         Traced(
             name=name,
-            says=says,
-            way=WAYS[name],
+            says=clause.says,
+            way=clause.judged,
             laws=tuple(law.name for law in LAWS.values() if name in law.clauses),
             rows=tuple(
                 f"{machine.name}.{event}"
                 for machine in MACHINES.values()
-                for event, clauses in machine.events.items()
-                if name in clauses
+                for event, stated in machine.events.items()
+                if name in stated
             ),
             tests=tuple(path.stem for path, text in sources if _names(text, name)),
-            reason=REVIEWED.get(name),
+            reason=clause.reason,
         )
-        for name, says in CLAUSES.items()
+        for name, clause in catalogue().items()
     ]
 
 

@@ -1,4 +1,4 @@
-"""Laws on a runtime: its tool calls and their results."""
+"""Laws on tool calls and their results."""
 
 import json
 from collections import Counter
@@ -7,14 +7,16 @@ from typing import Any
 from turncheck.model.core.events import ToolResult
 from turncheck.model.core.stimuli import ToolAwaited, ToolCall, ToolFail, ToolReturn
 
-from .law import WITNESS, Finding, Judgement
-from .projector_trace import calls_of
-from .run_ends import aborted
-from .runtime_trace import ObservedStep, Response, RuntimeTrace
+from ..law import WITNESS, Finding, Judgement
+from ..projector_trace import calls_of
+from ..runtime_trace import ObservedStep, Response, RuntimeTrace
+from .ends import aborted
+from .subject import run_law
 
 
+@run_law("X-6", "TM-D6", evidence="a run with a call that ended", needs=("tools",))
 def calls_answered(play: RuntimeTrace) -> Judgement:
-    """Every tool call has exactly one result before its run ends (X-6, TM-D6)."""
+    """Every tool call has exactly one result before its run ends."""
     if _repeated(play):
         return  # two calls of one id cannot be told apart: ids_never_mixed judges those words
     whole = {call.call_id for response in play.whole_responses() for call in _calls(response)}
@@ -28,8 +30,9 @@ def calls_answered(play: RuntimeTrace) -> Judgement:
             yield Finding(anomaly.at, f"a result too many: {anomaly.kind}", "one result a call", play.log[anomaly.at])
 
 
+@run_law("X-6", "BED-005c", evidence="a call of a response that was cut", needs=("tools",))
 def cut_calls_answered(play: RuntimeTrace) -> Judgement:
-    """A call of a response that was cut has its one result too, or it was never shown (X-6, BED-005c)."""
+    """A call of a response that was cut has its one result too, or it was never shown."""
     if _repeated(play):
         return
     whole = {call.call_id for response in play.whole_responses() for call in _calls(response)}
@@ -48,8 +51,9 @@ def cut_calls_answered(play: RuntimeTrace) -> Judgement:
                     yield Finding(call.at, "the run ended with this call, of a response that was cut, unanswered")
 
 
+@run_law("X-7", "BED-005k", evidence="a result before an abort or a failure", needs=("tools",))
 def results_survive(play: RuntimeTrace) -> Judgement:
-    """A result that a tool returned is logged, and survives an abort and a failure (X-7, BED-005k)."""
+    """A result that a tool returned is logged, and survives an abort and a failure."""
     if _repeated(play):
         return
     for name, ends in play.returned.items():
@@ -69,8 +73,9 @@ def results_survive(play: RuntimeTrace) -> Judgement:
                 )
 
 
+@run_law("X-7", "BED-005f", "BED-005g", evidence="a result", needs=("tools",))
 def results_not_invented(play: RuntimeTrace) -> Judgement:
-    """A result that no tool returned says so: it is an error, or synthetic (X-7, BED-005f, BED-005g)."""
+    """A result that no tool returned says so: it is an error, or synthetic."""
     ended: Counter[str] = Counter()
     for move in play.moves:
         stimulus = move.stimulus
@@ -89,8 +94,9 @@ def results_not_invented(play: RuntimeTrace) -> Judgement:
                 yield Finding(at, "a result that no tool returned is passed off as one", "isError", play.log[at])
 
 
+@run_law("BED-004e", "BED-004f", "RS-5.3", "TM-4.2", evidence="a tool's failure", needs=("tool-failure",))
 def tool_failure_survived(play: RuntimeTrace) -> Judgement:
-    """A tool's failure is a result like others, and the model deals with it (BED-004e, BED-004f, RS-5.3, TM-4.2)."""
+    """A tool's failure is a result like others, and the model deals with it."""
     for move in play.of(ToolFail):
         stimulus, cycle = move.stimulus, play.cycle_before(move)
         if not isinstance(stimulus, ToolFail) or cycle < 0 or aborted(play, move):
@@ -112,8 +118,9 @@ def tool_failure_survived(play: RuntimeTrace) -> Judgement:
             yield Finding(results[0], "a tool's failure is told as a success", "isError", play.log[results[0]])
 
 
+@run_law("TM-4.1", evidence="a call with malformed arguments", needs=("raw-arguments",))
 def malformed_never_executes(play: RuntimeTrace) -> Judgement:
-    """A call whose arguments are no JSON is never executed (TM-4.1).
+    """A call whose arguments are no JSON is never executed.
 
     An id can recur: then there are at most as many executions under it as calls with arguments that are JSON.
     """
@@ -132,8 +139,9 @@ def malformed_never_executes(play: RuntimeTrace) -> Judgement:
             yield Finding(max(move.end - 1, 0), f"{name} is executed, and its arguments are no JSON")
 
 
+@run_law("X-6", "RC-D4", evidence="a call id twice in a response", needs=("tools", "call-ids"))
 def ids_never_mixed(play: RuntimeTrace) -> Judgement:
-    """A repeated call id never gives two results under one call (X-6, RC-D4)."""
+    """A repeated call id never gives two results under one call."""
     for response in play.whole_responses():
         names = [call.call_id for call in _calls(response)]
         if len(names) != len(set(names)):
@@ -144,8 +152,16 @@ def ids_never_mixed(play: RuntimeTrace) -> Judgement:
                 yield Finding(anomaly.at, "two results under one call id in one run", 1, play.log[anomaly.at])
 
 
+@run_law(
+    "BED-003c",
+    "BED-003d",
+    "BED-004a",
+    "BED-004b",
+    evidence="two calls in one response",
+    needs=("tools", "policy tools"),
+)
 def tools_as_declared(play: RuntimeTrace) -> Judgement:
-    """Tools run one after the other, or side by side, as declared (BED-003c, BED-003d, BED-004a, BED-004b)."""
+    """Tools run one after the other, or side by side, as declared."""
     serial = play.policies.get("tools") == "serial"
     for response in play.whole_responses():
         calls = _calls(response)
