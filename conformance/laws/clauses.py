@@ -24,7 +24,7 @@ class Traced:
 
 
 def traced(tests: Path | None = None) -> Sequence[Traced]:
-    """Every clause in the catalogue's order; *tests* is the folder in which tests are looked for, None for none."""
+    """Every clause in the catalogue's order; *tests* is the folder of the tests, None where there is none."""
     sources = [] if tests is None else [(path, path.read_text("utf-8")) for path in sorted(tests.rglob("test_*.py"))]
     return [
         Traced(
@@ -46,7 +46,7 @@ def traced(tests: Path | None = None) -> Sequence[Traced]:
 
 
 def _names(text: str, clause: str) -> bool:
-    """Whether a test's text names the clause; ``BED-005a`` is not named by ``BED-005``, nor ``X-1`` by ``X-12``."""
+    """True for a test's text that names the clause: ``BED-005ab`` does not name ``BED-005a``, nor ``X-12`` ``X-1``."""
     place = text.find(clause)
     while place >= 0:
         after = text[place + len(clause) : place + len(clause) + 2]

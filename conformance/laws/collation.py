@@ -1,4 +1,8 @@
-"""Laws on a UI's collation: frames in, blocks out (EF-5 to EF-12). A whole flow of frames is the truth."""
+"""Laws on a UI's collation: frames in, blocks out (EF-5 to EF-12). A whole flow of frames is the truth.
+
+Judge a function that collates with ``law.judge(Collation(frames, function))``, for each ``law`` of
+``registry.selected(["collation"])``.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +34,7 @@ class Collation:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """What the UI shows of the frames."""
+        """The blocks that the UI shows of the frames."""
         return tuple(self.collate(self.frames))
 
     @cached_property
@@ -40,7 +44,7 @@ class Collation:
 
     @cached_property
     def results(self) -> Mapping[str, Any]:
-        """Call id → what its tool returned."""
+        """Call id → the result of its tool."""
         return {frame["id"]: frame["content"] for frame in self.frames if frame["type"] == "tool_call_result"}
 
     def block(self, iteration: int) -> Block | None:
@@ -48,7 +52,7 @@ class Collation:
         return next((block for block in self.blocks if block.iteration == iteration), None)
 
     def parts(self) -> Iterator[tuple[list[Frame], list[Frame]]]:
-        """The frames of each iteration: what the model said, and what its tools did."""
+        """The frames of each iteration: those of the model, and those of its tools."""
         said: list[Frame] = []
         used: list[Frame] = []
         for frame in self.frames:
@@ -104,7 +108,7 @@ def tools_on_their_response(collation: Collation) -> Judgement:
 
 @collation_law("EF-8", evidence="a flow of frames")
 def any_order_same_blocks(collation: Collation) -> Judgement:
-    """Whichever of delta, llm_response and message_complete comes first, the blocks are the same."""
+    """The blocks are the same in whatever order delta, llm_response and message_complete come."""
     for order in permutations(_TRIO):
         frames: list[Frame] = []
         for said, used in collation.parts():
@@ -190,7 +194,7 @@ def repeats_change_nothing(collation: Collation) -> Judgement:
 
 @collation_law("EF-D2", evidence="a flow of frames")
 def late_joiner_same_blocks(collation: Collation) -> Judgement:
-    """Who missed llm_request gets the same blocks."""
+    """A client that missed llm_request gets the same blocks."""
     frames = [frame for frame in collation.frames if frame["type"] != "llm_request"]
     if len(frames) < len(collation.frames):
         yield WITNESS
@@ -216,7 +220,7 @@ def _repeated(collation: Collation) -> Judgement:
 
 
 def _same(collation: Collation, frames: Sequence[Frame], what: str) -> Iterator[Finding]:
-    """The blocks of other frames are those of the collation's; what was sent to the model may be told otherwise."""
+    """Compare the blocks of other frames with the collation's own, except for the request to the model."""
     expected = [replace(block, request=None) for block in collation.blocks]
     observed = [replace(block, request=None) for block in collation.collate(frames)]
     if observed != expected:
@@ -228,7 +232,7 @@ def _says(response: Frame) -> bool:
 
 
 def _known(block: Block | None) -> set[str]:
-    """The fields of a block that say something."""
+    """The fields of a block that are not empty."""
     names = ("provider", "model", "usage", "finish_reason", "text", "calls")
     return {name for name in names if block is not None and getattr(block, name) not in (None, "", ())}
 

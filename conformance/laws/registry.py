@@ -28,7 +28,7 @@ LAWS: Final[Mapping[str, Law]] = {
 def selected(subjects: Sequence[str], patterns: Sequence[str] = (), *, suite: bool = False) -> list[Law]:
     """The laws on *subjects* whose names fit one of the glob *patterns* (all, where there is none).
 
-    With *suite*, those too that a suite alone can judge.
+    With *suite*, the laws of a suite are among them.
     Raises ValueError for a pattern that fits no law of those subjects.
     """
     laws = [law for law in LAWS.values() if law.subject in subjects and (suite or not law.suite)]
@@ -40,8 +40,8 @@ def selected(subjects: Sequence[str], patterns: Sequence[str] = (), *, suite: bo
 
 
 def meant(name: str, laws: Iterable[Law]) -> str:
-    """For who mistyped: "; perhaps …" with the nearest names of *laws*, nothing where none is near."""
-    from difflib import get_close_matches  # noqa: PLC0415 - only for who mistyped
+    """A hint for a name that is mistyped: "; perhaps …" with the nearest names of *laws*, empty where none is near."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only where a name is mistyped
 
     names = [law.name for law in laws]
     word = name.strip("*")

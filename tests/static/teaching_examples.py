@@ -1,4 +1,4 @@
-"""The smallest wrong example of each law, from a double whose fault the law names: ``conformance/laws/examples.json``.
+"""Make ``conformance/laws/examples.json``: the smallest example of each law, from a double whose fault it names.
 
 With --write the file is made anew; the same sources give the same bytes.
 """

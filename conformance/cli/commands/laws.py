@@ -72,5 +72,5 @@ def _show_clauses(*, as_json: bool) -> None:
 
 
 def unknown(law: str) -> click.ClickException:
-    """There is no such law; the nearest ones are named."""
+    """The error for a law that does not exist; it names the nearest ones."""
     return click.ClickException(f"no law is called {law!r}{meant(law, LAWS.values())}; `turncheck laws` lists them")

@@ -37,7 +37,7 @@ def one_terminal(trace: ProjectorTrace) -> Judgement:
 
 @log_law("RC-3.1", "RC-5.1", "RC-5.4", "RC-7.1", "RC-7.2", evidence="a cycle")
 def one_root(trace: ProjectorTrace) -> Judgement:
-    """One root a cycle: direct when idle, else a promoted follow-up."""
+    """One root per cycle: direct when idle, else a promoted follow-up."""
     roots = Counter(cycle.root for cycle in trace.observed.cycles)
     before = -1
     for cycle, _, end in trace.stretches:

@@ -1,4 +1,4 @@
-"""Relation laws on a projector: it is observed again, on a changed log or in parts, and the answers are compared.
+"""Relation laws on a projector: observe it again, on a changed log or in parts, and compare the answers.
 
 They need no oracle.
 """
@@ -35,7 +35,7 @@ def chunking(experiment: Experiment) -> Judgement:
 
 @relation_law("RC-5.3", "RC-7.4", evidence="a cycle closed before the log's end")
 def closed_final(experiment: Experiment) -> Judgement:
-    """A closed cycle is final: what the log says later does not change it."""
+    """A closed cycle is final: later events do not change it."""
     stops = [cycle.stop + 1 for cycle in experiment.first.cycles if cycle.stop is not None]
     for cut in sorted({*experiment.cuts, *stops} & set(range(len(experiment.log)))):
         before = [cycle for cycle in experiment.observe(experiment.log[:cut]).cycles if cycle.stop is not None]
@@ -140,10 +140,10 @@ def input_untouched(experiment: Experiment) -> Judgement:
 
 
 def _fields(event: Json) -> dict[str, Json]:
-    """Those of an event, none where it is no object."""
+    """The fields of an event; none where it is no object."""
     return event if isinstance(event, dict) else {}  # pyright: ignore[reportUnknownVariableType]
 
 
 def _name(number: int) -> str:
-    """Names that mean something to languages, then long ones; in an order that is not the original one."""
+    """Names with a meaning in programming languages, then long ones that sort the other way round."""
     return _NAMES[number] if number < len(_NAMES) else f"{9999 - number} {'long ' * 12}"

@@ -1,4 +1,4 @@
-"""Laws on the log's positions in a projection: their order, their number, and those that are anomalies."""
+"""Laws on the log's positions in a projection: their order, their number, and the anomalies."""
 
 from collections import Counter
 from itertools import pairwise
@@ -12,7 +12,7 @@ from .subject import log_law
 
 @log_law("RC-5.2", "X-7", evidence="two positions in one list")
 def order(trace: ProjectorTrace) -> Judgement:
-    """What a cycle holds stands in the log's order, and so do cycles and the queue."""
+    """The events of a cycle stand in the log's order, and so do cycles and the queue."""
     ends = [end for _, _, end in trace.stretches]
     lists = [
         ("the cycles' stops", ends),
@@ -62,7 +62,7 @@ def conservation(trace: ProjectorTrace) -> Judgement:
 
 @log_law("RC-1", "RC-D4", "RC-D5", evidence="a log with an anomaly")
 def anomalies_exact(trace: ProjectorTrace) -> Judgement:
-    """Exactly what the machine does not permit is an anomaly, in the order in which it shows."""
+    """The anomalies are the machine's own, no more and no fewer, in the order in which they show."""
     if trace.expected.anomalies:
         yield WITNESS
     if trace.observed.anomalies != trace.expected.anomalies:

@@ -1,4 +1,4 @@
-"""The law that compares a whole projection with the model's. It comes last: it names no fault, it only finds one."""
+"""The law that compares a whole projection with the model's. It comes last: it finds faults, and cannot name them."""
 
 from ..law import WITNESS, Finding, Judgement
 from ..projector_trace import ProjectorTrace

@@ -77,7 +77,7 @@ def results_attached(trace: ProjectorTrace) -> Judgement:
 
 @log_law("RC-6.1", "RC-D3", evidence="a cycle of two rounds", needs=("rounds",))
 def rounds(trace: ProjectorTrace) -> Judgement:
-    """A round is what the model was fed and what it then made, as its responses divide it."""
+    """A round is the model's input and the output that follows, as its responses divide them."""
     for cycle in trace.observed.cycles:
         view = "steps" if "steps" in trace.views else "rounds"
         inside = sorted(set(positions_of(cycle, view)) - {cycle.root})

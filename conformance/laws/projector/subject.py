@@ -1,4 +1,4 @@
-"""What laws on a projector look at, and the decorators that declare such laws."""
+"""The observations that laws on a projector judge, and the decorators that declare such laws."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ Observe: TypeAlias = Callable[[Sequence[Json]], Projection]
 class Experiment:
     """One log, and the ways to observe the target on logs under the same policies.
 
-    ``elsewhere`` observes in another process with another hash seed; ``fed`` feeds chunk by chunk, asking in between if
-    told so, and then asks, under the policies that the target declares, as ``declared`` observes; ``input_changed``
-    says whether an observation of this log so far changed what it was given, None where that cannot be seen.
+    ``elsewhere`` observes in another process with another hash seed. ``declared`` observes under the policies that the
+    target declares; so does ``fed``, which feeds the log in chunks, with a projection after each chunk if its second
+    argument is true. ``input_changed`` is true after an observation that changed its input, None where nobody can see.
     """
 
     log: Sequence[Json]

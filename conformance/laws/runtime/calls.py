@@ -122,7 +122,7 @@ def tool_failure_survived(play: RuntimeTrace) -> Judgement:
 def malformed_never_executes(play: RuntimeTrace) -> Judgement:
     """A call whose arguments are no JSON is never executed.
 
-    An id can recur: then there are at most as many executions under it as calls with arguments that are JSON.
+    An id can recur: there are then at most as many executions under it as calls whose arguments are JSON.
     """
     calls = [call for response in play.whole_responses() for call in _calls(response)]
     for name in dict.fromkeys(call.call_id for call in calls if _malformed(call.arguments)):
@@ -182,12 +182,12 @@ def _calls(response: Response) -> list[ToolCall]:
 
 
 def _tells(play: RuntimeTrace, at: int, message: str) -> bool:
-    """Whether a result says that the tool failed: by its flag, or, where a runtime has none, in its text."""
+    """True for a result that says that the tool failed: by its flag, or, where a runtime has none, in its text."""
     return bool(getattr(play.events[at], "is_error", False)) or _holds(play.log[at], message)
 
 
 def _cancelled(move: ObservedStep, stimulus: ToolReturn) -> bool:
-    """Whether the run of the tool that ended was cancelled before: nobody waits for its result any more."""
+    """True if the tool's run was cancelled before it ended: nobody waits for its result any more."""
     runs = [one for one in move.before if isinstance(one, ToolAwaited) and one.call_id == stimulus.call_id]
     run = next((one for one in runs if stimulus.execution in {None, one.execution}), None)
     return run is not None and run.cancelled
@@ -208,6 +208,6 @@ def _malformed(arguments: Any) -> bool:
 
 
 def _holds(event: Any, output: Any) -> bool:
-    """Whether a logged result holds what the tool returned, in whatever wrapping."""
+    """True for a logged result that holds the tool's output, in whatever wrapping."""
     logged = event.get("output")
     return logged == output or (isinstance(output, str) and output in json.dumps(logged, ensure_ascii=False))

@@ -34,7 +34,7 @@ def log_well_formed(play: RuntimeTrace) -> Judgement:
 
 @run_law("X-1", evidence="a stimulus that needs a capability")
 def capabilities_honest(play: RuntimeTrace) -> Judgement:
-    """What is declared is there: the machine that is claimed is the one that answers."""
+    """Everything that is declared is there: the machine that is claimed is the one that answers."""
     for move in play.moves:
         for stimulus in getattr(move.stimulus, "stimuli", (move.stimulus,)):
             need = needs(stimulus)
@@ -54,7 +54,7 @@ def capabilities_honest(play: RuntimeTrace) -> Judgement:
 
 
 def needs(stimulus: Stimulus) -> str | None:
-    """The capability without which a stimulus cannot take place; None for what every runtime has."""
+    """The capability without which a stimulus cannot take place; None where every runtime has it."""
     match stimulus:
         case User(delivery="steer"):
             return "steer"

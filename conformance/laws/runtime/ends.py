@@ -16,7 +16,7 @@ _ENDED: Final = "outside-run"
 
 @run_law("X-5", "BED-003a", "BED-004c", evidence="quiet in an open run")
 def run_never_stuck(play: RuntimeTrace) -> Judgement:
-    """Quiet in an open run, something is awaited, and every run that is answered ends."""
+    """In an open run that is quiet something is awaited, and every run that is answered ends."""
     for move in play.moves:
         if not move.active:
             continue
@@ -167,14 +167,14 @@ def model_failure_survived(play: RuntimeTrace) -> Judgement:
 
 
 def aborted(play: RuntimeTrace, move: ObservedStep) -> bool:
-    """Whether the run of *move* was aborted before it."""
+    """True if the run of *move* was aborted before it."""
     cycle = play.cycle_before(move)
     hits = [abort for abort, hit in play.aborts() if hit == cycle]
     return any(one is abort for abort in hits for one in takewhile(lambda earlier: earlier is not move, play.moves))
 
 
 def _unserved(play: RuntimeTrace, move: ObservedStep) -> str:
-    """Which message the open run is of, where nothing in the log shows it: one that waited, and was never served."""
+    """Name the message of the open run if it waited and was never served, since nothing in the log shows it."""
     index = play.cycle_after(move)
     if index < 0 or play.cycles[index].kind != "followUp":
         return ""
@@ -185,7 +185,7 @@ def _unserved(play: RuntimeTrace, move: ObservedStep) -> str:
 
 
 def _handled(play: RuntimeTrace, move: ObservedStep) -> bool:
-    """Whether a call of the response that breaks has its result: going on is no retry then (RS-5.2)."""
+    """True if a call of the response that breaks has its result: the next request is no retry then (RS-5.2)."""
     waiting = move.model_before
     asked = -1 if waiting is None else play.asked(waiting.request_id, move)
     return asked >= 0 and any(isinstance(event, ToolResult) for event in play.events[asked : move.first])
@@ -196,7 +196,7 @@ def _names(awaited: Sequence[object]) -> list[str]:
 
 
 def _released(play: RuntimeTrace, abort: ObservedStep) -> ObservedStep | None:
-    """The move with which the last of what ran at *abort* has ended."""
+    """The first step after which nothing is awaited any more that ran at the *abort*."""
     asked = {one.request_id for one in abort.before if isinstance(one, ModelAwaited)}
     for move in play.moves[play.moves.index(abort) :]:
         tools = any(isinstance(one, ToolAwaited) and one.cancelled for one in move.step.awaiting)

@@ -19,12 +19,12 @@ _SAID: Final[Mapping[str, Sequence[str]]] = {
     "tool-result": ("callId", "isError"),
     "run-stop": ("reason",),
 }
-"""What of a log event the machine decides.
+"""Type of a log event → the fields that the machine decides.
 
-Names of requests and responses, details and the words of made-up results are an implementation's own."""
+Names of requests and responses, details and the texts of synthetic results are an implementation's own."""
 
 _SEEN: Final = ("user", "tool")
-"""Whose entries a request shows where the machine says so; an assistant's turns may be told apart otherwise."""
+"""The roles whose entries are compared; an implementation may cut an assistant's turns otherwise."""
 
 _AWAITED: Final = ("kind", "callId", "cancelled", "in")
 
@@ -38,9 +38,9 @@ def equals_machine(rerun: Rerun) -> Judgement:
     expected = rerun.reference([unnamed(one) for one in rerun.word], options)
     given = [*_calls(rerun.word)]
     if options.deaf_model or options.deaf_tools or (options.limits and "limits" not in expected.capabilities):
-        return  # whom a stimulus is for, only the implementation's names tell; and a bound is the machine's own
+        return  # the implementation's names alone tell the addressee of a stimulus; and a bound is the machine's own
     if len(given) != len(set(given)):
-        return  # how a recurring id is made unique is an implementation's own, and so is what a stimulus names by it
+        return  # an implementation makes a recurring id unique in its own way, and stimuli name it so
     yield WITNESS
     for ours, theirs in zip(rerun.play.moves, expected.moves, strict=False):
         if needs(ours.stimulus) not in {None, *expected.capabilities}:
@@ -62,9 +62,9 @@ def _calls(word: Sequence[Stimulus]) -> Iterator[str]:
 
 
 def _plain(move: ObservedStep, given: Set[str], *, seen: bool) -> dict[str, Any]:
-    """A step without names that an implementation gives: *given* are the calls' ids that are the environment's.
+    """A step without the implementation's own names; *given* are the call ids that the environment chose.
 
-    *seen* adds what requests show the model, which not every runtime can tell.
+    *seen* adds the input of requests, which not every runtime can tell.
     """
 
     def named(part: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:

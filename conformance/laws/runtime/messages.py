@@ -1,4 +1,4 @@
-"""Laws on what becomes of the user's messages."""
+"""Laws on the fate of the user's messages."""
 
 from turncheck.model.core.events import UserMessage
 from turncheck.model.core.stimuli import Together, User
@@ -24,7 +24,7 @@ def messages_consumed(play: RuntimeTrace) -> Judgement:
 def steers_in_their_run(play: RuntimeTrace) -> Judgement:
     """A steer reaches the model in the run that it was sent to.
 
-    In one that completes, that is: what becomes of a steer at an abort or a failure, the sources leave open (RC-D8; the
+    Only runs that complete are judged: the sources leave open the fate of a steer at an abort or a failure (RC-D8; the
     policies of RC-D6 are the queue's). Runtimes keep it for the next run, or drop it.
     """
     for name, index in play.message_cycles.items():
@@ -48,7 +48,7 @@ def steers_in_their_run(play: RuntimeTrace) -> Judgement:
     needs=("follow-up", "model-input"),
 )
 def follow_ups_in_turn(play: RuntimeTrace) -> Judgement:
-    """A follow-up waits for the run's end; then one a run, the oldest first."""
+    """A follow-up waits for the run's end; then one is served per run, the oldest first."""
     last = len(play.cycles)
     for request in _seen(play):
         if request.cycle < 0:
@@ -81,7 +81,7 @@ def messages_in_order(play: RuntimeTrace) -> Judgement:
 
 @run_law("RC-D6", evidence="an abort or a failure while a follow-up waits", needs=("follow-up",))
 def queue_as_declared(play: RuntimeTrace) -> Judgement:
-    """After an abort or a failure, what waits is promoted, held or dropped as declared."""
+    """After an abort or a failure, waiting messages are promoted, held or dropped as declared."""
     fates = projection_policies(play.policies).queue_fate()
     gone: set[str] = set()  # dropped at an earlier end: a later one has nothing to do with it
     for index, cycle in enumerate(play.cycles):
@@ -111,9 +111,9 @@ def queue_as_declared(play: RuntimeTrace) -> Judgement:
 
 @run_law("BED-002c", "RC-3.2", "RC-D8", evidence="a message in an open run", needs=("policy busy",))
 def busy_as_declared(play: RuntimeTrace) -> Judgement:
-    """Sent while busy, a message is rejected or logged, and steers or waits, as declared.
+    """A message that comes while busy is rejected or logged, and steers or waits, as declared.
 
-    It is logged in the answer to the stimulus, not when it is promoted or read: to be accepted is a moment of its own.
+    It is logged in the answer to the stimulus, and not at its promotion: acceptance is a moment of its own.
     """
     busy = play.policies.get("busy")
     for move in play.moves:
@@ -149,9 +149,9 @@ def sent_together_none_lost(play: RuntimeTrace) -> Judgement:
 
 
 def _consumed(play: RuntimeTrace, name: str, cycle: int) -> bool:
-    """Whether a request of the cycle shows the message. A follow-up's own line stands in an earlier cycle's stretch.
+    """True if a request of the cycle shows the message. A follow-up's own line stands in an earlier cycle's stretch.
 
-    Of several follow-ups taken in one input each but the last has an empty cycle (RC-D7): the next request counts.
+    Of several follow-ups in one input, each except the last has an empty cycle (RC-D7): the next request counts.
     """
     while cycle < len(play.cycles) - 1 and _empty(play, cycle):
         cycle += 1
@@ -159,12 +159,12 @@ def _consumed(play: RuntimeTrace, name: str, cycle: int) -> bool:
 
 
 def _empty(play: RuntimeTrace, cycle: int) -> bool:
-    """Whether the adapter made the cycle up for a follow-up that was taken together with the next."""
+    """True for a cycle that the adapter made up for a follow-up that was taken together with the next."""
     return play.inferred(play.cycles[cycle].stop) and not any(one.cycle == cycle for one in play.requests)
 
 
 def _logged(play: RuntimeTrace, move: ObservedStep, message: User) -> bool:
-    """Whether what *move* led to holds the message: by its id, or by its text, which no other has."""
+    """True if the events of *move* hold the message: by its id, or by its text, which no other has."""
     events = play.events[move.first : move.end]
     return any(isinstance(one, UserMessage) and (one.id == message.id or one.text == message.text) for one in events)
 

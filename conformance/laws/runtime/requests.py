@@ -1,4 +1,4 @@
-"""Laws on what the model is shown."""
+"""Laws on the input of requests to the model."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
@@ -14,10 +14,10 @@ from ..runtime_trace import Request, Response, RuntimeTrace
 from .subject import run_law
 
 _ENTRIES: Final = {"user-message", "agent-output", "tool-result"}
-"""Events that make an entry of the history each, at most."""
+"""Events that make at most one entry of the history each."""
 
 _SUMMARY: Final = "[summary]"
-"""How the one entry begins that stands for what was compacted (RS-3.1)."""
+"""The beginning of the one entry that stands for the compacted prefix (RS-3.1)."""
 
 _COMPACTED: Final = f"assistant {_SUMMARY}"
 
@@ -26,7 +26,7 @@ _UNKNOWN: Final[Mapping[str, set[tuple[str, int]]]] = {}
 
 @run_law("X-6", "RS-3.2", evidence="a request that shows a result", needs=("tools", "model-input"))
 def input_well_formed(play: RuntimeTrace) -> Judgement:
-    """In what the model is shown every call is answered once, after it, before anything else is said."""
+    """The model is shown each call with one result, after it and before anything else is said."""
     said = _speakers(play)
     for request in play.requests:
         yield from well_formed(request.input or (), request.at, said)
@@ -37,8 +37,8 @@ def well_formed(
 ) -> Judgement:
     """The rule of ``input_well_formed`` on the input of one request, which stands at *at*.
 
-    *said* maps a text or a call's id to the responses that said it: a text of another response is something else, which
-    may not stand between a call and its result. Without it a text right after a call counts as said beside it.
+    *said* maps a text or a call's id to the responses that said it: a text of another response must not stand between a
+    call and its result. Without *said* a text right after a call counts as one of the same response.
     """
     waiting: list[str] = []
     answered = False  # a result stands between the last call and here
@@ -88,7 +88,7 @@ def input_not_invented(play: RuntimeTrace) -> Judgement:
 
 @run_law("X-7", "BED-005k", "BED-004d", evidence="a second request", needs=("model-input",))
 def input_loses_nothing(play: RuntimeTrace) -> Judgement:
-    """What the model was shown and has said, it is shown again: history is whole.
+    """History is whole: the model is shown again everything that it was shown and has said.
 
     Where ``maxHistoryMessages`` is declared, a longer history may lose a prefix, as RS-3.1 and RS-3.2 allow.
     """
@@ -126,19 +126,19 @@ def _speakers(play: RuntimeTrace) -> dict[str, set[tuple[str, int]]]:
 
 
 def _apart(said: Mapping[str, set[tuple[str, int]]], text: str, calls: Sequence[str]) -> bool:
-    """Whether a text is known to be of another response than one of *calls*."""
+    """True for a text that is known to come from another response than one of *calls*."""
     by = said.get(text)
     return by is not None and any(call in said and not by & said[call] for call in calls)
 
 
 def _within(entry: Any, now: Sequence[Any]) -> bool:
-    """Whether a text is shown within one that joins it to others."""
+    """True for a text that stands within a longer one of the same role."""
     role, text = entry.get("role"), str(entry.get("text"))
     return not entry.get("callId") and any(one.get("role") == role and text in str(one.get("text")) for one in now)
 
 
 def _key(entry: Any) -> str:
-    """What an entry is, whatever its wrapping: a call and its result by id, a text by itself."""
+    """The identity of an entry in any wrapping: a call and its result by id, a text by itself."""
     return f"{entry.get('role')} {entry.get('callId') or entry.get('text')}"
 
 
@@ -148,9 +148,9 @@ def _bound(play: RuntimeTrace) -> int | None:
 
 
 def _compacted(play: RuntimeTrace, request: Request, before: list[str]) -> bool:
-    """Whether what is missing is the prefix of a history over its bound, cut before a user's message (RS-3.1).
+    """True if the missing entries are the prefix of a history over its bound, cut before a user's message (RS-3.1).
 
-    How long a history is, is not seen: it is at most all that was logged until then.
+    The length of a history cannot be seen: it is at most the number of entries that were logged until then.
     """
     bound = _bound(play)
     now = [key for key in map(_key, request.input or ()) if not key.startswith((_COMPACTED, "system "))]

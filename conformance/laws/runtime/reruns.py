@@ -1,4 +1,4 @@
-"""Relation laws on a runtime: the same word again, or a changed one, and two observations compared."""
+"""Relation laws on a runtime: apply the same word again, or a changed one, and compare the two observations."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ _UNSEEN: Final = ("timestamp", "seq")
 _IDS: Final = {"id", "callId"}
 
 _OWN: Final = {*_IDS, "text", "output", "message"}
-"""Where a stimulus holds strings that are the environment's own."""
+"""The fields of a stimulus whose strings the environment chose."""
 
 _CONTROL: Final = ("stop", "cancelled", "TERMINATE", "[DONE]", "Error: failed", "null", "/abort", "interrupted", "</s>")
 """Texts that a runtime could take for a command or a sign."""
@@ -137,7 +137,7 @@ def _plain(move: ObservedStep, *, native: bool = True) -> Any:
 
 
 def _fork(play: RuntimeTrace) -> int | None:
-    """The last place where an open run awaits a model that has said nothing, nothing else is open and nobody waits."""
+    """The last place where the only thing open is a request that is not answered yet, and no message waits."""
     for place in range(len(play.moves), 0, -1):
         move = play.moves[place - 1]
         asked = [one.at for one in play.requests if move.first <= one.at < move.end]
@@ -147,7 +147,7 @@ def _fork(play: RuntimeTrace) -> int | None:
 
 
 def _waiting(play: RuntimeTrace, at: int, end: int) -> bool:
-    """Whether a message before *end* waits for a later run than the one that is open *at*, or steers after that."""
+    """True if a message before *end* waits for a later run than the one that is open *at*, or steers after that."""
     now = play.cycle_at(at)
     return any(
         place < end and (not 0 <= play.message_cycles[name] <= now or place > at)
@@ -160,9 +160,9 @@ def _shape(event: Any) -> str:
 
 
 def _other_names(word: Any, log: str) -> dict[str, str]:
-    """Each id that the word brings along → another one; each text and output → one that says to stop, where it can.
+    """Each id of the word → another one; each text and output → a sign from ``_CONTROL``, as far as they go.
 
-    A word of control that stands in the *log* already is left out: it could not be told from the runtime's own.
+    A sign that stands in the *log* already is left out, since the runtime may have written it itself.
     """
     ids: dict[str, None] = {}
     texts: dict[str, None] = {}
@@ -188,7 +188,7 @@ def _other_names(word: Any, log: str) -> dict[str, str]:
 
 
 def _renaming(names: Mapping[str, str]) -> Callable[[Any], Any]:
-    """A function that renames the *names* in all strings of a value: a whole string, or a whole word in a wrapping."""
+    """A function that renames *names* in all strings of a value: whole strings, and whole words within a string."""
     longest = sorted(names, key=len, reverse=True)
     within = re.compile(_WHOLE.format("|".join(map(re.escape, longest))))
 

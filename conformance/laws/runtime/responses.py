@@ -1,4 +1,4 @@
-"""Laws on what is kept of the model's responses, and on how many there are."""
+"""Laws on the model's responses: their items are kept, and their number is bounded."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -69,7 +69,7 @@ def rounds_bounded(play: RuntimeTrace) -> Judgement:
     bound = play.bound
     if bound is None:
         return
-    failed = {  # what is asked again because the model failed is no round of its own
+    failed = {  # a request that repeats one that failed is no round of its own
         one.asked for one in play.responses if one.end is not None and isinstance(one.end.stimulus, ModelFail)
     }
     for index in range(len(play.cycles)):
@@ -81,7 +81,7 @@ def rounds_bounded(play: RuntimeTrace) -> Judgement:
 
 
 def _shown(play: RuntimeTrace, stimulus: ModelOutput) -> bool:
-    """Whether the runtime has to log the item: malformed calls it may report otherwise."""
+    """True for an item that the runtime has to log; it may report malformed calls otherwise."""
     match stimulus.item:
         case Reasoning():
             return "reasoning" in play.capabilities

@@ -1,4 +1,4 @@
-"""What laws on a runtime look at, and the decorators that declare such laws."""
+"""The observations that laws on a runtime judge, and the decorators that declare such laws."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from ..law import LawsOn
 from ..runtime_trace import ObservedStep, RuntimeTrace
 
 Again: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], RuntimeTrace]
-
+"""Apply a whole word once more, and observe."""
 Modelled: TypeAlias = Callable[[RuntimeTrace], Iterator[tuple[ObservedStep, str, str]]]
-"""The moves that are letters of a finite alphabet, each with what the model shows there, and what is shown."""
+"""The steps that are letters of a finite alphabet, each with the output expected by the model and the one observed."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Rerun:
     reference: Again | None = None
     """The reference of the machine that the runtime claims to be, under its policies; None where it claims none."""
     model: Modelled | None = None
-    """What a suite was made from; None where there is none."""
+    """The model of a suite; None where there is no suite."""
 
     @property
     def word(self) -> tuple[Stimulus, ...]:
@@ -34,6 +34,6 @@ class Rerun:
 
 
 run_law: Final = LawsOn[RuntimeTrace]("runtime", "run")
-"""A law on what one word led to."""
+"""A law on the steps of one word."""
 relation_law: Final = LawsOn[Rerun]("runtime", "relation")
 """A law that compares two observations."""

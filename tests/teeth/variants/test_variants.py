@@ -55,7 +55,7 @@ def test_a_variant_says_what_it_does(variant):
     assert variant.says
 
 
-def test_the_clauses_that_variants_name_are_catalogue():
+def test_the_clauses_that_variants_name_are_clauses():
     import re
 
     named = {
