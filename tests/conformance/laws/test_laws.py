@@ -157,7 +157,7 @@ def test_the_changelog_names_each_law_that_came_after_the_first_version():
 
 
 def test_a_law_is_declared_by_its_function():
-    @LawsOn("log", "log")("X-1", evidence="an event", needs=("feed",), since="7.1")
+    @LawsOn("log", "log")("Z-1", evidence="an event", needs=("feed",), since="7.1")
     def nothing_is_lost(_):
         """Nothing is lost.
 
@@ -166,7 +166,7 @@ def test_a_law_is_declared_by_its_function():
         yield Witness()
 
     assert (nothing_is_lost.name, nothing_is_lost.says) == ("nothing-is-lost", "Nothing is lost")
-    assert (nothing_is_lost.clauses, nothing_is_lost.needs, nothing_is_lost.since) == (("X-1",), ("feed",), "7.1")
+    assert (nothing_is_lost.clauses, nothing_is_lost.needs, nothing_is_lost.since) == (("Z-1",), ("feed",), "7.1")
     assert [*nothing_is_lost.judge(None)] == [Witness()]
 
 
