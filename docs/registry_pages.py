@@ -1,7 +1,7 @@
 """The pages that come from the registries: a sphinx extension with one directive, ``{registry} NAME``.
 
-Each page of docs/registry says in prose what its registry is, and this directive puts in what there is. Nothing is
-written to disk, and nothing can be out of step.
+Each page of docs/registry describes its registry in prose, and this directive adds the entries. Nothing is written to
+disk, and nothing can be out of step.
 """
 
 import base64
@@ -25,7 +25,7 @@ from turncheck.conformance.laws.registry import LAWS
 from turncheck.conformance.report.counterexample_diagram import picture
 from turncheck.conformance.report.lessons import Lesson, lessons, stories
 from turncheck.conformance.schemas.json_schemas import schemas, text
-from turncheck.model.clauses.catalogue import CLAUSES
+from turncheck.model.clauses import clause_text
 from turncheck.model.declaration.machine import EVERY, Machine, NativeRow
 from turncheck.model.machines.registry import MACHINES
 from turncheck.model.rendering.exchange import to_svg
@@ -54,7 +54,7 @@ _WAYS: Final = {
 
 
 def plain(words: str) -> str:
-    """*words* with what means something to Markdown taken literally; code between backticks stays."""
+    """*words* with the special characters of Markdown escaped; code between backticks stays."""
     return "".join(
         part if part.startswith("`") else re.sub(r"([\\*_{}\[\]<>|$])", r"\\\1", part)
         for part in re.split(r"(`[^`]*`)", words)
@@ -82,7 +82,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def laws() -> Iterator[str]:
-    """A section a law, in the order in which they are reported."""
+    """A section per law, in the order of reports."""
     for subject, title in _SUBJECTS.items():
         yield from (f"## {title}", "")
         for law in LAWS.values():
@@ -93,10 +93,10 @@ def laws() -> Iterator[str]:
 def _law(law: Law) -> Iterator[str]:
     judged = JUDGED.get(law.subject, f"verify, on a {law.subject}")
     yield from (f"### {law.name}", "", f"**{sentence(law.says)}** {plain(stories().get(law.name, ''))}", "")
-    yield f"- Judged by {plain(judged)}; a {law.kind} law. Evidence: {plain(law.evidence)}."
+    yield f"- Judged by {plain(judged)}; a {law.kind} law, since {law.since}. Evidence: {plain(law.evidence)}."
     if law.needs:
         yield f"- Needs {', '.join(map(code, law.needs))}; skipped where that is not declared."
-    yield from (f"- {{term}}`{clause}`: {plain(CLAUSES[clause])}" for clause in law.clauses)
+    yield from (f"- {{term}}`{clause}`: {plain(clause_text(clause))}" for clause in law.clauses)
     yield ""
     if law.name in lessons():
         yield from _example(law.name, lessons()[law.name])
@@ -112,7 +112,7 @@ def _example(law: str, lesson: Lesson) -> Iterator[str]:
 
 
 def clauses() -> Iterator[str]:
-    """A glossary for each source, so that every other page can name a clause and be linked."""
+    """A glossary per source, so that other pages can link to a clause by its name."""
     for prefix, title in _SOURCES.items():
         yield from (f"## {title}", "", "```{glossary}")
         for clause in traced():
@@ -137,7 +137,7 @@ def _clause(clause: Traced) -> Iterator[str]:
 
 
 def machines() -> Iterator[str]:
-    """A section a machine: its picture, and the rows that it is drawn from."""
+    """A section per machine: its picture, and the rows that it is drawn from."""
     for machine in MACHINES.values():
         yield from _machine(machine)
 
@@ -221,14 +221,14 @@ PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
 
 
 class Registry(SphinxDirective):
-    """Puts a registry's Markdown in its place."""
+    """The directive that puts in a registry's Markdown."""
 
     required_arguments = 1
     option_spec: ClassVar[dict[str, Any]] = {}
 
     def run(self) -> list[nodes.Node]:
         """Parse the page's Markdown, headings included."""
-        self.env.note_reread()  # what it is made of is no file that sphinx watches
+        self.env.note_reread()  # sphinx watches no file that this comes from
         return self.parse_text_to_nodes("\n".join(PAGES[self.arguments[0]]()), allow_section_headings=True)
 
 

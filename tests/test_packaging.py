@@ -84,8 +84,8 @@ def test_every_template_of_init_is_in_the_wheel(wheel):
     assert templates - wheel == set()
 
 
-def test_the_stories_of_the_laws_are_in_the_wheel(wheel):
-    assert "turncheck/conformance/laws/stories.toml" in wheel
+def test_the_clauses_and_the_stories_of_the_laws_are_in_the_wheel(wheel):
+    assert {"turncheck/model/clauses.toml", "turncheck/conformance/laws/stories.toml"} <= wheel
 
 
 def test_every_template_of_the_html_report_is_in_the_wheel(wheel):

@@ -15,7 +15,8 @@ from turncheck.model.core.policies import DEFAULT, Policies
 from turncheck.model.core.projection import LogProjector
 from turncheck.model.core.session_state import Progress
 
-from ..laws.anomalies import ANOMALY_LAWS, MESSAGES
+from ..laws.law import first_finding
+from ..laws.log import LOG_LAWS
 
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
 
@@ -169,9 +170,13 @@ class _Judge:
             yield finding
 
     def _finding(self, anomaly: Anomaly, detail: str = "") -> LogFinding:
-        law, message = ANOMALY_LAWS[anomaly.kind], MESSAGES[anomaly.kind]
+        law = LOG_LAWS[anomaly.kind]
+        broken = first_finding(law.judge(anomaly))
+        assert broken is not None
         line = self._places.line(anomaly.at)
-        return LogFinding(law.name, law.clauses, anomaly.at, line, f"{message}: {detail}" if detail else message)
+        return LogFinding(
+            law.name, law.clauses, anomaly.at, line, f"{broken.message}: {detail}" if detail else broken.message
+        )
 
 
 def _client_calls(cycles: Iterable[Cycle]) -> set[int]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from turncheck.model.clauses.catalogue import CLAUSES
+from turncheck.model.clauses import clause_text
 
 from .output import style
 
@@ -55,7 +55,7 @@ def show_conflict(found: "Conflict") -> None:
         click.echo(f"  → {style(letter, bold=True)}")
     click.echo(f"  first  {style(found.first)}")
     click.echo(f"  then   {style(found.then)}")
-    click.echo(f"  {style('X-2       ', dim=True)}{CLAUSES['X-2']}")
+    click.echo(f"  {style('X-2       ', dim=True)}{clause_text('X-2')}")
 
 
 def _tell(found: "Learned") -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from turncheck.model.clauses.catalogue import CLAUSES, REVIEWED, WAYS, Way
+from turncheck.model.clauses import Way, catalogue
 from turncheck.model.machines.registry import MACHINES
 
 from .registry import LAWS
@@ -24,29 +24,29 @@ class Traced:
 
 
 def traced(tests: Path | None = None) -> Sequence[Traced]:
-    """Every clause in the catalogue's order; *tests* is the folder in which tests are looked for, None for none."""
+    """Every clause in the catalogue's order; *tests* is the folder of the tests, None where there is none."""
     sources = [] if tests is None else [(path, path.read_text("utf-8")) for path in sorted(tests.rglob("test_*.py"))]
     return [
         Traced(
             name=name,
-            says=says,
-            way=WAYS[name],
+            says=clause.says,
+            way=clause.judged,
             laws=tuple(law.name for law in LAWS.values() if name in law.clauses),
             rows=tuple(
                 f"{machine.name}.{event}"
                 for machine in MACHINES.values()
-                for event, clauses in machine.events.items()
-                if name in clauses
+                for event, stated in machine.events.items()
+                if name in stated
             ),
             tests=tuple(path.stem for path, text in sources if _names(text, name)),
-            reason=REVIEWED.get(name),
+            reason=clause.reason,
         )
-        for name, says in CLAUSES.items()
+        for name, clause in catalogue().items()
     ]
 
 
 def _names(text: str, clause: str) -> bool:
-    """Whether a test's text names the clause; ``BED-005a`` is not named by ``BED-005``, nor ``X-1`` by ``X-12``."""
+    """True for a test's text that names the clause: ``BED-005ab`` does not name ``BED-005a``, nor ``X-12`` ``X-1``."""
     place = text.find(clause)
     while place >= 0:
         after = text[place + len(clause) : place + len(clause) + 2]

@@ -1,4 +1,8 @@
-"""Laws on a UI's collation: frames in, blocks out (EF-5 to EF-12). What a whole flow tells is the truth."""
+"""Laws on a UI's collation: frames in, blocks out (EF-5 to EF-12). A whole flow of frames is the truth.
+
+Judge a function that collates with ``law.judge(Collation(frames, function))``, for each ``law`` of
+``registry.selected(["collation"])``.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,12 +14,14 @@ from msgspec.structs import replace
 
 from turncheck.model.machines.blocks import Block
 
-from .law import WITNESS, Finding, Judgement
+from .law import WITNESS, Finding, Judgement, LawsOn
 
 Frame: TypeAlias = Mapping[str, Any]
+
 Collate: TypeAlias = Callable[[Sequence[Frame]], Sequence[Block]]
 
 _TRIO: Final = ("delta", "llm_response", "message_complete")
+
 _TOOLS: Final = ("tool_call_start", "tool_call_result")
 
 
@@ -28,7 +34,7 @@ class Collation:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """What the UI shows of the frames."""
+        """The blocks that the UI shows of the frames."""
         return tuple(self.collate(self.frames))
 
     @cached_property
@@ -38,7 +44,7 @@ class Collation:
 
     @cached_property
     def results(self) -> Mapping[str, Any]:
-        """Call id → what its tool returned."""
+        """Call id → the result of its tool."""
         return {frame["id"]: frame["content"] for frame in self.frames if frame["type"] == "tool_call_result"}
 
     def block(self, iteration: int) -> Block | None:
@@ -46,7 +52,7 @@ class Collation:
         return next((block for block in self.blocks if block.iteration == iteration), None)
 
     def parts(self) -> Iterator[tuple[list[Frame], list[Frame]]]:
-        """The frames of each iteration: what the model said, and what its tools did."""
+        """The frames of each iteration: those of the model, and those of its tools."""
         said: list[Frame] = []
         used: list[Frame] = []
         for frame in self.frames:
@@ -60,16 +66,21 @@ class Collation:
         yield said, used
 
 
+collation_law: Final = LawsOn[Collation]("collation", "relation")
+
+
+@collation_law("EF-5", "EF-8", evidence="a flow of frames")
 def one_block_per_call(collation: Collation) -> Judgement:
-    """One model call is one response block, in order (EF-5, EF-8)."""
+    """One model call is one response block, in order."""
     expected, observed = sorted(collation.responses), [block.iteration for block in collation.blocks]
     yield from (WITNESS for _ in expected)
     if observed != expected:
         yield Finding(None, "the blocks are not one for each model call", expected, observed)
 
 
+@collation_law("EF-6", "EF-10", evidence="a flow of frames")
 def blocks_described(collation: Collation) -> Judgement:
-    """Each block shows provider, model and usage, in every iteration and either dialect (EF-6, EF-10)."""
+    """Each block shows provider, model and usage, in every iteration and either dialect."""
     for iteration, response in collation.responses.items():
         block = collation.block(iteration)
         if block is None:
@@ -81,8 +92,9 @@ def blocks_described(collation: Collation) -> Judgement:
             yield Finding(None, f"block {iteration} does not show whose response it is", expected, observed)
 
 
+@collation_law("EF-7", evidence="a flow of frames")
 def tools_on_their_response(collation: Collation) -> Judgement:
-    """A tool use hangs on the response that made it, with its result, and on no other (EF-7)."""
+    """A tool use hangs on the response that made it, with its result, and on no other."""
     expected = {
         call["id"]: (iteration, collation.results.get(call["id"]))
         for iteration, response in collation.responses.items()
@@ -94,8 +106,9 @@ def tools_on_their_response(collation: Collation) -> Judgement:
         yield Finding(None, "tool uses do not hang on the response that made them", expected, observed)
 
 
+@collation_law("EF-8", evidence="a flow of frames")
 def any_order_same_blocks(collation: Collation) -> Judgement:
-    """Whichever of delta, llm_response and message_complete comes first, the blocks are the same (EF-8)."""
+    """The blocks are the same in whatever order delta, llm_response and message_complete come."""
     for order in permutations(_TRIO):
         frames: list[Frame] = []
         for said, used in collation.parts():
@@ -107,8 +120,9 @@ def any_order_same_blocks(collation: Collation) -> Judgement:
             yield from _same(collation, frames, ", ".join(order))
 
 
+@collation_law("EF-9", evidence="a flow of frames")
 def no_empty_twin(collation: Collation) -> Judgement:
-    """No empty block stands beside its full twin (EF-9)."""
+    """No empty block stands beside its full twin."""
     for block in collation.blocks:
         response = collation.responses.get(block.iteration)
         if response is None or not _says(response["response"]):
@@ -118,8 +132,9 @@ def no_empty_twin(collation: Collation) -> Judgement:
             yield Finding(None, f"block {block.iteration} is empty, and its response is not", response, block)
 
 
+@collation_law("EF-10", evidence="a flow of frames")
 def never_poorer(collation: Collation) -> Judgement:
-    """A message_complete never makes a block poorer than it was (EF-10)."""
+    """A message_complete never makes a block poorer than it was."""
     for place, frame in enumerate(collation.frames):
         if frame["type"] != "message_complete":
             continue
@@ -131,8 +146,9 @@ def never_poorer(collation: Collation) -> Judgement:
                 yield Finding(place, f"message_complete takes {', '.join(lost)} from block {before.iteration}", before)
 
 
+@collation_law("EF-12", evidence="a flow of frames")
 def own_record(collation: Collation) -> Judgement:
-    """A block takes its own iteration's record of those that message_complete accumulates (EF-12)."""
+    """A block takes its own iteration's record of those that message_complete accumulates."""
     for place, frame in enumerate(collation.frames):
         records = frame.get("llmApiCalls", [])
         if frame["type"] != "message_complete" or len(records) < 2:
@@ -149,8 +165,9 @@ def own_record(collation: Collation) -> Judgement:
                 yield Finding(place, f"block {iteration} does not show its own record", expected, observed)
 
 
+@collation_law("EF-D2", evidence="a flow of frames")
 def text_is_the_responses(collation: Collation) -> Judgement:
-    """Deltas accumulate, equal ones too, until the response replaces them (EF-D2)."""
+    """Deltas accumulate, equal ones too, until the response replaces them."""
     said = ""
     for place, frame in enumerate(collation.frames):
         if frame["type"] == "delta":
@@ -167,11 +184,30 @@ def text_is_the_responses(collation: Collation) -> Judgement:
             yield Finding(None, f"block {iteration} has another text", response["response"]["content"], block.text)
 
 
+@collation_law("EF-8", "EF-D2", evidence="a flow of frames")
 def repeats_change_nothing(collation: Collation) -> Judgement:
-    """A frame that comes again changes nothing: it is known by iteration, call id or number (EF-8, EF-D2)."""
+    """A frame that comes again changes nothing: it is known by iteration, call id or number."""
     for end in [at for at, frame in enumerate(collation.frames, 1) if frame["type"] == "delta"]:
         yield from _repeated(Collation(collation.frames[:end], collation.collate))
     yield from _repeated(collation)
+
+
+@collation_law("EF-D2", evidence="a flow of frames")
+def late_joiner_same_blocks(collation: Collation) -> Judgement:
+    """A client that missed llm_request gets the same blocks."""
+    frames = [frame for frame in collation.frames if frame["type"] != "llm_request"]
+    if len(frames) < len(collation.frames):
+        yield WITNESS
+        yield from _same(collation, frames, "without llm_request")
+
+
+@collation_law("EF-10", "EF-D1", evidence="a flow of frames")
+def dialects_agree(collation: Collation) -> Judgement:
+    """Call records that bear provider and model at the top, or nested, give the same blocks."""
+    frames = [_other_dialect(frame) for frame in collation.frames]
+    if frames != list(collation.frames):
+        yield WITNESS
+        yield from _same(collation, frames, "the other dialect")
 
 
 def _repeated(collation: Collation) -> Judgement:
@@ -183,43 +219,8 @@ def _repeated(collation: Collation) -> Judgement:
     yield from _same(collation, [*collation.frames, *known], "all frames again")
 
 
-def late_joiner_same_blocks(collation: Collation) -> Judgement:
-    """Who missed llm_request gets the same blocks (EF-D2)."""
-    frames = [frame for frame in collation.frames if frame["type"] != "llm_request"]
-    if len(frames) < len(collation.frames):
-        yield WITNESS
-        yield from _same(collation, frames, "without llm_request")
-
-
-def dialects_agree(collation: Collation) -> Judgement:
-    """Call records that bear provider and model at the top, or nested, give the same blocks (EF-10, EF-D1)."""
-    frames = [_other_dialect(frame) for frame in collation.frames]
-    if frames != list(collation.frames):
-        yield WITNESS
-        yield from _same(collation, frames, "the other dialect")
-
-
-COLLATION_LAWS: Final[Mapping[str, Callable[[Collation], Judgement]]] = {
-    law.__name__.replace("_", "-"): law
-    for law in (
-        one_block_per_call,
-        blocks_described,
-        tools_on_their_response,
-        any_order_same_blocks,
-        no_empty_twin,
-        never_poorer,
-        own_record,
-        text_is_the_responses,
-        repeats_change_nothing,
-        late_joiner_same_blocks,
-        dialects_agree,
-    )
-}
-"""Name → law."""
-
-
 def _same(collation: Collation, frames: Sequence[Frame], what: str) -> Iterator[Finding]:
-    """The blocks of other frames are those of the collation's; what was sent to the model may be told otherwise."""
+    """Compare the blocks of other frames with the collation's own, except for the request to the model."""
     expected = [replace(block, request=None) for block in collation.blocks]
     observed = [replace(block, request=None) for block in collation.collate(frames)]
     if observed != expected:
@@ -231,7 +232,7 @@ def _says(response: Frame) -> bool:
 
 
 def _known(block: Block | None) -> set[str]:
-    """The fields of a block that say something."""
+    """The fields of a block that are not empty."""
     names = ("provider", "model", "usage", "finish_reason", "text", "calls")
     return {name for name in names if block is not None and getattr(block, name) not in (None, "", ())}
 

@@ -1,11 +1,15 @@
-"""What a law is, and what it finds."""
+"""A law, what it finds, and how it is declared: one decorator on one function."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 Kind: TypeAlias = Literal["log", "relation", "run"]
 Subject: TypeAlias = Literal["log", "projector", "runtime", "collation"]
+Severity: TypeAlias = Literal["error"]
+"""How a broken law counts while it is new. Before 1.0 each law fails at once, and the changelog names it."""
+
+Observed = TypeVar("Observed")
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class Witness:
 
 
 Judgement: TypeAlias = Iterator[Finding | Witness]
-"""What a law yields while it judges: it never prints, raises or grades."""
+"""Witnesses and findings, in the order in which a law comes upon them: it never prints, raises or grades."""
 
 WITNESS = Witness()
 
@@ -41,12 +45,14 @@ def first_finding(judgement: Iterable[Finding | Witness]) -> Finding | None:
 
 @dataclass(frozen=True)
 class Law:
-    """A law's identity: what `turncheck laws` lists. Names are a promise (semantic versioning).
+    """A law: its declaration, and the function ``judge`` that finds where an observation breaks it.
 
+    ``name`` and ``says`` are those of the function and its docstring; names are a promise (semantic versioning).
     ``subject`` is what the law judges: a recorded log (`check`), a projector or a runtime (`verify`), or a UI's
-    collation of an event flow (the functions of ``COLLATION_LAWS``). ``needs`` are the capabilities without which it is
-    skipped; ``machine`` and ``policy`` are needs of that form: ``machine turn``; of ``steps or rounds`` one is enough.
-    With ``suite``, `verify --suite` alone judges it.
+    collation of an event flow. ``evidence`` names what counts as a witness. ``needs`` are the capabilities without
+    which the law is skipped; ``machine`` and ``policy`` are needs of that form: ``machine turn``; of ``steps or
+    rounds`` one is enough. With ``suite``, `verify --suite` alone judges it. A relation law with ``each_word`` judges
+    every generated word, others a sample: they apply it again. ``since`` is the version that brought the law.
     """
 
     name: str
@@ -55,5 +61,41 @@ class Law:
     says: str
     subject: Subject
     evidence: str
+    judge: Callable[[Any], Judgement]
     needs: tuple[str, ...] = ()
     suite: bool = False
+    each_word: bool = False
+    since: str = "0.1"
+    severity: Severity = "error"
+
+
+@dataclass(frozen=True)
+class LawsOn(Generic[Observed]):
+    """The decorator that makes laws of functions on one kind of observation of one subject."""
+
+    subject: Subject
+    kind: Kind
+
+    def __call__(
+        self,
+        *clauses: str,
+        evidence: str,
+        needs: tuple[str, ...] = (),
+        suite: bool = False,
+        each_word: bool = False,
+        since: str = "0.1",
+    ) -> Callable[[Callable[[Observed], Judgement]], Law]:
+        """Declare a law: the *clauses* of the sources that it judges, and the fields of `Law`."""
+
+        def declare(judge: Callable[[Observed], Judgement]) -> Law:
+            name, says = judge.__name__.replace("_", "-"), (judge.__doc__ or "").partition("\n")[0].rstrip(".")
+            return Law(
+                name, self.kind, clauses, says, self.subject, evidence, judge, needs, suite, each_word, since=since
+            )
+
+        return declare
+
+
+def declared(names: Mapping[str, object]) -> dict[str, Law]:
+    """The laws among a module's *names*, by their own name, in the order in which they are declared."""
+    return {law.name: law for law in names.values() if isinstance(law, Law)}

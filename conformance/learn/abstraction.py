@@ -32,7 +32,7 @@ from turncheck.model.core.stimuli import (
 )
 
 from ..generation.situations import COLOURS, TOOLS
-from ..laws.run_model import needs
+from ..laws.runtime.contract import needs
 from ..laws.runtime_trace import ObservedStep, projection_policies
 from ..verify.driving import Driver, Recorder, UnsettledError
 from .output_abstraction import OutputAbstraction

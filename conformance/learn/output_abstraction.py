@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from turncheck.model.core.stimuli import ModelAwaited, ModelOutput, TimerAwaited, ToolAwaited, ToolCall, User
 
 from ..laws.law import Finding
-from ..laws.run_model import well_formed
+from ..laws.runtime.requests import well_formed
 from ..laws.runtime_trace import ObservedStep
 from ..verify.driving import Recorder
 

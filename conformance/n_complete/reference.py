@@ -18,7 +18,7 @@ from turncheck.model.automata.mealy import Mealy, minimal
 from turncheck.model.core.stimuli import ModelOutput, User, unnamed
 from turncheck.model.machines.interaction import POLICIES
 
-from ..laws.run_relations import Modelled
+from ..laws.runtime.subject import Modelled
 from ..laws.runtime_trace import ObservedStep, RuntimeTrace
 from ..learn.abstraction import LETTERS, Abstracted, Bounds, Reader, letters_of
 from ..learn.learning import learn

@@ -1,6 +1,6 @@
-"""What `explain` teaches of a law: its story, the smallest example that breaks it, and what would have been right.
+"""The lesson of a law, for `explain`: its story, the smallest example that breaks it, and the right behaviour.
 
-The stories are prose (``laws/stories.toml``). The examples are made by ``tests/static/teaching_examples.py`` of wrong
+The stories are prose (``laws/stories.toml``). ``tests/static/teaching_examples.py`` makes the examples from wrong
 implementations, each with a fault that its law names; a test judges each by that law.
 """
 
@@ -18,14 +18,14 @@ EXAMPLES: Final = Path(__file__).parents[1] / "laws" / "examples.json"
 
 
 class LinesExample(msgspec.Struct, frozen=True, tag_field="of", tag="lines"):
-    """A recorded log, line by line, that `check` finds the law broken in; ``right`` is the same log without it."""
+    """The lines of a recorded log that breaks the law in `check`; ``right`` is the same log without the fault."""
 
     lines: tuple[str, ...]
     right: tuple[str, ...]
 
 
 class FlowExample(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="of", tag="flow"):
-    """Frames that a wrong collation shows as other blocks than it should; ``position`` is the frame it shows at."""
+    """Frames of which a wrong collation makes wrong blocks; ``position`` is the frame where that shows."""
 
     frames: tuple[dict[str, Any], ...]
     message: str
@@ -38,9 +38,9 @@ AnyExample: TypeAlias = Counterexample | WordCounterexample | LinesExample | Flo
 
 
 class Lesson(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A wrong implementation's fault in a sentence, and the smallest example of it.
+    """The fault of a wrong implementation in a sentence, and its smallest example.
 
-    ``right`` is the log of a conforming runtime that is told the same; empty where the example says it otherwise.
+    ``right`` is the log of a conforming runtime for the same word; empty where the example holds it itself.
     """
 
     fault: str
@@ -50,7 +50,7 @@ class Lesson(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @cache
 def stories() -> dict[str, str]:
-    """Law → why it matters, in a few sentences."""
+    """Law → its story: the reason for the law, in a few sentences."""
     return {law: " ".join(text.split()) for law, text in tomllib.loads(STORIES.read_text("utf-8")).items()}
 
 

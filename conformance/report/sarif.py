@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from turncheck.adapters.logs.framing import Origin, blocks, physical
 from turncheck.adapters.logs.reading import MAX_LINE
-from turncheck.model.clauses.catalogue import CLAUSES
+from turncheck.model.clauses import clause_text
 
 from ..check.judge import LogFinding, LogResult
 from ..laws.registry import LAWS
@@ -67,7 +67,7 @@ def _sarif(
 
 def _rule(name: str) -> dict[str, Any]:
     law = LAWS[name]
-    clauses = [f"{clause}: {CLAUSES[clause]}" for clause in law.clauses]
+    clauses = [f"{clause}: {clause_text(clause)}" for clause in law.clauses]
     return {
         "id": name,
         "shortDescription": {"text": law.says},
@@ -75,7 +75,7 @@ def _rule(name: str) -> dict[str, Any]:
             "text": "\n".join([f"{law.says}.", *clauses]),
             "markdown": "\n".join([f"{law.says}.", "", *(f"- {clause}" for clause in clauses)]),
         },
-        "defaultConfiguration": {"level": "error"},
+        "defaultConfiguration": {"level": law.severity},
         "properties": {"tags": list(law.clauses)},
     }
 

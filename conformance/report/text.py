@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
-from turncheck.model.clauses.catalogue import CLAUSES
+from turncheck.model.clauses import clause_text
 from turncheck.model.core.stimuli import Awaited, ModelAwaited, TimerAwaited, ToolAwaited
 
 from ..verify.results import AnyCounterexample, Counterexample, Covered, SuiteRun, WordCounterexample
@@ -27,7 +27,7 @@ def counterexample_lines(found: AnyCounterexample, paint: Paint, *, clauses: boo
     yield from _log_lines(found, paint) if isinstance(found, Counterexample) else _word_lines(found, paint)
     yield from difference_lines(found.expected, found.observed, paint)
     for clause in found.clauses if clauses else ():
-        yield f"  {paint(f'{clause:10}', dim=True)}{CLAUSES.get(clause, '')}"
+        yield f"  {paint(f'{clause:10}', dim=True)}{clause_text(clause)}"
 
 
 def difference_lines(expected: Any, observed: Any, paint: Paint) -> Iterator[str]:

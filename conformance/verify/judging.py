@@ -15,9 +15,8 @@ from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import project
 
 from ..laws.law import Finding, Judgement, Law, Witness
+from ..laws.projector.subject import Experiment
 from ..laws.projector_trace import ProjectorTrace
-from ..laws.registry import EXPERIMENT_LAWS, TRACE_LAWS
-from ..laws.relations import Experiment
 from .results import Input
 
 HASH_SEED: Final = 4321
@@ -46,23 +45,20 @@ class Judge:
 
     def case(self, case: Input) -> tuple[dict[str, Finding], Projection | None]:
         """The laws that *case* breaks, in the registry's order, each with its first finding; and the projection."""
-        names = [law.name for law in self.laws]
         self._changed = None
         try:
             first = self._observe(self.target, case.events, case.policies)
         except (ImplementationError, UnsupportedError) as error:
             finding = Finding(None, _told(error, "the projector failed on a log"), "a projection", str(error))
-            return ({"total": finding} if "total" in names else {}), None
+            return ({law.name: finding for law in self.laws if law.name == "total"}), None
         experiment = self._experiment(case, first)
         trace = traced(case, self.target.profile, first)
         broken: dict[str, Finding] = {}
-        for name in names:
-            if name in TRACE_LAWS:
-                found = self._judged(name, TRACE_LAWS[name](trace))
-            else:
-                found = self._judged(name, self._guarded(EXPERIMENT_LAWS[name], experiment))
+        for law in self.laws:
+            judgement = law.judge(trace) if law.kind == "log" else self._guarded(law.judge, experiment)
+            found = self._judged(law.name, judgement)
             if found is not None:
-                broken[name] = found
+                broken[law.name] = found
         return broken, first
 
     def _judged(self, law: str, judgement: Judgement) -> Finding | None:

@@ -15,9 +15,9 @@ from turncheck.adapters.targets.runtime import RuntimeTarget
 from turncheck.model.core.stimuli import ResetOptions, Stimulus, Word, unnamed
 from turncheck.model.declaration.machine import Row
 
-from ..laws.law import Finding, Judgement, Law, Witness, first_finding
-from ..laws.registry import PLAY_LAWS, RERUN_LAWS
-from ..laws.run_relations import Again, Modelled, Rerun, run_deterministic
+from ..laws.law import Finding, Law, Witness, first_finding
+from ..laws.runtime.reruns import run_deterministic
+from ..laws.runtime.subject import Again, Modelled, Rerun
 from ..laws.runtime_trace import RuntimeTrace
 from .driving import Driver, UnsettledError, observing, perform
 
@@ -25,8 +25,6 @@ RELATION_EVERY: Final = 10
 """Every so many generated words, the relation laws observe again: each costs as much as all the rest of a word."""
 SHRINK_STIMULI: Final = 4_000
 """Stimuli that shrinking one law's counterexample may apply: a bound by work, or a slow day would give other bytes."""
-EACH_WORD: Final = {"equals-machine", "equals-model"}
-"""Relation laws that look at every word: a reference in this process costs less than what it is compared with."""
 REPEATING: Final = {"run-deterministic", "run-hash-seed"}
 """The laws that a flaky implementation breaks; all others are not judged on a word that gives something else."""
 UNSETTLED: Final = 3
@@ -122,10 +120,10 @@ class RuntimeVerification:
         rerun = Rerun(play, self._again(self.runtime), self._again(self.twin), self._reference(), self.model)
         broken: dict[str, Finding] = {}
         for law in self.laws:
-            if law.name in PLAY_LAWS:
-                items = [*PLAY_LAWS[law.name](play)]
-            elif relations or law.name in EACH_WORD:
-                items = self.asking(partial(_collected, RERUN_LAWS[law.name], rerun))
+            if law.kind == "run":
+                items = [*law.judge(play)]
+            elif relations or law.each_word:
+                items = self.asking(partial(_collected, law, rerun))
             else:
                 continue
             for item in items:
@@ -180,10 +178,10 @@ class RuntimeVerification:
 
     def _finding(self, law: Law, play: RuntimeTrace) -> Finding | None:
         """How a play breaks one law, whatever kind it is; nothing is counted."""
-        if law.name in PLAY_LAWS:
-            return first_finding([*PLAY_LAWS[law.name](play)])
+        if law.kind == "run":
+            return first_finding([*law.judge(play)])
         rerun = Rerun(play, observing(self.runtime), observing(self.twin), self._reference(), self.model)
-        return first_finding(self.asking(partial(_collected, RERUN_LAWS[law.name], rerun)))
+        return first_finding(self.asking(partial(_collected, law, rerun)))
 
     def _reference(self) -> Again | None:
         return None if self.reference is None else observing(self.reference)
@@ -211,5 +209,5 @@ def _told(driver: Driver, last_words: Sequence[str]) -> str:
     return "\n    ".join([f"first after {', '.join(kinds)}", *last_words])
 
 
-def _collected(law: Callable[[Rerun], Judgement], rerun: Rerun) -> list[Finding | Witness]:
-    return [*law(rerun)]
+def _collected(law: Law, rerun: Rerun) -> list[Finding | Witness]:
+    return [*law.judge(rerun)]

@@ -10,8 +10,8 @@ from turncheck.adapters.targets.projector import ProjectorTarget
 from turncheck.adapters.targets.runtime import RuntimeTarget
 
 from ..laws.law import Finding, first_finding
-from ..laws.registry import LAWS, PLAY_LAWS, RERUN_LAWS, TRACE_LAWS
-from ..laws.run_relations import Rerun
+from ..laws.registry import LAWS
+from ..laws.runtime.subject import Rerun
 from ..laws.runtime_trace import RuntimeTrace
 from ..n_complete.reference import modelled
 from .driving import observing, perform, recorded
@@ -42,12 +42,12 @@ class Replay(msgspec.Struct, frozen=True, omit_defaults=True):
 
 def stored(found: AnyCounterexample) -> Finding | None:
     """How what is stored breaks the law, None where it doesn't. Raises TargetError where that cannot be told."""
+    law = LAWS.get(found.law)
     if isinstance(found, WordCounterexample):
-        law = PLAY_LAWS.get(found.law)
-        if law is not None:
-            return first_finding(law(_play(found)))
-    elif (judge := TRACE_LAWS.get(found.law)) is not None and found.projection is not None:
-        return first_finding(judge(traced(found.input, found.profile, found.projection)))
+        if law is not None and law.kind == "run":
+            return first_finding(law.judge(_play(found)))
+    elif law is not None and law.kind == "log" and found.projection is not None:
+        return first_finding(law.judge(traced(found.input, found.profile, found.projection)))
     raise TargetError("one stored observation cannot tell: --run starts the target that the file names", see="")
 
 
@@ -86,14 +86,14 @@ def asked_runtime(found: WordCounterexample, runtime: RuntimeTarget) -> Finding 
     driver = perform(runtime, found.word.stimuli, found.word.options)
     if driver.unsettled:
         raise TargetError("the word did not settle within the adapter's patience", see="")
-    if law.name in PLAY_LAWS:
-        items = [*PLAY_LAWS[law.name](driver.play())]
+    if law.kind == "run":
+        items = [*law.judge(driver.play())]
     else:
         with runtime.again(HASH_SEED) as twin:
             known = reference_of(runtime.profile)
             reference = None if known is None else observing(known)
             again, elsewhere, model = observing(runtime), observing(twin), modelled(runtime.profile)
-            items = [*RERUN_LAWS[law.name](Rerun(driver.play(), again, elsewhere, reference, model))]
+            items = [*law.judge(Rerun(driver.play(), again, elsewhere, reference, model))]
     if not items:
         raise TargetError(f"there was no evidence: the law needs {law.evidence}", see="")
     return first_finding(iter(items))

@@ -20,7 +20,7 @@ from ..generation.classic_words import DEEP, classic_words, starts
 from ..generation.situations import Situation, access_words, directed, revisit_words, rows_for
 from ..generation.words import explore, follow
 from ..laws.law import Law
-from ..laws.run_relations import Modelled
+from ..laws.runtime.subject import Modelled
 from .coverage import run_figures
 from .driving import UnsettledError
 from .judging_runs import REPEATING, Failure, OverError, RuntimeVerification

@@ -10,7 +10,7 @@ from contextlib import suppress
 from msgspec.json import encode
 from msgspec.structs import replace
 
-from turncheck.conformance.laws.run_model import needs
+from turncheck.conformance.laws.runtime.contract import needs
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,

@@ -1,4 +1,4 @@
-"""The smallest wrong example of each law, from a double whose fault the law names: ``conformance/laws/examples.json``.
+"""Make ``conformance/laws/examples.json``: the smallest example of each law, from a double whose fault it names.
 
 With --write the file is made anew; the same sources give the same bytes.
 """
@@ -23,7 +23,7 @@ from runtimes.right import Right
 
 from turncheck.adapters.references.event_flow.emission import Dialect
 from turncheck.adapters.targets.registry import open_projector
-from turncheck.conformance.laws.collation import COLLATION_LAWS, Collation
+from turncheck.conformance.laws.collation import Collation
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.learn.abstraction import Bounds
@@ -221,7 +221,7 @@ def on_runtime(law):
 
 def on_collation(law):
     for frames in sorted(SHAPES, key=len):
-        for item in COLLATION_LAWS[law](Collation(frames, collated(law))):
+        for item in LAWS[law].judge(Collation(frames, collated(law))):
             if isinstance(item, Finding):
                 told = FlowExample(
                     tuple(map(dict, frames)), item.message, plain(item.expected), plain(item.observed), item.at

@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from turncheck.model.clauses.catalogue import CLAUSES
+from turncheck.model.clauses import clause_text
 
 from ...laws.law import Law
 from ...laws.registry import LAWS
@@ -51,7 +51,7 @@ def _show(law: Law, lesson: Lesson) -> None:
     if law.needs:
         click.echo(f"  needs       {', '.join(law.needs)}")
     for clause in law.clauses:
-        click.echo(f"  {style(f'{clause:11}', dim=True)} {CLAUSES[clause]}")
+        click.echo(f"  {style(f'{clause:11}', dim=True)} {clause_text(clause)}")
     _head("Why it matters")
     click.echo(_prose(stories()[law.name]))
     _head("As small as it gets")

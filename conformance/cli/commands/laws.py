@@ -6,7 +6,7 @@ from typing import Final
 import click
 import msgspec
 
-from turncheck.model.clauses.catalogue import CLAUSES
+from turncheck.model.clauses import clause_text
 
 from ...laws.clauses import traced
 from ...laws.registry import LAWS, meant
@@ -17,6 +17,10 @@ JUDGED: Final = {
     "log": "check, on a log",
     "collation": "turncheck.conformance.laws.collation, on a function that collates frames",
 }
+
+
+_LISTED: Final = ("name", "kind", "clauses", "says", "subject", "evidence", "needs", "suite")
+"""The fields that --json prints: a promise (semantic versioning)."""
 
 
 @click.command()
@@ -36,7 +40,7 @@ def command(*, law: str | None, clauses: bool, as_json: bool) -> None:
         raise unknown(law)
     chosen = list(LAWS.values()) if law is None else [LAWS[law]]
     if as_json:
-        click.echo(msgspec.json.encode(chosen).decode())
+        click.echo(msgspec.json.encode([{name: getattr(item, name) for name in _LISTED} for item in chosen]).decode())
         return
     for item in chosen:
         verify = "verify --suite n-complete" if item.suite else "verify"
@@ -48,7 +52,7 @@ def command(*, law: str | None, clauses: bool, as_json: bool) -> None:
             if item.needs:
                 click.echo(f"  needs        {', '.join(item.needs)}")
             for clause in item.clauses:
-                click.echo(f"  {clause:12} {CLAUSES[clause]}")
+                click.echo(f"  {clause:12} {clause_text(clause)}")
 
 
 def _show_clauses(*, as_json: bool) -> None:
@@ -68,5 +72,5 @@ def _show_clauses(*, as_json: bool) -> None:
 
 
 def unknown(law: str) -> click.ClickException:
-    """There is no such law; the nearest ones are named."""
+    """The error for a law that does not exist; it names the nearest ones."""
     return click.ClickException(f"no law is called {law!r}{meant(law, LAWS.values())}; `turncheck laws` lists them")

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from turncheck.model.clauses.catalogue import CLAUSES
+from turncheck.model.clauses import clause_text
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import symbol_of
@@ -89,7 +89,7 @@ def failure_of(place: int, law: LawResult, found: AnyCounterexample) -> Failure:
         says=LAWS[found.law].says if found.law in LAWS else "",
         headline=spelled(found.message[:HEADLINE]) + "…" * (len(found.message) > HEADLINE),
         message=said(found.message, BRIEF) if len(found.message) > HEADLINE else [],
-        clauses=[(clause, CLAUSES.get(clause, "")) for clause in found.clauses],
+        clauses=[(clause, clause_text(clause)) for clause in found.clauses],
         facts=_facts(found, policies),
         picture=_picture(found, log, policies),
         entries=entries[:LISTED],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from turncheck.adapters.logs.framing import BLOCK
 from turncheck.conformance.check.judge import EXIT, LogResult, check
 from turncheck.conformance.generation.logs import Case, cases
-from turncheck.conformance.laws.anomalies import ANOMALY_LAWS
+from turncheck.conformance.laws.log import LOG_LAWS
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import project
@@ -82,7 +82,7 @@ def test_a_sound_log_passes() -> None:
 def test_every_anomaly_is_a_finding_with_its_line_and_clauses(events: list[Any], finding: tuple[str, int, int]) -> None:
     judged = checked(*events)
     assert found(judged) == [finding]
-    assert judged.findings[0].clauses == ANOMALY_LAWS[finding[0]].clauses  # type: ignore[index]
+    assert judged.findings[0].clauses == LOG_LAWS[finding[0]].clauses
 
 
 def test_a_line_number_counts_blank_lines_and_a_position_does_not() -> None:

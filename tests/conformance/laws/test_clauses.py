@@ -1,19 +1,22 @@
 """Every clause of the sources is judged, and by what: a clause that nothing judges fails here."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from turncheck.conformance.laws.clauses import traced
-from turncheck.model.clauses.catalogue import CLAUSES, REVIEWED, WAYS
+from turncheck.model.clauses import catalogue
+from turncheck.model.machines.registry import MACHINES
 
 TESTS = Path(__file__).parents[2]
 TRACED = {clause.name: clause for clause in traced(TESTS)}
 
 
 def judged_by(*ways):
-    return pytest.mark.parametrize("name", [name for name, way in WAYS.items() if way in ways])
+    return pytest.mark.parametrize("name", [name for name, clause in catalogue().items() if clause.judged in ways])
 
 
 @judged_by("log", "run", "relation")
@@ -33,12 +36,25 @@ def test_a_clause_that_is_reviewed_says_why(name):
 
 
 def test_nothing_else_is_reviewed():
-    assert {name for name, way in WAYS.items() if way == "review"} == REVIEWED.keys()
+    assert [name for name, one in catalogue().items() if (one.reason is not None) != (one.judged == "review")] == []
+
+
+def test_every_clause_of_a_machines_event_exists():
+    stated = {name for machine in MACHINES.values() for names in machine.events.values() for name in names}
+    assert stated - catalogue().keys() == set()
+
+
+def test_clauses_are_not_read_before_they_are_asked_for():
+    code = (
+        "import turncheck.conformance.cli, turncheck.conformance.check.judge; from turncheck.model.clauses import *; "
+    )
+    code += "print(catalogue.cache_info().currsize)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "0\n"
 
 
 def test_every_clause_is_listed_once_in_the_catalogues_order(invoke, tmp_path):
     listed = json.loads(invoke(tmp_path, "laws", "--clauses", "--json").out)
-    assert [clause["name"] for clause in listed] == list(CLAUSES)
+    assert [clause["name"] for clause in listed] == list(catalogue())
 
 
 def test_the_text_shows_what_judges_a_clause(invoke, tmp_path):

@@ -1,24 +1,27 @@
 """Laws on projectors: they never raise, whatever they are shown, and never alarm at what is right."""
 
+from pathlib import Path
+
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turncheck.adapters.protocol.messages import Profile
+from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES, RUNTIME_POLICIES, Profile
 from turncheck.adapters.protocol.projections import read_projection
 from turncheck.adapters.targets.reference_projector import PROFILE
 from turncheck.conformance.generation.logs import cases
-from turncheck.conformance.laws.law import Finding, Witness
+from turncheck.conformance.laws.law import Finding, LawsOn, Witness
+from turncheck.conformance.laws.projector.subject import Experiment
 from turncheck.conformance.laws.projector_trace import ProjectorTrace
-from turncheck.conformance.laws.registry import EXPERIMENT_LAWS, LAWS, TRACE_LAWS, selected
-from turncheck.conformance.laws.relations import Experiment
+from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.verify.judging import without
 from turncheck.conformance.verify.needs import missing
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
-from turncheck.model.core.policies import Policies
+from turncheck.model.core.policies import VALUES, Policies
 from turncheck.model.core.projection import project
+from turncheck.model.machines.registry import MACHINES
 
 VIEWS = [frozenset(views) for views in (("steps", "rounds"), ("steps",), ("rounds",), ())]
 FAR = 10**30
@@ -51,11 +54,11 @@ def experiment(case, first, views):
 def judged(case, observed, views=VIEWS[0]):
     events = tuple(map(judge, case.log))
     trace = ProjectorTrace(events, case.policies, observed, without(projected(case.log, case.policies), views), views)
-    for name, law in TRACE_LAWS.items():
-        if not missing(LAWS[name], Profile(("projector",), tuple(views))):
-            yield from ((name, item) for item in law(trace))
-    for name, relation in EXPERIMENT_LAWS.items():
-        yield from ((name, item) for item in relation(experiment(case, observed, views)))
+    for law in selected(["projector"]):
+        if law.kind == "relation":
+            yield from ((law.name, item) for item in law.judge(experiment(case, observed, views)))
+        elif not missing(law, Profile(("projector",), tuple(views))):
+            yield from ((law.name, item) for item in law.judge(trace))
 
 
 @st.composite
@@ -134,6 +137,44 @@ def test_a_projection_of_another_log_breaks_laws_and_raises_nothing():
 
 def test_every_law_names_its_clauses_and_its_evidence():
     assert [law.name for law in LAWS.values() if not (law.clauses and law.evidence and law.says)] == []
+
+
+def known_needs():
+    """Each need that a profile can meet, as laws write it."""
+    policies = (*RUNTIME_POLICIES, *VALUES)
+    named = [*(f"policy {name}" for name in policies), *(f"machine {name}" for name in MACHINES)]
+    return {*CAPABILITIES, *RUNTIME_CAPABILITIES, "machine", *named}
+
+
+@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+def test_a_law_needs_what_a_profile_can_declare(law):
+    assert {one for need in law.needs for one in need.split(" or ")} <= known_needs()
+
+
+def test_the_changelog_names_each_law_that_came_after_the_first_version():
+    changes = (Path(__file__).parents[3] / "CHANGELOG.md").read_text("utf-8")
+    assert [law.name for law in LAWS.values() if law.since != "0.1" and f"`{law.name}`" not in changes] == []
+
+
+def test_a_law_is_declared_by_its_function():
+    @LawsOn("log", "log")("Z-1", evidence="an event", needs=("feed",), since="7.1")
+    def nothing_is_lost(_):
+        """Nothing is lost.
+
+        More words.
+        """
+        yield Witness()
+
+    assert (nothing_is_lost.name, nothing_is_lost.says) == ("nothing-is-lost", "Nothing is lost")
+    assert (nothing_is_lost.clauses, nothing_is_lost.needs, nothing_is_lost.since) == (("Z-1",), ("feed",), "7.1")
+    assert [*nothing_is_lost.judge(None)] == [Witness()]
+
+
+def test_laws_are_reported_in_the_order_in_which_they_are_declared():
+    names = list(LAWS)
+    assert names[:4] == ["total", "deterministic", "hash-seed", "one-terminal"]
+    assert names.index("equals-reference") + 1 == names.index("run-never-stuck")
+    assert names[-1] == "truncated"
 
 
 def test_laws_on_an_empty_log_have_nothing_to_find():

@@ -12,7 +12,7 @@ from runtimes import wrong as runtimes
 from runtimes.right import Right
 
 from turncheck.conformance.check.judge import check
-from turncheck.conformance.laws.collation import COLLATION_LAWS, Collation
+from turncheck.conformance.laws.collation import Collation
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS
 from turncheck.conformance.report.lessons import lessons, stories
@@ -38,7 +38,7 @@ def findings(lines):
 
 
 def broken(law, frames, collated):
-    return any(isinstance(item, Finding) for item in COLLATION_LAWS[law](Collation(frames, collated)))
+    return any(isinstance(item, Finding) for item in LAWS[law].judge(Collation(frames, collated)))
 
 
 def test_every_law_has_a_story():

@@ -6,7 +6,7 @@ import pytest
 from runtimes.wrong import CompletesAfterAModelFailure, ToolFailureHasNoResult
 
 from turncheck.conformance.laws.law import Finding
-from turncheck.conformance.laws.registry import LAWS, PLAY_LAWS
+from turncheck.conformance.laws.registry import LAWS
 from turncheck.conformance.verify.driving import Driver, answer_to
 from turncheck.conformance.verify.judging_runs import RuntimeVerification
 from turncheck.model.core.stimuli import (
@@ -54,7 +54,7 @@ def reduced(runtime, law, *names):
     play(driver, *names)
     driver.close()
     run = RuntimeVerification(runtime, runtime, [LAWS[law]], float("inf"), fail_fast=False, progress=lambda _: None)
-    found = [item for item in PLAY_LAWS[law](driver.play()) if isinstance(item, Finding)]
+    found = [item for item in LAWS[law].judge(driver.play()) if isinstance(item, Finding)]
     run.remember(law, driver, found[0])
     run.reduce(LAWS[law])
     return [type(stimulus).__name__ for stimulus in run.failures[law].word.stimuli]

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -11,8 +12,8 @@ from inprocess import InProcess
 
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.adapters.targets.registry import open_projector
-from turncheck.conformance.laws.law import Finding, Law, Witness
-from turncheck.conformance.laws.registry import LAWS, TRACE_LAWS, selected
+from turncheck.conformance.laws.law import Finding, Witness
+from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.verify import verifying
 from turncheck.conformance.verify.judging import Judge
 from turncheck.conformance.verify.results import Evidence, read, write
@@ -115,9 +116,9 @@ def test_a_law_without_evidence_is_inconclusive(monkeypatch):
     )
 
 
-def test_evidence_that_the_adapter_inferred_is_not_enough(monkeypatch):
-    monkeypatch.setitem(TRACE_LAWS, "one-root", lambda _: iter([Witness(inferred=True)]))
-    result, _ = run("plain:Plain", [LAWS["one-root"]], examples=0)
+def test_evidence_that_the_adapter_inferred_is_not_enough():
+    law = replace(LAWS["one-root"], judge=lambda _: iter([Witness(inferred=True)]))
+    result, _ = run("plain:Plain", [law], examples=0)
     found = verdict(result, "one-root")
     assert (found.verdict, found.evidence.observed, found.why) == (
         "inconclusive",
@@ -170,7 +171,7 @@ def test_declared_policies_that_are_not_there_fail():
 
 
 def test_an_unknown_law_is_never_passed():
-    law = Law("one-root", "log", ("X-1",), "", "projector", "nothing", ("telepathy",))
+    law = replace(LAWS["one-root"], needs=("telepathy",))
     result, _ = run("plain:Plain", [law], examples=0)
     assert verdict(result, "one-root").verdict == "skipped"
 
@@ -215,8 +216,7 @@ def logs(monkeypatch):
             seen.append((trace.events, trace.policies))
             yield Finding(None, "broken") if breaks(len(seen)) else Witness()
 
-        monkeypatch.setitem(TRACE_LAWS, "one-root", law)
-        run("plain:Plain", [LAWS["one-root"]], examples=40, **options)
+        run("plain:Plain", [replace(LAWS["one-root"], judge=law)], examples=40, **options)
         return seen
 
     return logs

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -13,7 +14,7 @@ from runtimes.target import CAPABILITIES, POLICIES
 
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.conformance.laws.law import Finding
-from turncheck.conformance.laws.registry import LAWS, PLAY_LAWS, selected
+from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.verify.driving import observing
 from turncheck.conformance.verify.judging_runs import UNSETTLED
 from turncheck.conformance.verify.results import read, write
@@ -137,9 +138,8 @@ def test_what_is_not_declared_is_skipped_with_the_reason():
     assert skipped["aborted-text-dropped"] == "not declared: machine conversation"
 
 
-def test_a_law_without_evidence_is_inconclusive(monkeypatch):
-    monkeypatch.setitem(PLAY_LAWS, "run-ends-once", lambda _: iter(()))
-    result, _ = verified(Right(), [LAWS["run-ends-once"]])
+def test_a_law_without_evidence_is_inconclusive():
+    result, _ = verified(Right(), [replace(LAWS["run-ends-once"], judge=lambda _: iter(()))])
     assert reasons(result, "inconclusive") == {"run-ends-once": "no evidence: it needs a run that ended"}
 
 
@@ -148,7 +148,7 @@ def test_what_is_executed_under_an_id_that_recurs_may_be_its_call_that_is_json(a
     calls = [ModelOutput(item=ToolCall(call_id="c", tool="read", arguments=given)) for given in arguments]
     word: list[Stimulus] = [User(id="u", text="go"), *calls, ModelStop(reason="tool-use")]
     play = observing(KeepsIds())(word, ResetOptions())
-    findings = [one for one in PLAY_LAWS["malformed-never-executes"](play) if isinstance(one, Finding)]
+    findings = [one for one in LAWS["malformed-never-executes"].judge(play) if isinstance(one, Finding)]
     assert ([one.call_id for move in play.moves for one in move.tools()], len(findings)) == (["c"], finds)
 
 

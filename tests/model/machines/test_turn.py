@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.projector_trace import ProjectorTrace
-from turncheck.conformance.laws.registry import TRACE_LAWS
+from turncheck.conformance.laws.registry import selected
 from turncheck.model.checking.explore import alphabet, explore
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies
@@ -453,7 +453,13 @@ def broken(turn, while_active):
     seen = project(events, policies)
     anomalies = [one.kind for one in seen.anomalies if one.kind != "truncated"]
     trace = ProjectorTrace(events, policies, seen, seen)
-    laws = [name for name, law in TRACE_LAWS.items() for found in law(trace) if isinstance(found, Finding)]
+    laws = [
+        law.name
+        for law in selected(["projector"])
+        if law.kind == "log"
+        for found in law.judge(trace)
+        if isinstance(found, Finding)
+    ]
     return anomalies + laws
 
 

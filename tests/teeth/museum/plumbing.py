@@ -10,7 +10,7 @@ from collections import Counter, deque
 from msgspec.json import encode
 from runtimes.target import CAPABILITIES, POLICIES, Target
 
-from turncheck.conformance.laws.run_model import needs
+from turncheck.conformance.laws.runtime.contract import needs
 from turncheck.model.core.stimuli import (
     Abort,
     ModelAwaited,

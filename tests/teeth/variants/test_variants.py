@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from turncheck.model.clauses.catalogue import CLAUSES
+from turncheck.model.clauses import catalogue
 from variants.holding import combined, held, logged
 from variants.logs import LOGS, SIZES
 from variants.registry import CHOICES, MACHINES, PROJECTORS, RUNTIMES, combinations
@@ -63,4 +63,4 @@ def test_the_clauses_that_variants_name_are_clauses():
         for one in (RUNTIMES | PROJECTORS).values()
         for name in re.findall(r"\b(?:RC|TM|EF|BED|RS|X)-\w[\w.]*\b", one.says)
     }
-    assert named - set(CLAUSES) == set()
+    assert named - set(catalogue()) == set()

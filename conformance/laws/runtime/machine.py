@@ -1,4 +1,4 @@
-"""The law on a runtime that claims to be one of the machines: it does what the machine does, step by step."""
+"""Laws that hold a runtime to a machine: step by step, or over the finite alphabet of a suite."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from typing import Any, Final
@@ -7,10 +7,10 @@ from msgspec import to_builtins
 
 from turncheck.model.core.stimuli import Awaited, ModelAwaited, ModelOutput, Stimulus, Together, ToolCall, unnamed
 
-from .law import WITNESS, Finding, Judgement
-from .run_model import needs
-from .run_relations import Rerun
-from .runtime_trace import ObservedStep
+from ..law import WITNESS, Finding, Judgement
+from ..runtime_trace import ObservedStep
+from .contract import needs
+from .subject import Rerun, relation_law
 
 _SAID: Final[Mapping[str, Sequence[str]]] = {
     "user-message": ("id", "text", "delivery"),
@@ -19,25 +19,28 @@ _SAID: Final[Mapping[str, Sequence[str]]] = {
     "tool-result": ("callId", "isError"),
     "run-stop": ("reason",),
 }
-"""What of a log event the machine decides.
+"""Type of a log event → the fields that the machine decides.
 
-Names of requests and responses, details and the words of made-up results are an implementation's own."""
+Names of requests and responses, details and the texts of synthetic results are an implementation's own."""
+
 _SEEN: Final = ("user", "tool")
-"""Whose entries a request shows where the machine says so; an assistant's turns may be told apart otherwise."""
+"""The roles whose entries are compared; an implementation may cut an assistant's turns otherwise."""
+
 _AWAITED: Final = ("kind", "callId", "cancelled", "in")
 
 
+@relation_law("X-1", "X-2", evidence="a word applied to the reference as well", needs=("machine",), each_word=True)
 def equals_machine(rerun: Rerun) -> Judgement:
-    """Every settled step is that of the machine which the runtime claims to be (X-1, X-2)."""
+    """Every settled step is that of the machine which the runtime claims to be."""
     if rerun.reference is None:
         return
     options = rerun.play.options
     expected = rerun.reference([unnamed(one) for one in rerun.word], options)
     given = [*_calls(rerun.word)]
     if options.deaf_model or options.deaf_tools or (options.limits and "limits" not in expected.capabilities):
-        return  # whom a stimulus is for, only the implementation's names tell; and a bound is the machine's own
+        return  # the implementation's names alone tell the addressee of a stimulus; and a bound is the machine's own
     if len(given) != len(set(given)):
-        return  # how a recurring id is made unique is an implementation's own, and so is what a stimulus names by it
+        return  # an implementation makes a recurring id unique in its own way, and stimuli name it so
     yield WITNESS
     for ours, theirs in zip(rerun.play.moves, expected.moves, strict=False):
         if needs(ours.stimulus) not in {None, *expected.capabilities}:
@@ -59,9 +62,9 @@ def _calls(word: Sequence[Stimulus]) -> Iterator[str]:
 
 
 def _plain(move: ObservedStep, given: Set[str], *, seen: bool) -> dict[str, Any]:
-    """A step without names that an implementation gives: *given* are the calls' ids that are the environment's.
+    """A step without the implementation's own names; *given* are the call ids that the environment chose.
 
-    *seen* adds what requests show the model, which not every runtime can tell.
+    *seen* adds the input of requests, which not every runtime can tell.
     """
 
     def named(part: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
@@ -80,3 +83,16 @@ def _plain(move: ObservedStep, given: Set[str], *, seen: bool) -> dict[str, Any]
         "awaiting": [awaited(one) for one in move.step.awaiting],
         "refused": None if move.step.refused is None else move.step.refused.why,
     }
+
+
+@relation_law("X-1", "X-2", evidence="a word of the suite", suite=True, each_word=True)
+def equals_model(rerun: Rerun) -> Judgement:
+    """Over a finite alphabet, every settled step shows what the model's shows."""
+    if rerun.model is None:
+        return
+    for move, expected, observed in rerun.model(rerun.play):
+        yield WITNESS
+        if observed != expected:
+            at = move.end - 1 if move.end > move.first else None
+            yield Finding(at, "the step is not the model's, over the alphabet of the suite", expected, observed)
+            return

@@ -1,79 +1,50 @@
-"""Relation laws on a runtime: the same word again, or a changed one, and two observations compared."""
+"""Relation laws on a runtime: apply the same word again, or a changed one, and compare the two observations."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, cast
 from zlib import crc32
 
 from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
-from turncheck.model.core.stimuli import Abort, ModelFail, ModelOutput, ModelStop, ResetOptions, Stimulus, Text, User
+from turncheck.model.core.stimuli import Abort, ModelFail, ModelOutput, ModelStop, Stimulus, Text, User
 
-from .law import WITNESS, Finding, Judgement
-from .runtime_trace import ObservedStep, RuntimeTrace
-
-Again: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], RuntimeTrace]
-Modelled: TypeAlias = Callable[[RuntimeTrace], Iterator[tuple[ObservedStep, str, str]]]
-"""The moves that are letters of a finite alphabet, each with what the model shows there, and what is shown."""
+from ..law import WITNESS, Finding, Judgement
+from ..runtime_trace import ObservedStep, RuntimeTrace
+from .subject import Rerun, relation_law
 
 _UNSEEN: Final = ("timestamp", "seq")
+
 _IDS: Final = {"id", "callId"}
+
 _OWN: Final = {*_IDS, "text", "output", "message"}
-"""Where a stimulus holds strings that are the environment's own."""
+"""The fields of a stimulus whose strings the environment chose."""
+
 _CONTROL: Final = ("stop", "cancelled", "TERMINATE", "[DONE]", "Error: failed", "null", "/abort", "interrupted", "</s>")
 """Texts that a runtime could take for a command or a sign."""
+
 _WHOLE: Final = r"(?<![\w-])(?:{})(?![\w-])"
 
 
-@dataclass(frozen=True)
-class Rerun:
-    """An observation, and the means to observe again: here, and in another process with another hash seed."""
-
-    play: RuntimeTrace
-    again: Again
-    elsewhere: Again
-    reference: Again | None = None
-    """The reference of the machine that the runtime claims to be, under its policies; None where it claims none."""
-    model: Modelled | None = None
-    """What a suite was made from; None where there is none."""
-
-    @property
-    def word(self) -> tuple[Stimulus, ...]:
-        """The stimuli that were applied."""
-        return tuple(move.stimulus for move in self.play.moves)
-
-
+@relation_law("X-2", "BED-001b", evidence="a word applied twice")
 def run_deterministic(rerun: Rerun) -> Judgement:
-    """The same word again, in a runtime that was reset, gives the same (X-2, BED-001b)."""
+    """The same word again, in a runtime that was reset, gives the same."""
     yield WITNESS
     yield from _same(rerun.play, rerun.again(rerun.word, rerun.play.options), "the same word again")
 
 
+@relation_law("X-2", evidence="a word applied in two processes")
 def run_hash_seed(rerun: Rerun) -> Judgement:
-    """A new process with another hash seed gives the same (X-2)."""
+    """A new process with another hash seed gives the same."""
     yield WITNESS
     yield from _same(rerun.play, rerun.elsewhere(rerun.word, rerun.play.options), "a process with another hash seed")
 
 
-def observer_isolated(rerun: Rerun) -> Judgement:
-    """An observer that throws changes nothing (X-2, BED-011a)."""
-    yield WITNESS
-    options = replace(rerun.play.options, observer="throws")
-    yield from _same(rerun.play, rerun.again(rerun.word, options), "an observer that throws", native=False)
-
-
-def slow_consumer_same(rerun: Rerun) -> Judgement:
-    """A slow consumer sees the same events as a fast one (X-2, X-7)."""
-    yield WITNESS
-    options = replace(rerun.play.options, observer="slow")
-    yield from _same(rerun.play, rerun.again(rerun.word, options), "a slow consumer", native=False)
-
-
+@relation_law("X-4", "RC-2", "BED-006i", evidence="two ends at one point")
 def run_boundary_equivalence(rerun: Rerun) -> Judgement:
-    """Runs that complete, are interrupted or fail at one point are followed by the same (X-4, RC-2, BED-006i)."""
+    """Runs that complete, are interrupted or fail at one point are followed by the same."""
     play = rerun.play
     place = _fork(play)
     if place is None:
@@ -107,8 +78,25 @@ def run_boundary_equivalence(rerun: Rerun) -> Judgement:
             yield Finding(None, f"what follows a run that is {reason} differs", first, shape)
 
 
+@relation_law("X-2", "BED-011a", evidence="a word with an observer that throws", needs=("observer",))
+def observer_isolated(rerun: Rerun) -> Judgement:
+    """An observer that throws changes nothing."""
+    yield WITNESS
+    options = replace(rerun.play.options, observer="throws")
+    yield from _same(rerun.play, rerun.again(rerun.word, options), "an observer that throws", native=False)
+
+
+@relation_law("X-2", "X-7", evidence="a word with a slow observer", needs=("observer",))
+def slow_consumer_same(rerun: Rerun) -> Judgement:
+    """A slow consumer sees the same events as a fast one."""
+    yield WITNESS
+    options = replace(rerun.play.options, observer="slow")
+    yield from _same(rerun.play, rerun.again(rerun.word, options), "a slow consumer", native=False)
+
+
+@relation_law("X-8", evidence="a word renamed")
 def run_opaque(rerun: Rerun) -> Judgement:
-    """Other ids and texts give other ids and texts, and nothing else (X-8)."""
+    """Other ids and texts give other ids and texts, and nothing else."""
     expected = [_plain(move) for move in rerun.play.moves]
     names = _other_names(to_builtins(rerun.word), str(expected))
     if not names:
@@ -149,7 +137,7 @@ def _plain(move: ObservedStep, *, native: bool = True) -> Any:
 
 
 def _fork(play: RuntimeTrace) -> int | None:
-    """The last place where an open run awaits a model that has said nothing, nothing else is open and nobody waits."""
+    """The last place where the only thing open is a request that is not answered yet, and no message waits."""
     for place in range(len(play.moves), 0, -1):
         move = play.moves[place - 1]
         asked = [one.at for one in play.requests if move.first <= one.at < move.end]
@@ -159,7 +147,7 @@ def _fork(play: RuntimeTrace) -> int | None:
 
 
 def _waiting(play: RuntimeTrace, at: int, end: int) -> bool:
-    """Whether a message before *end* waits for a later run than the one that is open *at*, or steers after that."""
+    """True if a message before *end* waits for a later run than the one that is open *at*, or steers after that."""
     now = play.cycle_at(at)
     return any(
         place < end and (not 0 <= play.message_cycles[name] <= now or place > at)
@@ -172,9 +160,9 @@ def _shape(event: Any) -> str:
 
 
 def _other_names(word: Any, log: str) -> dict[str, str]:
-    """Each id that the word brings along → another one; each text and output → one that says to stop, where it can.
+    """Each id of the word → another one; each text and output → a sign from ``_CONTROL``, as far as they go.
 
-    A word of control that stands in the *log* already is left out: it could not be told from the runtime's own.
+    A sign that stands in the *log* already is left out, since the runtime may have written it itself.
     """
     ids: dict[str, None] = {}
     texts: dict[str, None] = {}
@@ -200,7 +188,7 @@ def _other_names(word: Any, log: str) -> dict[str, str]:
 
 
 def _renaming(names: Mapping[str, str]) -> Callable[[Any], Any]:
-    """A function that renames the *names* in all strings of a value: a whole string, or a whole word in a wrapping."""
+    """A function that renames *names* in all strings of a value: whole strings, and whole words within a string."""
     longest = sorted(names, key=len, reverse=True)
     within = re.compile(_WHOLE.format("|".join(map(re.escape, longest))))
 

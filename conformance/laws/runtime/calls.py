@@ -1,4 +1,4 @@
-"""Laws on a runtime: its tool calls and their results."""
+"""Laws on tool calls and their results."""
 
 import json
 from collections import Counter
@@ -7,14 +7,16 @@ from typing import Any
 from turncheck.model.core.events import ToolResult
 from turncheck.model.core.stimuli import ToolAwaited, ToolCall, ToolFail, ToolReturn
 
-from .law import WITNESS, Finding, Judgement
-from .projector_trace import calls_of
-from .run_ends import aborted
-from .runtime_trace import ObservedStep, Response, RuntimeTrace
+from ..law import WITNESS, Finding, Judgement
+from ..projector_trace import calls_of
+from ..runtime_trace import ObservedStep, Response, RuntimeTrace
+from .ends import aborted
+from .subject import run_law
 
 
+@run_law("X-6", "TM-D6", evidence="a run with a call that ended", needs=("tools",))
 def calls_answered(play: RuntimeTrace) -> Judgement:
-    """Every tool call has exactly one result before its run ends (X-6, TM-D6)."""
+    """Every tool call has exactly one result before its run ends."""
     if _repeated(play):
         return  # two calls of one id cannot be told apart: ids_never_mixed judges those words
     whole = {call.call_id for response in play.whole_responses() for call in _calls(response)}
@@ -28,8 +30,9 @@ def calls_answered(play: RuntimeTrace) -> Judgement:
             yield Finding(anomaly.at, f"a result too many: {anomaly.kind}", "one result a call", play.log[anomaly.at])
 
 
+@run_law("X-6", "BED-005c", evidence="a call of a response that was cut", needs=("tools",))
 def cut_calls_answered(play: RuntimeTrace) -> Judgement:
-    """A call of a response that was cut has its one result too, or it was never shown (X-6, BED-005c)."""
+    """A call of a response that was cut has its one result too, or it was never shown."""
     if _repeated(play):
         return
     whole = {call.call_id for response in play.whole_responses() for call in _calls(response)}
@@ -48,8 +51,9 @@ def cut_calls_answered(play: RuntimeTrace) -> Judgement:
                     yield Finding(call.at, "the run ended with this call, of a response that was cut, unanswered")
 
 
+@run_law("X-7", "BED-005k", evidence="a result before an abort or a failure", needs=("tools",))
 def results_survive(play: RuntimeTrace) -> Judgement:
-    """A result that a tool returned is logged, and survives an abort and a failure (X-7, BED-005k)."""
+    """A result that a tool returned is logged, and survives an abort and a failure."""
     if _repeated(play):
         return
     for name, ends in play.returned.items():
@@ -69,8 +73,9 @@ def results_survive(play: RuntimeTrace) -> Judgement:
                 )
 
 
+@run_law("X-7", "BED-005f", "BED-005g", evidence="a result", needs=("tools",))
 def results_not_invented(play: RuntimeTrace) -> Judgement:
-    """A result that no tool returned says so: it is an error, or synthetic (X-7, BED-005f, BED-005g)."""
+    """A result that no tool returned says so: it is an error, or synthetic."""
     ended: Counter[str] = Counter()
     for move in play.moves:
         stimulus = move.stimulus
@@ -89,8 +94,9 @@ def results_not_invented(play: RuntimeTrace) -> Judgement:
                 yield Finding(at, "a result that no tool returned is passed off as one", "isError", play.log[at])
 
 
+@run_law("BED-004e", "BED-004f", "RS-5.3", "TM-4.2", evidence="a tool's failure", needs=("tool-failure",))
 def tool_failure_survived(play: RuntimeTrace) -> Judgement:
-    """A tool's failure is a result like others, and the model deals with it (BED-004e, BED-004f, RS-5.3, TM-4.2)."""
+    """A tool's failure is a result like others, and the model deals with it."""
     for move in play.of(ToolFail):
         stimulus, cycle = move.stimulus, play.cycle_before(move)
         if not isinstance(stimulus, ToolFail) or cycle < 0 or aborted(play, move):
@@ -112,10 +118,11 @@ def tool_failure_survived(play: RuntimeTrace) -> Judgement:
             yield Finding(results[0], "a tool's failure is told as a success", "isError", play.log[results[0]])
 
 
+@run_law("TM-4.1", evidence="a call with malformed arguments", needs=("raw-arguments",))
 def malformed_never_executes(play: RuntimeTrace) -> Judgement:
-    """A call whose arguments are no JSON is never executed (TM-4.1).
+    """A call whose arguments are no JSON is never executed.
 
-    An id can recur: then there are at most as many executions under it as calls with arguments that are JSON.
+    An id can recur: there are then at most as many executions under it as calls whose arguments are JSON.
     """
     calls = [call for response in play.whole_responses() for call in _calls(response)]
     for name in dict.fromkeys(call.call_id for call in calls if _malformed(call.arguments)):
@@ -132,8 +139,9 @@ def malformed_never_executes(play: RuntimeTrace) -> Judgement:
             yield Finding(max(move.end - 1, 0), f"{name} is executed, and its arguments are no JSON")
 
 
+@run_law("X-6", "RC-D4", evidence="a call id twice in a response", needs=("tools", "call-ids"))
 def ids_never_mixed(play: RuntimeTrace) -> Judgement:
-    """A repeated call id never gives two results under one call (X-6, RC-D4)."""
+    """A repeated call id never gives two results under one call."""
     for response in play.whole_responses():
         names = [call.call_id for call in _calls(response)]
         if len(names) != len(set(names)):
@@ -144,8 +152,16 @@ def ids_never_mixed(play: RuntimeTrace) -> Judgement:
                 yield Finding(anomaly.at, "two results under one call id in one run", 1, play.log[anomaly.at])
 
 
+@run_law(
+    "BED-003c",
+    "BED-003d",
+    "BED-004a",
+    "BED-004b",
+    evidence="two calls in one response",
+    needs=("tools", "policy tools"),
+)
 def tools_as_declared(play: RuntimeTrace) -> Judgement:
-    """Tools run one after the other, or side by side, as declared (BED-003c, BED-003d, BED-004a, BED-004b)."""
+    """Tools run one after the other, or side by side, as declared."""
     serial = play.policies.get("tools") == "serial"
     for response in play.whole_responses():
         calls = _calls(response)
@@ -166,12 +182,12 @@ def _calls(response: Response) -> list[ToolCall]:
 
 
 def _tells(play: RuntimeTrace, at: int, message: str) -> bool:
-    """Whether a result says that the tool failed: by its flag, or, where a runtime has none, in its text."""
+    """True for a result that says that the tool failed: by its flag, or, where a runtime has none, in its text."""
     return bool(getattr(play.events[at], "is_error", False)) or _holds(play.log[at], message)
 
 
 def _cancelled(move: ObservedStep, stimulus: ToolReturn) -> bool:
-    """Whether the run of the tool that ended was cancelled before: nobody waits for its result any more."""
+    """True if the tool's run was cancelled before it ended: nobody waits for its result any more."""
     runs = [one for one in move.before if isinstance(one, ToolAwaited) and one.call_id == stimulus.call_id]
     run = next((one for one in runs if stimulus.execution in {None, one.execution}), None)
     return run is not None and run.cancelled
@@ -192,6 +208,6 @@ def _malformed(arguments: Any) -> bool:
 
 
 def _holds(event: Any, output: Any) -> bool:
-    """Whether a logged result holds what the tool returned, in whatever wrapping."""
+    """True for a logged result that holds the tool's output, in whatever wrapping."""
     logged = event.get("output")
     return logged == output or (isinstance(output, str) and output in json.dumps(logged, ensure_ascii=False))

@@ -1,14 +1,16 @@
-"""Laws on a runtime: what becomes of the user's messages."""
+"""Laws on the fate of the user's messages."""
 
 from turncheck.model.core.events import UserMessage
 from turncheck.model.core.stimuli import Together, User
 
-from .law import WITNESS, Finding, Judgement
-from .runtime_trace import ObservedStep, Request, RuntimeTrace, projection_policies
+from ..law import WITNESS, Finding, Judgement
+from ..runtime_trace import ObservedStep, Request, RuntimeTrace, projection_policies
+from .subject import run_law
 
 
+@run_law("RC-D8", "X-7", "BED-002b", evidence="a run that completed", needs=("model-input",))
 def messages_consumed(play: RuntimeTrace) -> Judgement:
-    """A run that completes has shown its root to the model: no accepted message is lost (RC-D8, X-7, BED-002b)."""
+    """A run that completes has shown its root to the model: no accepted message is lost."""
     for name, index in play.message_cycles.items():
         if index < 0 or play.cycles[index].root != play.messages[name]:
             continue
@@ -18,10 +20,11 @@ def messages_consumed(play: RuntimeTrace) -> Judgement:
                 yield Finding(play.messages[name], f"the message {name} is accepted and the model never sees it")
 
 
+@run_law("RC-4.2", "TM-5.2", evidence="a steer in a run that completed", needs=("steer", "model-input"))
 def steers_in_their_run(play: RuntimeTrace) -> Judgement:
-    """A steer reaches the model in the run that it was sent to (RC-4.2, TM-5.2).
+    """A steer reaches the model in the run that it was sent to.
 
-    In one that completes, that is: what becomes of a steer at an abort or a failure, the sources leave open (RC-D8; the
+    Only runs that complete are judged: the sources leave open the fate of a steer at an abort or a failure (RC-D8; the
     policies of RC-D6 are the queue's). Runtimes keep it for the next run, or drop it.
     """
     for name, index in play.message_cycles.items():
@@ -36,8 +39,16 @@ def steers_in_their_run(play: RuntimeTrace) -> Judgement:
                 )
 
 
+@run_law(
+    "RC-4.1",
+    "RC-7.5",
+    "RC-D7",
+    "TM-5.1",
+    evidence="a request while a follow-up waits",
+    needs=("follow-up", "model-input"),
+)
 def follow_ups_in_turn(play: RuntimeTrace) -> Judgement:
-    """A follow-up waits for the run's end; then one a run, the oldest first (RC-4.1, RC-7.5, RC-D7, TM-5.1)."""
+    """A follow-up waits for the run's end; then one is served per run, the oldest first."""
     last = len(play.cycles)
     for request in _seen(play):
         if request.cycle < 0:
@@ -54,8 +65,9 @@ def follow_ups_in_turn(play: RuntimeTrace) -> Judgement:
             yield Finding(request.at, "a follow-up that waits is shown to the model in an earlier run", [], early)
 
 
+@run_law("X-7", evidence="a request that shows two messages", needs=("model-input",))
 def messages_in_order(play: RuntimeTrace) -> Judgement:
-    """The model sees messages in the order in which they were served (X-7)."""
+    """The model sees messages in the order in which they were served."""
     for request in _seen(play):
         names = [name for name in play.shown(request) if name in play.messages]
         if len(names) < 2:
@@ -67,8 +79,9 @@ def messages_in_order(play: RuntimeTrace) -> Judgement:
             yield Finding(request.at, "the model sees messages out of order, or twice", served, names)
 
 
+@run_law("RC-D6", evidence="an abort or a failure while a follow-up waits", needs=("follow-up",))
 def queue_as_declared(play: RuntimeTrace) -> Judgement:
-    """After an abort or a failure, what waits is promoted, held or dropped as declared (RC-D6)."""
+    """After an abort or a failure, waiting messages are promoted, held or dropped as declared."""
     fates = projection_policies(play.policies).queue_fate()
     gone: set[str] = set()  # dropped at an earlier end: a later one has nothing to do with it
     for index, cycle in enumerate(play.cycles):
@@ -96,10 +109,11 @@ def queue_as_declared(play: RuntimeTrace) -> Judgement:
             yield Finding(late.at, "a dropped message is shown to the model", "nothing", play.shown(late))
 
 
+@run_law("BED-002c", "RC-3.2", "RC-D8", evidence="a message in an open run", needs=("policy busy",))
 def busy_as_declared(play: RuntimeTrace) -> Judgement:
-    """Sent while busy, a message is rejected or logged, and steers or waits, as declared (BED-002c, RC-3.2, RC-D8).
+    """A message that comes while busy is rejected or logged, and steers or waits, as declared.
 
-    It is logged in the answer to the stimulus, not when it is promoted or read: to be accepted is a moment of its own.
+    It is logged in the answer to the stimulus, and not at its promotion: acceptance is a moment of its own.
     """
     busy = play.policies.get("busy")
     for move in play.moves:
@@ -118,8 +132,9 @@ def busy_as_declared(play: RuntimeTrace) -> Judgement:
                 yield Finding(move.first, "a message while busy is neither logged nor rejected", "logged", "nothing")
 
 
+@run_law("X-7", "TM-2.2", evidence="two messages at once", needs=("together",))
 def sent_together_none_lost(play: RuntimeTrace) -> Judgement:
-    """Of two messages sent at once, each is accepted or refused: none is lost (X-7, TM-2.2)."""
+    """Of two messages sent at once, each is accepted or refused: none is lost."""
     for move in play.moves:
         if not isinstance(move.stimulus, Together):
             continue
@@ -134,9 +149,9 @@ def sent_together_none_lost(play: RuntimeTrace) -> Judgement:
 
 
 def _consumed(play: RuntimeTrace, name: str, cycle: int) -> bool:
-    """Whether a request of the cycle shows the message. A follow-up's own line stands in an earlier cycle's stretch.
+    """True if a request of the cycle shows the message. A follow-up's own line stands in an earlier cycle's stretch.
 
-    Of several follow-ups taken in one input each but the last has an empty cycle (RC-D7): the next request counts.
+    Of several follow-ups in one input, each except the last has an empty cycle (RC-D7): the next request counts.
     """
     while cycle < len(play.cycles) - 1 and _empty(play, cycle):
         cycle += 1
@@ -144,12 +159,12 @@ def _consumed(play: RuntimeTrace, name: str, cycle: int) -> bool:
 
 
 def _empty(play: RuntimeTrace, cycle: int) -> bool:
-    """Whether the adapter made the cycle up for a follow-up that was taken together with the next."""
+    """True for a cycle that the adapter made up for a follow-up that was taken together with the next."""
     return play.inferred(play.cycles[cycle].stop) and not any(one.cycle == cycle for one in play.requests)
 
 
 def _logged(play: RuntimeTrace, move: ObservedStep, message: User) -> bool:
-    """Whether what *move* led to holds the message: by its id, or by its text, which no other has."""
+    """True if the events of *move* hold the message: by its id, or by its text, which no other has."""
     events = play.events[move.first : move.end]
     return any(isinstance(one, UserMessage) and (one.id == message.id or one.text == message.text) for one in events)
 

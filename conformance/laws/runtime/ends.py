@@ -1,4 +1,4 @@
-"""Laws on a runtime: how runs begin and end. Small functions over what was observed of one word."""
+"""Laws on how runs begin and end."""
 
 from collections.abc import Sequence
 from itertools import takewhile
@@ -7,14 +7,33 @@ from typing import Final
 from turncheck.model.core.events import ToolResult
 from turncheck.model.core.stimuli import ModelAwaited, ModelFail, TimerAwaited, ToolAwaited, User
 
-from .law import WITNESS, Finding, Judgement, Witness
-from .runtime_trace import ObservedStep, RuntimeTrace
+from ..law import WITNESS, Finding, Judgement, Witness
+from ..runtime_trace import ObservedStep, RuntimeTrace
+from .subject import run_law
 
 _ENDED: Final = "outside-run"
 
 
+@run_law("X-5", "BED-003a", "BED-004c", evidence="quiet in an open run")
+def run_never_stuck(play: RuntimeTrace) -> Judgement:
+    """In an open run that is quiet something is awaited, and every run that is answered ends."""
+    for move in play.moves:
+        if not move.active:
+            continue
+        if move.step.awaiting:
+            yield WITNESS
+        else:
+            why = f"stuck: quiet in an open run, and nothing is awaited{_unserved(play, move)}"
+            yield Finding(max(move.end - 1, 0), why, "a model or a tool", [])
+            return
+    if play.moves and play.moves[-1].closing and play.moves[-1].active:
+        answers = sum(move.closing for move in play.moves)
+        yield Finding(max(len(play.log) - 1, 0), f"the run does not end: the environment answered {answers} times")
+
+
+@run_law("X-3", "RC-5.3", "TM-3.1", "RS-6", "BED-D3", evidence="a run that ended")
 def run_ends_once(play: RuntimeTrace) -> Judgement:
-    """A run ends exactly once, and nothing of it comes after its end (X-3, RC-5.3, TM-3.1, RS-6, BED-D3)."""
+    """A run ends exactly once, and nothing of it comes after its end."""
     for cycle in play.cycles:
         if cycle.stop is not None:
             yield Witness(inferred=play.inferred(cycle.stop))
@@ -30,35 +49,9 @@ def run_ends_once(play: RuntimeTrace) -> Judgement:
             yield Finding(move.end - 1, "the run has ended, and something of it is still awaited", [], _names(left))
 
 
-def run_never_stuck(play: RuntimeTrace) -> Judgement:
-    """Quiet in an open run, something is awaited, and every run that is answered ends (X-5, BED-003a, BED-004c)."""
-    for move in play.moves:
-        if not move.active:
-            continue
-        if move.step.awaiting:
-            yield WITNESS
-        else:
-            why = f"stuck: quiet in an open run, and nothing is awaited{_unserved(play, move)}"
-            yield Finding(max(move.end - 1, 0), why, "a model or a tool", [])
-            return
-    if play.moves and play.moves[-1].closing and play.moves[-1].active:
-        answers = sum(move.closing for move in play.moves)
-        yield Finding(max(len(play.log) - 1, 0), f"the run does not end: the environment answered {answers} times")
-
-
-def _unserved(play: RuntimeTrace, move: ObservedStep) -> str:
-    """Which message the open run is of, where nothing in the log shows it: one that waited, and was never served."""
-    index = play.cycle_after(move)
-    if index < 0 or play.cycles[index].kind != "followUp":
-        return ""
-    if any(one.cycle == index and one.at < move.end for one in play.requests):
-        return ""
-    name = next((name for name, at in play.messages.items() if at == play.cycles[index].root), "a message")
-    return f": the run is that of {name}, which waited and is not served"
-
-
+@run_law("BED-002a", "BED-006h", "BED-006i", "X-5", evidence="a message after a run's end")
 def next_message_served(play: RuntimeTrace) -> Judgement:
-    """After any end, the next message is served (BED-002a, BED-006h, BED-006i, X-5)."""
+    """After any end, the next message is served."""
     ended = False
     for move in play.moves:
         if isinstance(move.stimulus, User) and not move.was_active and not move.before:
@@ -74,8 +67,9 @@ def next_message_served(play: RuntimeTrace) -> Judgement:
         ended = ended or bool(play.stops_within(move))
 
 
+@run_law("BED-005a", "BED-005b", "BED-005h", "RC-2", evidence="an abort of an open run", needs=("abort",))
 def abort_interrupts(play: RuntimeTrace) -> Judgement:
-    """An aborted run ends, as interrupted (BED-005a, BED-005b, BED-005h, RC-2)."""
+    """An aborted run ends, as interrupted."""
     for move, cycle in play.aborts():
         if move.closing:
             continue
@@ -87,8 +81,9 @@ def abort_interrupts(play: RuntimeTrace) -> Judgement:
         yield Witness(inferred=play.inferred(play.cycles[cycle].stop))
 
 
+@run_law("BED-005d", "BED-005i", "BED-005j", evidence="an abort of an open run", needs=("abort", "policy abortEnds"))
 def abort_ends_as_declared(play: RuntimeTrace) -> Judgement:
-    """An abort ends the run at once, or when what runs is released, as declared (BED-005d, BED-005i, BED-005j)."""
+    """An abort ends the run at once, or when what runs is released, as declared."""
     for move, cycle in play.aborts():
         stop = play.cycles[cycle].stop
         if play.policies.get("abortEnds") == "at-once":
@@ -103,8 +98,9 @@ def abort_ends_as_declared(play: RuntimeTrace) -> Judgement:
                 )
 
 
+@run_law("BED-005a", "BED-005g", "X-3", evidence="an abort of an open run", needs=("abort",))
 def nothing_starts_after_abort(play: RuntimeTrace) -> Judgement:
-    """After an abort no tool starts and no model is asked in that run (BED-005a, BED-005g, X-3)."""
+    """After an abort no tool starts and no model is asked in that run."""
     for move, cycle in play.aborts():
         yield WITNESS
         stop = play.cycles[cycle].stop
@@ -122,8 +118,9 @@ def nothing_starts_after_abort(play: RuntimeTrace) -> Judgement:
                 yield Finding(max(later.end - 1, 0), "a tool starts after the abort", "nothing", _names(started))
 
 
+@run_law("BED-005c", "BED-D4", evidence="an abort amid a response", needs=("abort", "machine conversation"))
 def aborted_text_dropped(play: RuntimeTrace) -> Judgement:
-    """Nothing of an aborted response is kept (BED-005c, BED-D4)."""
+    """Nothing of an aborted response is kept."""
     for move, cycle in play.aborts():
         request = move.model_before
         if request is None:
@@ -139,8 +136,9 @@ def aborted_text_dropped(play: RuntimeTrace) -> Judgement:
                 yield Finding(at, "an item of an aborted response is kept", "nothing", event)
 
 
+@run_law("BED-006a", "BED-006d", "BED-006f", "RS-5.1", evidence="a model's failure", needs=("model-failure",))
 def model_failure_survived(play: RuntimeTrace) -> Judgement:
-    """When the model fails, the run retries as declared, or ends as error (BED-006a, BED-006d, BED-006f, RS-5.1)."""
+    """When the model fails, the run retries as declared, or ends as error."""
     retried = 0
     for move in play.moves:
         if not isinstance(move.stimulus, ModelFail):
@@ -168,8 +166,26 @@ def model_failure_survived(play: RuntimeTrace) -> Judgement:
             yield Finding(max(move.end - 1, 0), "a failed request is retried more often than declared", bound, retried)
 
 
+def aborted(play: RuntimeTrace, move: ObservedStep) -> bool:
+    """True if the run of *move* was aborted before it."""
+    cycle = play.cycle_before(move)
+    hits = [abort for abort, hit in play.aborts() if hit == cycle]
+    return any(one is abort for abort in hits for one in takewhile(lambda earlier: earlier is not move, play.moves))
+
+
+def _unserved(play: RuntimeTrace, move: ObservedStep) -> str:
+    """Name the message of the open run if it waited and was never served, since nothing in the log shows it."""
+    index = play.cycle_after(move)
+    if index < 0 or play.cycles[index].kind != "followUp":
+        return ""
+    if any(one.cycle == index and one.at < move.end for one in play.requests):
+        return ""
+    name = next((name for name, at in play.messages.items() if at == play.cycles[index].root), "a message")
+    return f": the run is that of {name}, which waited and is not served"
+
+
 def _handled(play: RuntimeTrace, move: ObservedStep) -> bool:
-    """Whether a call of the response that breaks has its result: going on is no retry then (RS-5.2)."""
+    """True if a call of the response that breaks has its result: the next request is no retry then (RS-5.2)."""
     waiting = move.model_before
     asked = -1 if waiting is None else play.asked(waiting.request_id, move)
     return asked >= 0 and any(isinstance(event, ToolResult) for event in play.events[asked : move.first])
@@ -180,7 +196,7 @@ def _names(awaited: Sequence[object]) -> list[str]:
 
 
 def _released(play: RuntimeTrace, abort: ObservedStep) -> ObservedStep | None:
-    """The move with which the last of what ran at *abort* has ended."""
+    """The first step after which nothing is awaited any more that ran at the *abort*."""
     asked = {one.request_id for one in abort.before if isinstance(one, ModelAwaited)}
     for move in play.moves[play.moves.index(abort) :]:
         tools = any(isinstance(one, ToolAwaited) and one.cancelled for one in move.step.awaiting)
@@ -189,10 +205,3 @@ def _released(play: RuntimeTrace, abort: ObservedStep) -> ObservedStep | None:
         ):
             return move
     return None
-
-
-def aborted(play: RuntimeTrace, move: ObservedStep) -> bool:
-    """Whether the run of *move* was aborted before it."""
-    cycle = play.cycle_before(move)
-    hits = [abort for abort, hit in play.aborts() if hit == cycle]
-    return any(one is abort for abort in hits for one in takewhile(lambda earlier: earlier is not move, play.moves))

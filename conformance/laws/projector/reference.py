@@ -1,0 +1,16 @@
+"""The law that compares a whole projection with the model's. It comes last: it finds faults, and cannot name them."""
+
+from ..law import WITNESS, Finding, Judgement
+from ..projector_trace import ProjectorTrace
+from .subject import log_law
+
+
+@log_law("RC-7", "RC-D9", evidence="a log with a cycle")
+def equals_reference(trace: ProjectorTrace) -> Judgement:
+    """The projection is the model's, to the letter."""
+    if trace.expected.cycles:
+        yield WITNESS
+    for part in ("cycles", "queued", "dropped", "anomalies"):
+        expected, observed = getattr(trace.expected, part), getattr(trace.observed, part)
+        if expected != observed:
+            yield Finding(None, f"{part} differ from the model's", expected, observed)

@@ -1,0 +1,120 @@
+"""Laws on the model's responses: their items are kept, and their number is bounded."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from turncheck.model.core.events import AgentOutput
+from turncheck.model.core.stimuli import (
+    ModelFail,
+    ModelOutput,
+    Reasoning,
+    Text,
+    ToolCall,
+)
+
+from ..law import WITNESS, Finding, Judgement
+from ..runtime_trace import RuntimeTrace
+from .subject import run_law
+
+
+@run_law("X-7", "RC-6.3", "BED-003b", evidence="an item of a whole response")
+def items_conserved(play: RuntimeTrace) -> Judgement:
+    """Every item of a whole response is logged once, complete and in order."""
+    for response in play.whole_responses():
+        assert response.end is not None
+        places: list[int] = []
+        for move, stimulus in response.items:
+            if not _shown(play, stimulus):
+                continue
+            found = [
+                at
+                for at in range(move.first, len(play.log))
+                if isinstance(event := play.events[at], AgentOutput) and _same(play.log[at], event, stimulus)
+            ]
+            yield WITNESS
+            if len(found) != 1:
+                what = "lost" if not found else f"logged {len(found)} times"
+                yield Finding(found[1] if found else move.first, f"an item of the model is {what}", 1, _item(stimulus))
+            places += found[:1]
+        if places != sorted(places):
+            yield Finding(places[0], "the items of a response are logged out of order", sorted(places), places)
+
+
+@run_law("RC-D3", "EF-5", "EF-8", evidence="a response with two items")
+def response_is_one_round(play: RuntimeTrace) -> Judgement:
+    """The items of one response are one round, and those of two responses are two."""
+    rounds = {
+        at: (index, number)
+        for index, cycle in enumerate(play.cycles)
+        for number, one in enumerate(cycle.rounds)
+        for at in one.outputs
+    }
+    owners: dict[tuple[int, int], tuple[str, int]] = {}
+    for response in play.whole_responses():
+        texts = {_item(stimulus) for _, stimulus in response.items}
+        found = [at for at in rounds if _logged(play.log[at]) in texts]
+        places = {rounds[at] for at in found}
+        if len(found) > 1:
+            yield WITNESS
+        if len(places) > 1:
+            yield Finding(found[0], "one response is shown as several rounds", 1, len(places))
+        for place in places:
+            if owners.setdefault(place, response[:2]) != response[:2]:
+                yield Finding(found[0], "two responses are shown as one round", 2, 1)
+
+
+@run_law("EF-1", "RS-4.1", "TM-3.3", evidence="a run that reaches its limit", needs=("limits",))
+def rounds_bounded(play: RuntimeTrace) -> Judgement:
+    """A run asks the model at most as often as its limit says."""
+    bound = play.bound
+    if bound is None:
+        return
+    failed = {  # a request that repeats one that failed is no round of its own
+        one.asked for one in play.responses if one.end is not None and isinstance(one.end.stimulus, ModelFail)
+    }
+    for index in range(len(play.cycles)):
+        asked = [one.at for one in play.requests if one.cycle == index and one.at not in failed]
+        if len(asked) >= bound:
+            yield WITNESS
+        if len(asked) > bound:
+            yield Finding(asked[bound], "a run asks the model more often than its limit", bound, len(asked))
+
+
+def _shown(play: RuntimeTrace, stimulus: ModelOutput) -> bool:
+    """True for an item that the runtime has to log; it may report malformed calls otherwise."""
+    match stimulus.item:
+        case Reasoning():
+            return "reasoning" in play.capabilities
+        case ToolCall(arguments=str()):
+            return False
+        case ToolCall(call_id=name):
+            return name not in _repeated(play)
+        case Text():
+            return True
+
+
+def _repeated(play: RuntimeTrace) -> set[str]:
+    names = list(_called(play))
+    return {name for name in names if names.count(name) > 1}
+
+
+def _called(play: RuntimeTrace) -> Iterator[str]:
+    for move in play.of(ModelOutput):
+        if isinstance(move.stimulus, ModelOutput) and isinstance(move.stimulus.item, ToolCall):
+            yield move.stimulus.item.call_id
+
+
+def _same(raw: Any, event: AgentOutput, stimulus: ModelOutput) -> bool:
+    item = stimulus.item
+    if isinstance(item, ToolCall):
+        return event.kind == "tool-call" and event.call_id == item.call_id
+    return event.kind == ("assistant" if isinstance(item, Text) else "reasoning") and raw.get("text") == item.text
+
+
+def _item(stimulus: ModelOutput) -> str:
+    item = stimulus.item
+    return item.call_id if isinstance(item, ToolCall) else item.text
+
+
+def _logged(raw: Any) -> str:
+    return str(raw.get("callId") or raw.get("text"))
