@@ -98,7 +98,7 @@ def test_row_order_means_nothing_to_the_oracle(case: Case, chance: random.Random
 @pytest.mark.parametrize("seed", range(3))
 def test_row_order_means_nothing_to_the_loop(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     shuffled = replace(SPEC, table=random.Random(seed).sample(TABLE, len(TABLE)))
-    module: dict[str, Any] = {"__name__": "turncheck.model.shuffled", "__package__": "turncheck.model"}
+    module: dict[str, Any] = {"__name__": "turncheck.model.core.shuffled", "__package__": "turncheck.model.core"}
     exec(compile(codegen.generate(shuffled), "shuffled", "exec"), module)
     for name in ("feed", "feed_sessions", "finish"):
         monkeypatch.setattr(f"turncheck.model.core.projection.{name}", module[name])
