@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, get_args
 
 from msgspec.structs import replace
 
 from turncheck.model.core.cycles import CycleViews, Projection
 from turncheck.model.core.decode import judge
-from turncheck.model.core.events import symbol_of
+from turncheck.model.core.events import StopReason, symbol_of
 from turncheck.model.core.policies import Policies
 
 from .law import WITNESS, Finding, Judgement
@@ -99,7 +99,7 @@ def closed_final(experiment: Experiment) -> Judgement:
             yield Finding(cut, f"the cycles closed by position {cut} changed when the log went on", before, after)
 
 
-_REASONS: Final = ("completed", "interrupted", "error")
+_REASONS: Final = get_args(StopReason)
 
 
 def boundary_equivalence(experiment: Experiment) -> Judgement:

@@ -227,3 +227,8 @@ class Default:
 
 
 Operand: TypeAlias = Const | Field | Here | Register | Table | Lookup | Default
+
+
+def values_of(operand: Operand) -> tuple[str, ...]:
+    """Return the values of an enumerated operand; none where it is open, a number, or a queue."""
+    return operand.values if isinstance(operand, Field | Table | Lookup | Default) else ()
