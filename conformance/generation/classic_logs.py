@@ -3,7 +3,7 @@
 from itertools import product
 from typing import Any, Final, TypeAlias, get_args
 
-from turncheck.model.core.events import Delivery
+from turncheck.model.core.events import Delivery, StopReason
 from turncheck.model.core.policies import Policies, QueueFate
 
 _FATES: Final = get_args(QueueFate)
@@ -95,7 +95,7 @@ _AFTERWARDS: Final = [
 
 _NATIVE: Final = {"type": "native"}
 _AGAIN: Final = [
-    *(event for reason in ("completed", "interrupted", "error") for number in range(2) for event in (
+    *(event for reason in get_args(StopReason) for number in range(2) for event in (
         _NATIVE, _user(f"{reason} {number}"), _NATIVE, _call("a"), _result("a"), _call("b"), _stop(reason),
     )),
 ]  # fmt: skip

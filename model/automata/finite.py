@@ -235,8 +235,8 @@ def _place(value: _Register, told: Mapping[int, str]) -> Hashable:
 
 def views(claims: ProofRoles) -> list[tuple[Mapping[str, Any], Mapping[str, int]]]:
     """The tables and bounds under which a machine is looked at, each time whole."""
-    queues = {name: QUEUED for name in claims.queues if claims.machine.registers[name] == "queue"}
-    return [(tables, {**queues, **facet}) for tables in claims.tables for facet in claims.facets]
+    queues = {name: QUEUED for name in claims.messages.queues if claims.machine.registers[name] == "queue"}
+    return [(tables, {**queues, **facet}) for tables in claims.tables for facet in claims.suite_bounds]
 
 
 def bounded(
@@ -244,4 +244,4 @@ def bounded(
 ) -> FiniteMachine:
     """The machine of *claims* under *tables* within *bounds*; with *machine*, that one over the same alphabet."""
     alphabet = letters(claims, tables, coloured=True)
-    return FiniteMachine(machine or claims.machine, tables, alphabet, bounds=bounds, echoed=claims.echoed)
+    return FiniteMachine(machine or claims.machine, tables, alphabet, bounds=bounds, echoed=claims.unbounded_counters)

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from ..declaration.machine import Machine, Row
+from ..declaration.operands import values_of
 from ..declaration.stepping import Stepper
 from ..declaration.vocabulary import Default, Equal, Field, Here, Less, Lookup, Output, Pop, Push, Register, Set, Table
 
@@ -248,9 +249,12 @@ def _fields(machine: Machine, symbol: str, tables: Mapping[str, Any]) -> tuple[d
     for term in terms((*guards, *effects)):
         match term:
             case Equal(subject=Field(name=name), right=right):
-                judged.setdefault(name, {}).update(dict.fromkeys((right.value, "other")))
+                judged.setdefault(name, {}).update(
+                    dict.fromkeys((right.value, *(values_of(term.subject) or ("other",))))
+                )
             case Equal(subject=Default(field=Field(name=name)), right=right):
-                judged.setdefault(name, {}).update(dict.fromkeys((right.value, None, "other")))
+                others = values_of(term.subject) or ("other",)
+                judged.setdefault(name, {}).update(dict.fromkeys((right.value, None, *others)))
             case Less(subject=Field(name=name), right=Table(name=table)):
                 judged.setdefault(name, {}).update(dict.fromkeys((tables[table] - 1, tables[table])))
             case Lookup(of=Table(name=table), key=Field(name=name)):

@@ -13,7 +13,7 @@ from ..declaration.machine import Row
 from ..declaration.operands import identifier
 from ..declaration.vocabulary import Const, Effect, Emit, Increment, Push, Register
 from .explore import Letter, terms
-from .proof_roles import ProofRoles, leads_on, letters
+from .proof_roles import ProofRoles, letters
 
 QUEUE: Final = 3
 """How much a queue holds; what would not fit is not sent."""
@@ -58,7 +58,7 @@ def promela(claims: ProofRoles, budget: int = 3) -> str:
     maps = [name for name, kind in machine.registers.items() if kind == "map"]
     registers = {"number": "int {} = -1;", "queue": "chan {} = [QUEUE] of {{ int }};", "map": "int {}[KEYS];"}
     commands = dict.fromkeys(command for letter in alphabet for command in _commands(claims, letter))
-    quiet = [state for state in machine.states if state not in (*claims.active, *claims.either)]
+    quiet = [state for state in machine.states if state not in (*claims.run.active, *claims.run.data_dependent)]
     return _FRAME.format(
         title=machine.title,
         name=identifier("m", machine.name),
@@ -133,8 +133,8 @@ def _commands(claims: ProofRoles, letter: Letter) -> Iterator[str]:
     for row in claims.machine.rows:
         if row.event == letter.symbol and not _changes_nothing(claims, row):
             ways = [_command(claims, row, ["budget > 0"], ["budget--"])]
-            if leads_on(claims, row):
-                free = claims.awaited.get(row.event, ((), ()))
+            if claims.run.leads_on(row):
+                free = claims.run.awaited.get(row.event, ((), ()))
                 ways = [_command(claims, row, _guards(claims, *free), ()), *(ways if any(free) else ())]
             yield from (re.sub(r"\bf_(\w+)", lambda found: fields[found[1]], way) for way in ways)
 
@@ -161,4 +161,4 @@ def _changes_nothing(claims: ProofRoles, row: Row) -> bool:
 
 def _numbers(claims: ProofRoles, effect: Effect) -> bool:
     """Whether an effect only numbers what is asked for: with the number, every state would be a new one."""
-    return isinstance(effect, Increment) and effect.register.name in claims.echoed
+    return isinstance(effect, Increment) and effect.register.name in claims.unbounded_counters

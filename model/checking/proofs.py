@@ -12,8 +12,8 @@ from functools import partial
 from itertools import combinations
 from typing import Any, Final
 
+from ..declaration.proof_roles import ProofRoles
 from ..declaration.vocabulary import Clear, Output, Pop, Slots
-from .proof_roles import ProofRoles, leads_on
 from .ranking import measures_of, unranked
 from .symbolic import (
     CALL,
@@ -42,15 +42,15 @@ def one_terminal(claims: ProofRoles) -> Iterator[Refutation]:
     yield from start(claims)
     for taken in rows_of(claims):
         open_now = runs(claims, taken.row.source, taken.before, taken.symbols)
-        begun = not (taken.row.source not in claims.active and not claims.closed)
+        begun = not (taken.row.source not in claims.run.active and not claims.run.closed)
         for moment in taken.moments:
-            if moment.effect in claims.begins:
+            if moment.effect in claims.run.begins:
                 yield from taken.refute("a run begins when none is open", z3.Not(open_now))
                 open_now, begun = z3.BoolVal(val=True), True
-            elif moment.effect in claims.ends:
+            elif moment.effect in claims.run.ends:
                 yield from taken.refute("a run ends once", open_now)
                 open_now = z3.BoolVal(val=False)
-        opened = open_now if begun else z3.BoolVal(taken.row.dest in claims.active)
+        opened = open_now if begun else z3.BoolVal(taken.row.dest in claims.run.active)
         after = runs(claims, taken.row.dest, taken.after, taken.symbols)
         known = invariant(claims, taken.row.dest, taken.after, taken.symbols)
         yield from taken.refute("a run is open where its state says so", opened == after, known)
@@ -59,7 +59,7 @@ def one_terminal(claims: ProofRoles) -> Iterator[Refutation]:
 def first_in_first_out(claims: ProofRoles) -> Iterator[Refutation]:
     """X-7: what waits in slot j stays until it is popped as the j-th, shown by an output, or dropped by policy."""
     for taken in rows_of(claims):
-        for name in claims.queues:
+        for name in claims.messages.queues:
             before, after = taken.before.registers[name], taken.after.registers[name]
             stays = z3.And(waits(after), after.values[SLOT] == before.values[SLOT])
             left = [_gone(taken, name, *pair) for pair in zip(taken.moments, taken.moments[1:], strict=False)]
@@ -74,7 +74,7 @@ def _gone(taken: Taken, name: str, before: Moment, after: Moment) -> Any:
     assert before.effect is not None
     effect = taken.claims.machine.effects[before.effect]
     queue, emptied = before.registers[name], after.registers[name]
-    if before.effect in taken.claims.drops.get(taken.row.event, ()):
+    if before.effect in taken.claims.messages.drops.get(taken.row.event, ()):
         return z3.And(waits(queue), z3.Not(waits(emptied)))
     if isinstance(effect, Pop) and effect.register.name == name:
         value = queue.values[SLOT]
@@ -99,25 +99,27 @@ def _shown(outputs: Sequence[Output], queue: Slots) -> Iterator[Any]:
 def no_message_lost(claims: ProofRoles) -> Iterator[Refutation]:
     """X-7: every message is taken exactly once: into a run, a queue, or refused."""
     for taken in rows_of(claims):
-        ways = claims.messages.get(taken.row.event)
+        ways = claims.messages.taken.get(taken.row.event)
         if ways and sum(effect in ways for effect in taken.row.effects) != 1:
             yield from taken.refute("a message is taken once", z3.BoolVal(val=False))
 
 
 def calls_answered(claims: ProofRoles) -> Iterator[Refutation]:
     """X-6: an output answers a call that had none, once; none is forgotten, and none is left when its run ends."""
-    for taken in rows_of(claims) if claims.calls else ():
+    for taken in rows_of(claims) if claims.calls.registers else ():
         before, after = unanswered(claims, taken.before), unanswered(claims, taken.after)
         for moment in taken.moments:
-            if moment.effect in claims.ends:
-                left = z3.And(unanswered(claims, moment), z3.Not(_name(claims.results, moment.outputs, taken.symbols)))
+            if moment.effect in claims.run.ends:
+                left = z3.And(
+                    unanswered(claims, moment), z3.Not(_name(claims.calls.results, moment.outputs, taken.symbols))
+                )
                 yield from taken.refute("every call is answered before the stop", z3.Not(left))
-        answered = _name(claims.results, taken.after.outputs, taken.symbols)
+        answered = _name(claims.calls.results, taken.after.outputs, taken.symbols)
         yield from taken.refute("no call is forgotten", z3.Implies(before, z3.Or(after, answered)))
-        made = _name(claims.makes, taken.after.outputs, taken.symbols)
+        made = _name(claims.calls.makes, taken.after.outputs, taken.symbols)
         rightly = z3.And(z3.Or(before, made), z3.Not(after))
         twice = [
-            z3.And([_name(claims.results, (one,), taken.symbols) for one in pair])
+            z3.And([_name(claims.calls.results, (one,), taken.symbols) for one in pair])
             for pair in combinations(taken.after.outputs, 2)
         ]
         once = z3.And(z3.Implies(answered, rightly), z3.Not(z3.Or(twice)))
@@ -128,7 +130,7 @@ def calls_answered(claims: ProofRoles) -> Iterator[Refutation]:
 
 def _is_call(claims: ProofRoles) -> Any:
     """Whether ``w`` can be a call: any key of a map, or else a position."""
-    keyed = any(claims.machine.registers[name] == "map" for name in claims.calls)
+    keyed = any(claims.machine.registers[name] == "map" for name in claims.calls.registers)
     return z3.Or(CALL >= 0, z3.BoolVal(keyed))
 
 
@@ -150,14 +152,15 @@ def _name(names: Sequence[str], outputs: Sequence[Output], symbols: Symbols) -> 
 
 def never_stuck(claims: ProofRoles) -> Iterator[Refutation]:
     """X-5: in every active state some answer leads on, and no cycle of answers goes on without end."""
-    answers = [taken for taken in rows_of(claims) if leads_on(claims, taken.row)]
-    for state in claims.answers:
+    answers = [taken for taken in rows_of(claims) if claims.run.leads_on(taken.row)]
+    for state in claims.run.answers:
         here = [taken for taken in answers if taken.row.source == state]
         if not any(
-            _complete(claims, [taken for taken in here if taken.row.event == event]) for event in claims.answers[state]
+            _complete(claims, [taken for taken in here if taken.row.event == event])
+            for event in claims.run.answers[state]
         ):
             yield Refutation("some answer leads on", state)
-    cyclic = [taken for taken in answers if taken.row.dest in claims.answers]
+    cyclic = [taken for taken in answers if taken.row.dest in claims.run.answers]
     for taken in unranked(cyclic, list(measures_of(claims.machine)), _awaited):
         yield Refutation("a measure decreases", f"{taken.row.source}: {taken.row.label}")
 
@@ -167,10 +170,11 @@ def rounds_bounded(claims: ProofRoles) -> Iterator[Refutation]:
     within = [
         taken
         for taken in rows_of(claims)
-        if {taken.row.source, taken.row.dest} <= {*claims.active} and not {*taken.row.effects} & {*claims.begins}
+        if {taken.row.source, taken.row.dest} <= {*claims.run.active}
+        and not {*taken.row.effects} & {*claims.run.begins}
     ]
-    for taken in unranked(within, list(measures_of(claims.machine)), _anything) if claims.rounds else ():
-        if {*taken.row.effects} & {*claims.rounds}:
+    for taken in unranked(within, list(measures_of(claims.machine)), _anything) if claims.run.rounds else ():
+        if {*taken.row.effects} & {*claims.run.rounds}:
             yield Refutation("rounds are bounded", f"{taken.row.source}: {taken.row.label}")
 
 
@@ -188,7 +192,7 @@ def _complete(claims: ProofRoles, rows: Sequence[Taken]) -> bool:
 
 def _awaited(taken: Taken) -> Any:
     """Whether the event is the answer to what is awaited."""
-    conditions, unless = taken.claims.awaited.get(taken.row.event, ((), ()))
+    conditions, unless = taken.claims.run.awaited.get(taken.row.event, ((), ()))
     return within(taken.before, taken.symbols, partial(guarded, taken.claims.machine, conditions, unless))
 
 

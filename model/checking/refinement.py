@@ -5,20 +5,18 @@ would reject or remark on breaks the theorem. Once the machine is where a log ma
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from ..core.decode import judge
 from ..core.events import symbol_of
 from ..core.policies import DEFAULT, Policies
 from ..declaration.machine import Machine, Row
+from ..declaration.proof_roles import Refine
 from ..declaration.stepping import Stepper
 from ..declaration.vocabulary import ANSWERED, Output
 from ..machines.request_cycle import SPEC, tables
 from .explore import CoreMonitor
-
-Refine: TypeAlias = Callable[[Sequence[Output], Mapping[int, Any]], list[dict[str, Any]]]
-"""A machine's refinement: from its outputs, and the event at each position, to log events as JSON values."""
 
 
 class Core(NamedTuple):

@@ -9,9 +9,10 @@ from importlib import import_module
 from typing import Any, Final
 
 from ..declaration.machine import Machine, Row
+from ..declaration.operands import values_of
+from ..declaration.proof_roles import ProofRoles
 from ..declaration.vocabulary import ANSWERED, Const, Here, Increment, Lookup, Output, Pop, Push, Register, Set, Slots
 from .explore import terms
-from .proof_roles import ProofRoles
 
 z3: Any = import_module("z3")  # it has no types
 
@@ -129,6 +130,7 @@ CALL: Final = z3.Int("w")
 def well_formed(machine: Machine, at: Moment, symbols: Symbols) -> Iterator[Any]:
     """What the primitives keep by themselves: slots are counted up, and what is pushed is newer than all before."""
     yield symbols.at >= 0
+    yield from enumerated(machine, symbols)
     for name, held in at.registers.items():
         if isinstance(held, Slots):
             yield z3.And(held.head >= 0, held.head <= held.tail)
@@ -137,6 +139,13 @@ def well_formed(machine: Machine, at: Moment, symbols: Symbols) -> Iterator[Any]
                 yield z3.And(oldest >= 0, some >= 0, z3.Implies(held.head < SLOT, oldest < some))
                 for popped in _only_popped(machine, name):
                     yield z3.And(at.registers[popped] < oldest, z3.Implies(waits(held), at.registers[popped] < some))
+
+
+def enumerated(machine: Machine, symbols: Symbols) -> Iterator[Any]:
+    """A field or table whose values are enumerated has one of them."""
+    for subject in dict.fromkeys(guard.subject for guard in machine.guards.values()):
+        if values := values_of(subject):
+            yield z3.Or([subject.term(symbols) == symbols.literal(value) for value in values])
 
 
 def _only_popped(machine: Machine, queue: str) -> set[str]:
@@ -164,9 +173,9 @@ def pushes_of(machine: Machine, effects: Iterable[str], queue: str) -> list[Push
 
 def runs(claims: ProofRoles, state: str, at: Moment, symbols: Symbols) -> Any:
     """Whether a run is open."""
-    if claims.closed is None:
-        return z3.BoolVal(state in claims.active)
-    return z3.Not(within(at, symbols, claims.machine.guards[claims.closed].formula))
+    if claims.run.closed is None:
+        return z3.BoolVal(state in claims.run.active)
+    return z3.Not(within(at, symbols, claims.machine.guards[claims.run.closed].formula))
 
 
 def within(at: Moment, symbols: Symbols, render: Callable[[Symbols], Any]) -> Any:
@@ -180,7 +189,7 @@ def within(at: Moment, symbols: Symbols, render: Callable[[Symbols], Any]) -> An
 def unanswered(claims: ProofRoles, at: Moment, names: Sequence[str] | None = None) -> Any:
     """Whether ``w`` is a call without result: a map's key with a position, ``j``'s value, or the one under way."""
     found: list[Any] = []
-    for name in claims.calls if names is None else names:
+    for name in claims.calls.registers if names is None else names:
         held = at.registers[name]
         if isinstance(held, Slots):
             found.append(z3.And(waits(held), held.values[SLOT] == CALL))
@@ -206,12 +215,12 @@ def invariant(claims: ProofRoles, state: str, at: Moment, symbols: Symbols) -> A
     """What is assumed before every row, and shown after it."""
     active, left = runs(claims, state, at, symbols), unanswered(claims, at)
     known = [z3.Implies(z3.Not(active), z3.Not(left))]
-    if state not in claims.either:
-        known.append(active == (state in claims.active))
-    known.append(z3.Not(unanswered(claims, at, claims.empty.get(state, ()))))
-    if state in claims.single:
-        only = left == (at.registers[claims.single[state]] == CALL)
-        asked = [at.registers[claims.single[state]], *(symbols.field(name) for name in _keys(claims))]
+    if state not in claims.run.data_dependent:
+        known.append(active == (state in claims.run.active))
+    known.append(z3.Not(unanswered(claims, at, claims.calls.empty.get(state, ()))))
+    if state in claims.calls.single:
+        only = left == (at.registers[claims.calls.single[state]] == CALL)
+        asked = [at.registers[claims.calls.single[state]], *(symbols.field(name) for name in _keys(claims))]
         known += [only, *(z3.substitute(only, (CALL, call)) for call in asked)]
     return z3.And(known)
 
@@ -219,7 +228,7 @@ def invariant(claims: ProofRoles, state: str, at: Moment, symbols: Symbols) -> A
 def _keys(claims: ProofRoles) -> set[str]:
     """The fields by which an event names a call."""
     lookups = (term for term in terms(tuple(claims.machine.guards.values())) if isinstance(term, Lookup))
-    return {term.key.name for term in lookups if term.of.name in claims.calls}
+    return {term.key.name for term in lookups if term.of.name in claims.calls.registers}
 
 
 def start(claims: ProofRoles) -> Iterator[Refutation]:

@@ -1,43 +1,13 @@
 """The frames that the generated loops share their rows in: what opens and closes a cycle, and how its share is kept."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
-BUILT: Final = (
-    "steps",
-    "rounds",
-    "fed",
-    "made",
-    "response",
-    "groups",
-    "group",
-    "calls_of_group",
-)
+from ..declaration.contexts import POSITIONS, Entries
+
+BUILT: Final = ("steps", "rounds", "fed", "made", "response", "groups", "group", "calls_of_group")
 """The views under way."""
-
-
-def _outputs(anomaly: str) -> Mapping[str, str]:
-    """Output of the core machine → the loop's fragment for it; ``{n}`` is its n-th argument, capitals the variant's.
-
-    *anomaly* is how the loop tells one.
-    """
-    return {
-        "open": "kind = {0}\nBEGIN",
-        "append-text": "TEXT",
-        "append-call": "CALL",
-        "append-result": "RESULT",
-        "append-steer": "STEER",
-        "queue": "SKIP",
-        "observe": "SKIP",
-        "close": "assert kind is not None\nCLOSE\nkind = None",
-        "drop": "dropped.extend({0})",
-        "reject": f"anomalies.append({anomaly.replace('AT', 'at')})\nSKIP",
-        "remark": f"anomalies.append({anomaly.replace('AT', '{1}')})",
-    }
-
-
-_OF_SESSION: Final = _outputs("(name, Anomaly({0}, AT))")
 
 
 @dataclass(frozen=True)
@@ -46,21 +16,44 @@ class Variant:
 
     ``session`` looks at the event's session. It stands in each structure's branch: an attribute that is read of several
     structures at one place is not specialised by CPython, which costs 30 ns. ``own`` are the state's names that the
-    loop works on besides the registers; ``registers`` says where they all are found (a replacement for ``re.sub``).
-    ``outputs`` are the fragments of the machine's outputs, ``fragments`` what the capitals in them stand for;
-    ``spelling`` says what stands here for pieces of the rows' code.
+    loop works on besides the registers; ``home`` stands before each of them, and before the registers. ``outputs`` maps
+    an output of the core machine to its statements: a template in which ``{n}`` is its n-th argument (the event's
+    position is the last), ``{state.name}`` a register or an own name, and ``{event.name}`` a field of the event.
     """
 
     frame: str
-    session: str
-    own: tuple[str, ...]
-    registers: str
     outputs: Mapping[str, str]
-    fragments: Mapping[str, str]
-    spelling: Mapping[str, str] = field(default_factory=dict[str, str])
+    own: tuple[str, ...]
+    session: str = ""
+    home: str = ""
+    entries: Entries = POSITIONS
 
 
-_APPENDED: Final = ("TEXT", "CALL", "RESULT", "STEER")
+def _lines(*statements: str) -> str:
+    return "\n".join(filter(None, statements))
+
+
+def _outputs(
+    *, anomaly: str, close: str, begin: str = "", item: str = "", skip: str = "", **items: str
+) -> Mapping[str, str]:
+    """The statements of each output, by the statements that a loop adds.
+
+    An event of the open cycle is an *item*; *items* say more, by kind. All other events are to *skip*. *anomaly* is the
+    template of one, of a kind at a position.
+    """
+    return {
+        "open": _lines("{state.kind} = {0}", begin),
+        **{f"append-{kind}": items.get(kind, item) for kind in ("text", "call", "result", "steer")},
+        "queue": skip,
+        "observe": skip,
+        "close": _lines("assert {state.kind} is not None", close, "{state.kind} = None"),
+        "drop": "{state.dropped}.extend({0})",
+        "reject": _lines(f"anomalies.append({anomaly})", skip),
+        "remark": f"anomalies.append({anomaly})",
+    }
+
+
+_NAMED: Final = "({state.name}, Anomaly({0}, {1}))"
 
 SINGLE_SESSION: Final = Variant(
     frame='''
@@ -90,20 +83,19 @@ def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progre
 ''',
     session="if event.session_id is not None:\n    break",
     own=("kind", "name", "dropped", "places"),
-    registers=r"\1",
-    outputs=_OF_SESSION,
-    fragments={
-        "BEGIN": "skips.clear()\nbegin = at + 1",
-        **dict.fromkeys(_APPENDED, ""),
-        "SKIP": "skips.append(at)",
-        "CLOSE": (
-            "if places or skips:\n"
-            "    closed.append((name, Cycle(root, kind, at, event.reason, begin, tuple(places), tuple(skips))))\n"
-            "    places.clear()\n"
-            "else:\n"
-            "    closed.append((name, Cycle(root, kind, at, event.reason, begin)))"
+    outputs=_outputs(
+        anomaly=_NAMED,
+        begin="skips.clear()\nbegin = at + 1",
+        skip="skips.append(at)",
+        close=_lines(
+            "if {state.places} or skips:",
+            "    closed.append(({state.name}, Cycle({state.root}, {state.kind}, at, {event.reason}, begin, "
+            "tuple({state.places}), tuple(skips))))",
+            "    {state.places}.clear()",
+            "else:",
+            "    closed.append(({state.name}, Cycle({state.root}, {state.kind}, at, {event.reason}, begin)))",
         ),
-    },
+    ),
 )
 
 MULTI_SESSION: Final = Variant(
@@ -131,31 +123,33 @@ def feed_sessions(
     for at, event in zip(ats, events, strict=True):
         struct = type(event)  # pyright: ignore[reportUnknownVariableType]
 {body}''',
-    session=(
-        "try:\n"
-        "    state = states[event.session_id]\n"
-        "except KeyError:\n"
-        "    state = states[event.session_id] = new(event.session_id)"
+    session=_lines(
+        "try:",
+        "    state = states[event.session_id]",
+        "except KeyError:",
+        "    state = states[event.session_id] = new(event.session_id)",
     ),
+    home="state.",
     own=("kind", "name", "dropped", "places"),
-    registers=r"state.\1",
-    outputs=_OF_SESSION,
-    fragments={
-        "BEGIN": "",
-        **dict.fromkeys(_APPENDED, "places.append(at)"),
-        "SKIP": "",
-        "CLOSE": "closed.append((name, Cycle(root, kind, at, event.reason, at, tuple(places))))\nplaces.clear()",
-    },
+    outputs=_outputs(
+        anomaly=_NAMED,
+        item="{state.places}.append(at)",
+        close=_lines(
+            "closed.append(({state.name}, Cycle({state.root}, {state.kind}, at, {event.reason}, at, "
+            "tuple({state.places}))))",
+            "{state.places}.clear()",
+        ),
+    ),
 )
 
 # RC-D3: consecutive outputs of one response are a round; without ids, an input between them parts them: fed holds it.
-_ROUND: Final = (
-    "identity = event.response_id\n"
-    "if identity != response or (identity is None and fed):\n"
-    "    made = []\n"
-    "    rounds.append(Round(fed, made))\n"
-    "    fed, response = [], identity\n"
-    "made.append(at)\n"
+_ROUND: Final = _lines(
+    "identity = {event.response_id}",
+    "if identity != response or (identity is None and fed):",
+    "    made = []",
+    "    rounds.append(Round(fed, made))",
+    "    fed, response = [], identity",
+    "made.append(at)",
 )
 
 WITH_VIEWS: Final = Variant(
@@ -182,41 +176,42 @@ def feed_views(
 {body}    {store}
     {store_views}
 ''',
-    session="",
     own=("kind", "anomalies", "dropped"),
-    registers=r"\1",
-    outputs=_outputs("Anomaly({0}, AT)"),
-    fragments={
-        "BEGIN": (
-            "steps = [RootStep(root)]\nrounds, fed = [], [root]\nresponse, groups, group = NO_RESPONSE, None, None"
-        ),
-        "TEXT": _ROUND + "groups = []\ngroup = None\nsteps.append(AiBlock(at, groups))",
-        "CALL": (
-            _ROUND + "of_tool = GROUPS[event.tool] if event.tool in GROUPS else OTHER\n"
-            "if of_tool is not group:\n"
-            "    if groups is None:\n"
-            "        groups = []\n"
-            "        steps.append(AiBlock(None, groups))\n"
-            "    group, calls_of_group = of_tool, []\n"
-            "    groups.append(Group(of_tool, calls_of_group))\n"
-            "calls_of_group.append(call)"
-        ),
-        "RESULT": "fed.append(at)",
-        "STEER": "fed.append(at)\nsteps.append(SteerStep(at))\ngroups, group = None, None",
-        "SKIP": "",
-        "CLOSE": (
-            "if fed:\n    rounds.append(Round(fed, []))\nshow(CycleViews(root, kind, at, event.reason, steps, rounds))"
-        ),
-    },
     # A call's entry is what the view shows of it: its position, and its result's once it is answered.
-    spelling={
-        "calls[call_id] = at": "call = calls[call_id] = Call(at)",
-        "calls[call_id] = -1": "calls_call_id.result = at",
-        "calls_call_id == -1": "calls_call_id.result is not None",
-        "calls_call_id != -1": "calls_call_id.result is None",
-        "entry != -1": "entry.result is None",
-        'unanswered-call", entry)': 'unanswered-call", entry.at)',
-    },
+    entries=Entries(
+        opened="call = {place} = Call({value})",
+        answered="{entry}.result = at",
+        is_answered="{entry}.result is not None",
+        is_open="{entry}.result is None",
+        position="{entry}.at",
+    ),
+    outputs=_outputs(
+        anomaly="Anomaly({0}, {1})",
+        begin=_lines(
+            "steps = [RootStep({state.root})]",
+            "rounds, fed = [], [{state.root}]",
+            "response, groups, group = NO_RESPONSE, None, None",
+        ),
+        text=_lines(_ROUND, "groups = []", "group = None", "steps.append(AiBlock(at, groups))"),
+        call=_lines(
+            _ROUND,
+            "of_tool = GROUPS[{event.tool}] if {event.tool} in GROUPS else OTHER",
+            "if of_tool is not group:",
+            "    if groups is None:",
+            "        groups = []",
+            "        steps.append(AiBlock(None, groups))",
+            "    group, calls_of_group = of_tool, []",
+            "    groups.append(Group(of_tool, calls_of_group))",
+            "calls_of_group.append(call)",
+        ),
+        result="fed.append(at)",
+        steer=_lines("fed.append(at)", "steps.append(SteerStep(at))", "groups, group = None, None"),
+        close=_lines(
+            "if fed:",
+            "    rounds.append(Round(fed, []))",
+            "show(CycleViews({state.root}, {state.kind}, at, {event.reason}, steps, rounds))",
+        ),
+    ),
 )
 
 HEADER = '''"""The hot path, generated from the rows of request_cycle: run `make generate`, do not edit."""

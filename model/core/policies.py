@@ -1,9 +1,11 @@
 """The projection's policies (RC-D6): declared choices among behaviours that the sources allow."""
 
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, TypedDict, get_args
 
 import msgspec
+
+from .events import Delivery, StopReason
 
 QueueFate: TypeAlias = Literal["promote", "hold", "drop"]
 
@@ -14,17 +16,22 @@ class Policies(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
     After ``completed`` the queue is always promoted. Raises msgspec.ValidationError when decoded from other values.
     """
 
-    while_active: Literal["steer", "followUp"] = "followUp"
+    while_active: Delivery = "followUp"
     queue_after_interrupted: QueueFate = "promote"
     queue_after_error: QueueFate = "promote"
 
     def queue_fate(self) -> dict[str, QueueFate]:
-        """Stop reason → what becomes of the queue."""
-        return {
-            "completed": "promote",
-            "interrupted": self.queue_after_interrupted,
-            "error": self.queue_after_error,
-        }
+        """Return what becomes of the queue, by stop reason."""
+        return {reason: self._fate(reason) for reason in get_args(StopReason)}
+
+    def _fate(self, reason: StopReason) -> QueueFate:
+        match reason:  # a reason without a case is a type error
+            case "completed":
+                return "promote"
+            case "interrupted":
+                return self.queue_after_interrupted
+            case "error":
+                return self.queue_after_error
 
 
 DEFAULT = Policies()
@@ -33,3 +40,15 @@ VALUES: Final[Mapping[str, tuple[str, ...]]] = {
     field.encode_name: get_args(field.type) for field in msgspec.structs.fields(Policies)
 }
 """Policy → its values, as they are on the wire."""
+
+
+class Tables(TypedDict):
+    """What the guards of the core consult besides state and event."""
+
+    while_active: str
+    queue_fate: Mapping[str, str]
+
+
+def tables(policies: Policies) -> Tables:
+    """Return the core's tables under *policies* (RC-D6)."""
+    return {"while_active": policies.while_active, "queue_fate": policies.queue_fate()}

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from copy import deepcopy
 from itertools import islice
 
-from ..machines.request_cycle import tables
 from .cycles import Anomaly, Cycle, CycleViews, Projection, Round
 from .decode import Batch
 from .events import Event
 from .loop import feed, feed_sessions, feed_views, finish
-from .policies import DEFAULT, Policies
+from .policies import DEFAULT, Policies, tables
 from .session_state import LoopState, Progress, ViewState
 
 

@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
-Delivery: TypeAlias = Literal["steer", "followUp"]
+from .events import Delivery as Delivery  # noqa: PLC0414 - stimuli and log events have the same ones
+
 FailureClass: TypeAlias = Literal["retryable", "fatal", "stream"]
 
 

@@ -1,22 +1,27 @@
 """The lint of a declared machine: what `transitions` takes without a word and is wrong all the same."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
 from .machine import Machine, Row
-from .vocabulary import Equal, Operand, Register
+from .operands import Const, Default, Lookup, Operand, Register, Table, values_of
+from .vocabulary import Equal
 
 
-def lint(machine: Machine) -> list[str]:
-    """Say everything that is wrong with *machine*, one sentence a fault; an empty list means sound.
+def lint(machine: Machine, tables: Iterable[Mapping[str, Any]] = ()) -> list[str]:
+    """Say everything that is wrong with *machine*, one sentence per fault; an empty list means sound.
 
     Checked: names are declared, once, and used; for every event in every state the guards are disjoint (row order means
-    nothing) and complete (the machine is total); every state is reachable from the initial one.
+    nothing) and complete (the machine is total), and no row is a silent default: where the values of a field or table
+    are enumerated, each row names those that it is for. Every state is reachable from the initial one. Each of
+    *tables*, which the machine is run with, has an entry for every key of its ``Literal``, and values of its
+    ``Literal`` alone.
     """
-    undeclared = [*_frame(machine), *_undeclared(machine)]
-    return undeclared or [*_unused(machine), *_guards(machine), *_unreachable(machine)]
+    undeclared = [*_frame(machine), *_undeclared(machine), *_unenumerated(machine)]
+    faults = undeclared or [*_unused(machine), *_guards(machine), *_defaults(machine), *_unreachable(machine)]
+    return [*faults, *dict.fromkeys(fault for one in tables for fault in _partial(machine, one))]
 
 
 def _frame(machine: Machine) -> Iterator[str]:
@@ -89,7 +94,8 @@ def _guards(machine: Machine) -> Iterator[str]:
 def _cases(machine: Machine, names: list[str]) -> Iterator[dict[str, bool]]:
     """Every way in which the named guards can hold or not.
 
-    A value equals one constant at most; all else is taken to be independent, so that nothing that can be is left out.
+    A value equals one constant at most, and one of its values where they are enumerated; all else is taken to be
+    independent, so that nothing that can be is left out.
     """
     constants: dict[Operand, list[object]] = {}
     for name in names:
@@ -97,7 +103,8 @@ def _cases(machine: Machine, names: list[str]) -> Iterator[dict[str, bool]]:
         if isinstance(guard, Equal):
             constants.setdefault(guard.subject, []).append(guard.right)
     choices: dict[object, tuple[object, ...]] = {
-        subject: (*dict.fromkeys(equal), None) for subject, equal in constants.items()
+        subject: tuple(map(Const, values_of(subject))) or (*dict.fromkeys(equal), None)
+        for subject, equal in constants.items()
     }
     for name in names:
         if not isinstance(machine.guards[name], Equal):
@@ -114,6 +121,59 @@ def _holds(machine: Machine, name: str, chosen: Mapping[object, object]) -> bool
 
 def _chosen(row: Row, case: Mapping[str, bool]) -> bool:
     return all(case[name] for name in row.conditions) and not any(case[name] for name in row.unless)
+
+
+def _defaults(machine: Machine) -> Iterator[str]:
+    """A value that is added to a ``Literal`` must find no row: none is for all values but some."""
+    for row in machine.rows:
+        named = {machine.guards[name].subject for name in row.conditions}
+        for name in row.unless:
+            subject = machine.guards[name].subject
+            if values_of(subject) and subject not in named:
+                others = " | ".join(values_of(subject))
+                where = f"event {row.event!r} in state {row.source!r}"
+                yield f"{where}: the row {row.label!r} is a silent default: it does not say for which of {others} it is"
+                break
+
+
+def _unenumerated(machine: Machine) -> Iterator[str]:
+    """Guards that compare an enumerated value with another, and tables that do not declare their values or keys."""
+    for name, guard in machine.guards.items():
+        values = values_of(guard.subject)
+        if not isinstance(guard, Equal):
+            continue
+        if values and guard.right.value not in values:
+            yield f"guard {name!r}: {guard.right.value!r} is none of {' | '.join(values)}"
+        match guard.subject:
+            case Lookup(of=Table() as table, key=key) if table.keys is None or table.keys != key.literal:
+                yield f"guard {name!r}: the keys of table {table.name!r} are not the values of field {key.name!r}"
+            case Default(field=value, otherwise=table) if table.literal != value.literal:
+                yield f"guard {name!r}: the values of table {table.name!r} are not those of field {value.name!r}"
+            case Table(name=table_name) | Lookup(of=Table(name=table_name)) if not values:
+                yield f"guard {name!r}: table {table_name!r} does not declare its values"
+            case _:
+                pass
+
+
+def _partial(machine: Machine, tables: Mapping[str, Any]) -> Iterator[str]:
+    """Tables that are missing, or lack an entry that the machine can ask for, or hold what is no declared value."""
+    for table in dict.fromkeys(one for term in machine.guards.values() for one in _tables(term)):
+        if table.name not in tables:
+            yield f"table {table.name!r} is missing"
+            continue
+        held = tables[table.name]
+        entries = {f" for {key!r}": held.get(key) for key in get_args(table.keys)} or {"": held}
+        for key, entry in entries.items():
+            if table.values and entry not in table.values:
+                yield f"table {table.name!r}: {entry!r}{key} is none of {' | '.join(table.values)}"
+
+
+def _tables(term: Any) -> Iterator[Table]:
+    if isinstance(term, Table):
+        yield term
+    elif is_dataclass(term):
+        for part in fields(term):
+            yield from _tables(getattr(term, part.name))
 
 
 def _unreachable(machine: Machine) -> Iterator[str]:

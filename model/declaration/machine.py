@@ -1,7 +1,7 @@
 """The machine record: one declaration in native `transitions` rows, read by everything that is derived from it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -52,6 +52,10 @@ class Machine:
     ``always`` holds in every reachable state; ``sometimes`` in at least one, or the model is vacuous.
     ``boundary`` names the event whose reasons are one boundary class, where there is one; ``final`` the states in which
     a log may end.
+
+    ``ignored`` are the effects of every (event, state) that the table does not name, of events that it names somewhere:
+    they become rows behind the event's last one, before anything reads the table. An event that the table never names
+    gets none, and the lint says so.
     """
 
     name: str
@@ -67,6 +71,20 @@ class Machine:
     boundary: str | None
     always: Mapping[str, Invariant]
     sometimes: Mapping[str, Invariant]
+    ignored: InitVar[Sequence[str] | None] = None
+
+    def __post_init__(self, ignored: Sequence[str] | None) -> None:
+        if ignored is not None:
+            object.__setattr__(self, "table", [*self._completed(ignored)])
+
+    def _completed(self, ignored: Sequence[str]) -> Iterator[NativeRow]:
+        last = {str(row[0]): row for row in self.table}
+        for row in self.table:
+            yield row
+            event = str(row[0])
+            named = {state for other in self.table if other[0] == event for state in self.sources(other[1])}
+            if row is last[event] and (rest := [state for state in self.states if state not in named]):
+                yield [event, rest, None, [], [], [*ignored]]
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:

@@ -1,4 +1,4 @@
-"""What the terms of the vocabulary speak of: values, and the contexts in which they are read.
+"""What the terms of the vocabulary speak of: values.
 
 *Registers* are the machine's data (numbers, first-in-first-out queues, keyed maps), *fields* the event's, *tables* are
 fixed for a run (the policies). An operand renders to ``read`` (Python), ``code`` (the generated loop), ``term`` (a
@@ -6,69 +6,10 @@ prover's expression) and ``promela``.
 """
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias, get_args
 
-ANSWERED: Final = -1
-"""The entry of a call that has its result; an unanswered call's entry is its position (0 or more)."""
-
-
-@dataclass(frozen=True)
-class Output:
-    """One effect as data: what the pure machine asks for, with its arguments."""
-
-    name: str
-    arguments: tuple[Any, ...] = ()
-
-
-@dataclass
-class Context:
-    """What a term is evaluated in: registers, tables, and the event at its position; outputs gather here."""
-
-    registers: dict[str, Any]
-    tables: Mapping[str, Any]
-    event: Any = None
-    at: int = -1
-    outputs: list[Output] = field(default_factory=list[Output])
-
-
-@dataclass(frozen=True)
-class Slots:
-    """A queue to a prover: slot n of ``values`` holds what was pushed n-th; slots from ``head`` up to ``tail`` wait."""
-
-    values: Any
-    head: Any
-    tail: Any
-
-
-class Symbolic(Protocol):
-    """What a term is rendered in for a prover: a ``Context`` of its expressions, so that the model imports no prover.
-
-    A register is an integer, an array (of a map) or ``Slots`` (of a queue); strings and None are integers apart.
-    """
-
-    registers: dict[str, Any]
-    outputs: list[Output]
-    at: Any
-
-    def literal(self, value: str | int | None) -> Any:
-        """The expression of a constant."""
-
-    def field(self, name: str) -> Any:
-        """The expression of the event's field."""
-
-    def table(self, name: str, *, keyed: bool = False) -> Any:
-        """The expression of a table; an array where it is keyed."""
-
-    def choose(self, test: Any, then: Any, otherwise: Any) -> Any:
-        """One of two expressions."""
-
-    def store(self, array: Any, key: Any, value: Any) -> Any:
-        """The array with one entry changed."""
-
-    def nothing(self) -> Any:
-        """The array whose every entry is None's."""
+from .contexts import Context, Loop, Symbolic
 
 
 def identifier(prefix: str, name: str) -> str:
@@ -86,8 +27,7 @@ class Const:
         """Return the literal."""
         return self.value
 
-    @property
-    def code(self) -> str:
+    def code(self, _: Loop) -> str:
         """Python source of the literal."""
         return f'"{self.value}"' if isinstance(self.value, str) else repr(self.value)
 
@@ -103,18 +43,23 @@ class Const:
 
 @dataclass(frozen=True)
 class Field:
-    """A field of the event."""
+    """A field of the event; *literal* is the ``Literal`` of its values, where they are enumerated."""
 
     name: str
+    literal: Any = None
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values that it can have; none where it is open, or holds a name."""
+        return get_args(self.literal)
 
     def read(self, context: Context) -> Any:
         """Return the field's value, None where it is absent."""
         return getattr(context.event, self.name)
 
-    @property
-    def code(self) -> str:
-        """Attribute access on the loop's event."""
-        return f"event.{self.name}"
+    def code(self, loop: Loop) -> str:
+        """Attribute access on the loop's event, or the local that holds it."""
+        return loop.field(self.name)
 
     def term(self, symbolic: Symbolic) -> Any:
         """The prover's expression."""
@@ -130,7 +75,9 @@ class Field:
 class Here:
     """The position of the event."""
 
-    code: str = "at"
+    def code(self, _: Loop) -> str:
+        """The loop's own count."""
+        return "at"
 
     def read(self, context: Context) -> Any:
         """Return the position."""
@@ -156,10 +103,9 @@ class Register:
         """Return the register's value."""
         return context.registers[self.name]
 
-    @property
-    def code(self) -> str:
-        """The loop keeps registers in locals of the same name."""
-        return self.name
+    def code(self, loop: Loop) -> str:
+        """Where the loop keeps the register."""
+        return loop.place(self.name)
 
     def term(self, symbolic: Symbolic) -> Any:
         """The prover's expression."""
@@ -173,16 +119,26 @@ class Register:
 
 @dataclass(frozen=True)
 class Table:
-    """A value fixed for the run: a policy, or a mapping of them."""
+    """A value fixed for the run: a policy, or a mapping of them.
+
+    *literal* is the ``Literal`` of its values, where they are names; *keys* that of its keys, where it is a mapping.
+    The lint holds both against the tables that a machine is run with.
+    """
 
     name: str
+    literal: Any = None
+    keys: Any = None
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values that it can have; none where it is a number."""
+        return get_args(self.literal)
 
     def read(self, context: Context) -> Any:
         """Return the table's value."""
         return context.tables[self.name]
 
-    @property
-    def code(self) -> str:
+    def code(self, _: Loop) -> str:
         """The loop keeps tables in locals of the same name."""
         return self.name
 
@@ -198,19 +154,27 @@ class Table:
 
 @dataclass(frozen=True)
 class Lookup:
-    """The entry of a keyed register or table, None where there is none."""
+    """The entry of a keyed register, None where there is none; or of a table, which has one for every key."""
 
     of: Register | Table
     key: Field
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values that a table's entry can have; none of a register's."""
+        return self.of.values if isinstance(self.of, Table) else ()
 
     def read(self, context: Context) -> Any:
         """Return the entry, or None."""
         return self.of.read(context).get(self.key.read(context))
 
-    @property
-    def code(self) -> str:
-        """A dictionary lookup."""
-        return f"{self.of.code}.get({self.key.code})"
+    def code(self, loop: Loop) -> str:
+        """A dictionary lookup, or the local that holds its entry."""
+        return loop.local(self) or f"{self.of.code(loop)}.get({self.key.code(loop)})"
+
+    def place(self, loop: Loop) -> str:
+        """The entry as a target of assignments."""
+        return f"{self.of.code(loop)}[{self.key.code(loop)}]"
 
     def entries(self, symbolic: Symbolic) -> Any:
         """The prover's array that is looked up in."""
@@ -237,15 +201,19 @@ class Default:
     field: Field
     otherwise: Table
 
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values of either: they are the same."""
+        return self.otherwise.values
+
     def read(self, context: Context) -> Any:
         """Return the field's value, or the default."""
         value = self.field.read(context)
         return self.otherwise.read(context) if value is None else value
 
-    @property
-    def code(self) -> str:
+    def code(self, loop: Loop) -> str:
         """An ``or``: the fields that have a default are never empty strings."""
-        return f"{self.field.code} or {self.otherwise.code}"
+        return f"({self.field.code(loop)} or {self.otherwise.code(loop)})"
 
     def term(self, symbolic: Symbolic) -> Any:
         """The prover's expression."""
@@ -259,3 +227,8 @@ class Default:
 
 
 Operand: TypeAlias = Const | Field | Here | Register | Table | Lookup | Default
+
+
+def values_of(operand: Operand) -> tuple[str, ...]:
+    """Return the values of an enumerated operand; none where it is open, a number, or a queue."""
+    return operand.values if isinstance(operand, Field | Table | Lookup | Default) else ()

@@ -4,7 +4,7 @@ Rows of a machine name guards and effects, and each name is one term built of wh
 term renders to
 
 * ``holds`` / ``apply``: Python, run by the `transitions` machine (the oracle);
-* ``code``: a fragment of the generated loop;
+* ``code``: statements or an expression of a generated loop, spelled as that loop keeps its data;
 * ``formula`` / ``change``: what a prover takes it for (``proofs``);
 * ``promela``: an expression or a statement for Spin (``promela``).
 
@@ -16,33 +16,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
-from .operands import (
-    ANSWERED,
-    Const,
-    Context,
-    Default,
-    Field,
-    Here,
-    Lookup,
-    Operand,
-    Output,
-    Register,
-    Slots,
-    Symbolic,
-    Table,
-    identifier,
-)
+from .contexts import ANSWERED, Context, Entries, Loop, Output, Slots, Symbolic
+from .operands import Const, Default, Field, Here, Lookup, Operand, Register, Table, identifier
 
 __all__ = [
     "ANSWERED",
     "REGISTER_KINDS",
-    "Bound",
     "Clear",
     "Const",
     "Context",
     "Default",
     "Effect",
     "Emit",
+    "Entries",
     "Equal",
     "Field",
     "Guard",
@@ -65,10 +51,6 @@ __all__ = [
 # ---- guards ----------------------------------------------------------------------------------------------------
 
 
-Bound: TypeAlias = Mapping[Operand, str]
-"""Operands that the loop has bound to a local."""
-
-
 @dataclass(frozen=True)
 class Nonempty:
     """A queue holds something."""
@@ -79,13 +61,13 @@ class Nonempty:
         """Evaluate on *context*."""
         return bool(self.subject.read(context))
 
-    def code(self, _: Bound) -> str:
-        """Loop fragment."""
-        return self.subject.code
+    def code(self, loop: Loop) -> str:
+        """A test of a generated loop."""
+        return self.subject.code(loop)
 
-    def negated(self, _: Bound) -> str:
-        """Loop fragment of the negation."""
-        return f"not {self.subject.code}"
+    def negated(self, loop: Loop) -> str:
+        """The opposite test."""
+        return f"not {self.subject.code(loop)}"
 
     def formula(self, symbolic: Symbolic) -> Any:
         """The prover's formula."""
@@ -109,21 +91,24 @@ class Equal:
         """Evaluate on *context*."""
         return bool(self.subject.read(context) == self.right.value)
 
-    def code(self, bound: Bound) -> str:
-        """Loop fragment."""
-        return self._compare(bound, "==", "is", "not in")
+    def code(self, loop: Loop) -> str:
+        """A test of a generated loop."""
+        return self._compare(loop, "==", "is", "not in", loop.entries.is_answered)
 
-    def negated(self, bound: Bound) -> str:
-        """Loop fragment of the negation."""
-        return self._compare(bound, "!=", "is not", "in")
+    def negated(self, loop: Loop) -> str:
+        """The opposite test."""
+        return self._compare(loop, "!=", "is not", "in", loop.entries.is_open)
 
-    def _compare(self, bound: Bound, equal: str, same: str, member: str) -> str:
-        left = bound.get(self.subject)
-        if self.right.value is not None:
-            return f"{left or f'({self.subject.code})'} {equal} {self.right.code}"
-        if left is None and isinstance(self.subject, Lookup):
-            return f"{self.subject.key.code} {member} {self.subject.of.code}"
-        return f"{left or self.subject.code} {same} None"
+    def _compare(self, loop: Loop, equal: str, same: str, member: str, answered: str) -> str:
+        entry = isinstance(self.subject, Lookup) and isinstance(self.subject.of, Register)
+        if self.right.value is None and isinstance(self.subject, Lookup) and loop.local(self.subject) is None:
+            return f"{self.subject.key.code(loop)} {member} {self.subject.of.code(loop)}"
+        left = self.subject.code(loop)
+        if self.right.value is None:
+            return f"{left} {same} None"
+        if entry and self.right.value == ANSWERED:
+            return answered.format(entry=left)
+        return f"{left} {equal} {self.right.code(loop)}"
 
     def formula(self, symbolic: Symbolic) -> Any:
         """The prover's formula."""
@@ -146,13 +131,13 @@ class Less:
         """Evaluate on *context*."""
         return bool(self.subject.read(context) < self.right.read(context))
 
-    def code(self, bound: Bound) -> str:
-        """Loop fragment."""
-        return f"{bound.get(self.subject, self.subject.code)} < {bound.get(self.right, self.right.code)}"
+    def code(self, loop: Loop) -> str:
+        """A test of a generated loop."""
+        return f"{self.subject.code(loop)} < {self.right.code(loop)}"
 
-    def negated(self, bound: Bound) -> str:
-        """Loop fragment of the negation."""
-        return f"{bound.get(self.subject, self.subject.code)} >= {bound.get(self.right, self.right.code)}"
+    def negated(self, loop: Loop) -> str:
+        """The opposite test."""
+        return f"{self.subject.code(loop)} >= {self.right.code(loop)}"
 
     def formula(self, symbolic: Symbolic) -> Any:
         """The prover's formula."""
@@ -180,10 +165,9 @@ class Push:
         """Change the register."""
         self.register.read(context).append(self.value.read(context))
 
-    @property
-    def code(self) -> str:
-        """Loop fragment."""
-        return f"{self.register.code}.append({self.value.code})"
+    def code(self, loop: Loop) -> str:
+        """Statements of a generated loop."""
+        return f"{self.register.code(loop)}.append({self.value.code(loop)})"
 
     def change(self, symbolic: Symbolic) -> None:
         """Give the prover the registers after this."""
@@ -209,10 +193,9 @@ class Pop:
         queue: deque[Any] = self.register.read(context)
         context.registers[self.into.name] = queue.popleft()
 
-    @property
-    def code(self) -> str:
-        """Loop fragment."""
-        return f"{self.into.code} = {self.register.code}.popleft()"
+    def code(self, loop: Loop) -> str:
+        """Statements of a generated loop."""
+        return f"{self.into.code(loop)} = {self.register.code(loop)}.popleft()"
 
     def change(self, symbolic: Symbolic) -> None:
         """Give the prover the registers after this."""
@@ -236,10 +219,9 @@ class Clear:
         """Change the register."""
         self.register.read(context).clear()
 
-    @property
-    def code(self) -> str:
-        """Loop fragment."""
-        return f"{self.register.code}.clear()"
+    def code(self, loop: Loop) -> str:
+        """Statements of a generated loop."""
+        return f"{self.register.code(loop)}.clear()"
 
     def change(self, symbolic: Symbolic) -> None:
         """Give the prover the registers after this."""
@@ -263,10 +245,9 @@ class Increment:
         """Change the register."""
         context.registers[self.register.name] += 1
 
-    @property
-    def code(self) -> str:
-        """Loop fragment."""
-        return f"{self.register.code} += 1"
+    def code(self, loop: Loop) -> str:
+        """Statements of a generated loop."""
+        return f"{self.register.code(loop)} += 1"
 
     def change(self, symbolic: Symbolic) -> None:
         """Give the prover the registers after this."""
@@ -292,12 +273,14 @@ class Set:
         else:
             context.registers[self.target.name] = self.value.read(context)
 
-    @property
-    def code(self) -> str:
-        """Loop fragment."""
-        if isinstance(self.target, Lookup):
-            return f"{self.target.of.code}[{self.target.key.code}] = {self.value.code}"
-        return f"{self.target.code} = {self.value.code}"
+    def code(self, loop: Loop) -> str:
+        """Statements of a generated loop."""
+        if not isinstance(self.target, Lookup):
+            return f"{self.target.code(loop)} = {self.value.code(loop)}"
+        answers = self.value == Const(ANSWERED)
+        template = loop.entries.answered if answers else loop.entries.opened
+        entry = loop.local(self.target) or ""
+        return template.format(place=self.target.place(loop), entry=entry, value=self.value.code(loop))
 
     def change(self, symbolic: Symbolic) -> None:
         """Give the prover the registers after this."""
@@ -332,13 +315,14 @@ class Emit:
             if entry != ANSWERED:
                 context.outputs.append(Output(self.output, (*values, entry)))
 
-    def fragment(self, outputs: Mapping[str, str]) -> str:
-        """Loop fragment: the declared fragment of this output, with the arguments in place."""
-        codes = [operand.code for operand in self.arguments]
+    def code(self, loop: Loop) -> str:
+        """Statements of a generated loop; an ``each`` is one line for every open entry."""
+        arguments = [operand.code(loop) for operand in self.arguments]
         if self.each is None:
-            return outputs[self.output].format(*codes)
-        body = outputs[self.output].format(*codes, "entry")
-        return f"for entry in {self.each.code}.values():\n    if entry != {ANSWERED}:\n        {body}"
+            return loop.output(self.output, arguments)
+        body = loop.output(self.output, [*arguments, loop.entries.position.format(entry="entry")])
+        test = loop.entries.is_open.format(entry="entry")
+        return f"for entry in {self.each.code(loop)}.values():\n    if {test}:\n        {body}"
 
     def change(self, symbolic: Symbolic) -> None:
         """Give the prover the output; an ``each`` stands whole, as the last argument."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.proof_roles import AlphabetRoles, ProofRoles
 from ..declaration.vocabulary import (
     ANSWERED,
     Const,
@@ -123,3 +124,7 @@ SPEC: Final = Machine(
     always=ALWAYS,
     sometimes=SOMETIMES,
 )
+
+
+ROLES: Final = ProofRoles(SPEC, alphabet=AlphabetRoles(values={"index": (0, 1, 2)}))
+"""It follows the runs of others, and has none of its own."""

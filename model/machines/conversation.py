@@ -21,9 +21,10 @@ The environment answers only what it was asked: numbers and calls that were neve
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.proof_roles import AlphabetRoles, MessageRoles, ProofRoles, RunRoles, every_choice
 from ..declaration.vocabulary import (
     Clear,
     Const,
@@ -45,6 +46,9 @@ from ..declaration.vocabulary import (
     Table,
 )
 
+Kind: TypeAlias = Literal["user", "sub-agent"]
+"""Whom the agent works for: a user, or the agent that spawned it (BED-009d)."""
+
 STATES: Final = ("idle", "awaiting", "executing", "error")
 
 EVENTS: Final = {
@@ -65,8 +69,6 @@ EVENTS: Final = {
 
 _SERVING: Final = ["idle", "error"]
 _BUSY: Final = ["awaiting", "executing"]
-_NOT_AWAITING: Final = ["idle", "executing", "error"]
-_NOT_EXECUTING: Final = ["idle", "awaiting", "error"]
 _FORGET: Final = ["forget_said", "forget_calls", "forget_joins", "alone"]
 _START: Final = ["renew", "take_joins", "take_call", "none_ended", "run"]
 _ASK: Final = ["renew", "first_attempt", "ask"]
@@ -78,49 +80,38 @@ TABLE: Final[list[NativeRow]] = [
     ["user",              _BUSY,          None,        [],                       [],                                 ["refuse"]],
     ["text",              "awaiting",     None,        [],                       ["stale"],                          ["note"]],
     ["text",              "awaiting",     None,        ["stale"],                [],                                 []],
-    ["text",              _NOT_AWAITING,  None,        [],                       [],                                 []],
     ["tool-call",         "awaiting",     None,        [],                       ["stale"],                          ["note", "measure", "open_slot", "alone"]],
     ["tool-call",         "awaiting",     None,        ["stale"],                [],                                 []],
-    ["tool-call",         _NOT_AWAITING,  None,        [],                       [],                                 []],
     ["spawn-call",        "awaiting",     None,        ["sub_agent"],            ["stale"],                          ["note", "measure", "open_slot", "alone"]],
-    ["spawn-call",        "awaiting",     None,        ["spawning"],             ["stale", "sub_agent"],             ["note", "join_slot"]],
-    ["spawn-call",        "awaiting",     None,        [],                       ["stale", "sub_agent", "spawning"], ["note", "measure", "open_slot", "spawns"]],
+    ["spawn-call",        "awaiting",     None,        ["for_user", "spawning"], ["stale"],                          ["note", "join_slot"]],
+    ["spawn-call",        "awaiting",     None,        ["for_user"],             ["stale", "spawning"],              ["note", "measure", "open_slot", "spawns"]],
     ["spawn-call",        "awaiting",     None,        ["stale"],                [],                                 []],
-    ["spawn-call",        _NOT_AWAITING,  None,        [],                       [],                                 []],
     ["usage",             "awaiting",     None,        ["was_within"],           ["stale", "within"],                ["save", "track", "report", "warn"]],
     ["usage",             "awaiting",     None,        ["was_within", "within"], ["stale"],                          ["save", "track", "report"]],
     ["usage",             "awaiting",     None,        [],                       ["stale", "was_within"],            ["save", "track", "report"]],
     ["usage",             "awaiting",     None,        ["stale"],                [],                                 []],
-    ["usage",             _NOT_AWAITING,  None,        [],                       [],                                 []],
     ["model-stop",        "awaiting",     "executing", ["called"],               ["stale"],                          ["save", "commit", "measure", "take_joins", *_START, "forget_said", "alone"]],
     ["model-stop",        "awaiting",     "idle",      ["turn_ends"],            ["stale", "called"],                ["save", "commit", "complete", "forget_said"]],
     ["model-stop",        "awaiting",     None,        [],                       ["stale", "called", "turn_ends"],   ["save", "commit", "forget_said", *_ASK]],
     ["model-stop",        "awaiting",     None,        ["stale"],                [],                                 []],
-    ["model-stop",        _NOT_AWAITING,  None,        [],                       [],                                 []],
     ["retryable-failure", "awaiting",     None,        ["retries_left"],         ["stale"],                          ["save", *_FORGET, "renew", "try_again", "show_retry", "schedule"]],
     ["retryable-failure", "awaiting",     "error",     [],                       ["stale", "retries_left"],          ["save", *_FORGET, "give_up"]],
     ["retryable-failure", "awaiting",     None,        ["stale"],                [],                                 []],
-    ["retryable-failure", _NOT_AWAITING,  None,        [],                       [],                                 []],
     ["fatal-failure",     "awaiting",     "error",     [],                       ["stale"],                          ["save", *_FORGET, "fail"]],
     ["fatal-failure",     "awaiting",     None,        ["stale"],                [],                                 []],
-    ["fatal-failure",     _NOT_AWAITING,  None,        [],                       [],                                 []],
     ["retry-due",         "awaiting",     None,        [],                       ["stale"],                          ["save", "renew", "ask"]],
     ["retry-due",         "awaiting",     None,        ["stale"],                [],                                 []],
-    ["retry-due",         _NOT_AWAITING,  None,        [],                       [],                                 []],
     ["tool-result",       "executing",    None,        ["first", "others_run"],  ["stale"],                          ["save", "keep", "count"]],
     ["tool-result",       "executing",    None,        ["first", "called"],      ["stale", "others_run"],            ["save", "keep", "answer", "forget_kept", *_START]],
     ["tool-result",       "executing",    "awaiting",  ["first"],                ["stale", "others_run", "called"],  ["save", "keep", "answer", "forget_kept", *_ASK]],
     ["tool-result",       "executing",    None,        [],                       ["stale", "first"],                 []],
     ["tool-result",       "executing",    None,        ["stale"],                [],                                 []],
-    ["tool-result",       _NOT_EXECUTING, None,        [],                       [],                                 []],
     ["cancel",            "awaiting",     "idle",      [],                       [],                                 ["save", "drop_request", *_FORGET, "interrupt"]],
     ["cancel",            "executing",    "idle",      [],                       [],                                 ["save", "kill", "answer", "skip", "forget_kept", *_FORGET, "interrupt"]],
-    ["cancel",            _SERVING,       None,        [],                       [],                                 []],
     ["join",              "*",            None,        [],                       [],                                 ["welcome"]],
     ["restart",           "awaiting",     "idle",      [],                       [],                                 ["save", *_FORGET, "cut_off"]],
     ["restart",           "executing",    "idle",      [],                       [],                                 ["save", "answer", "skip", "forget_kept", *_FORGET, "cut_off"]],
     ["restart",           "error",        "idle",      [],                       [],                                 ["save"]],
-    ["restart",           "idle",         None,        [],                       [],                                 []],
 ]
 # fmt: on
 
@@ -143,13 +134,15 @@ _CALLS, _JOINS, _JOINED = Register("calls"), Register("joins"), Register("joined
 _RUNNING, _OTHERS, _ENDED = Register("running"), Register("others"), Register("ended")
 _KEPT, _USED = Register("kept"), Register("used")
 _RESULT = Lookup(_KEPT, Field("call"))
+_KIND = Table("kind", Kind)
 
 GUARDS: Final[Mapping[str, Guard]] = {
     "stale": Less(Field("answers"), _ASKED),
     "first": Equal(_RESULT, Const(None)),
     "called": Nonempty(_CALLS),
     "turn_ends": Equal(Field("reason"), Const("end-turn")),
-    "sub_agent": Equal(Table("kind"), Const("sub-agent")),
+    "for_user": Equal(_KIND, Const("user")),
+    "sub_agent": Equal(_KIND, Const("sub-agent")),
     "spawning": Less(Const(-1), _JOINED),
     "others_run": Less(_ENDED, _OTHERS),
     "retries_left": Less(_ATTEMPTS, Table("retries")),
@@ -243,6 +236,7 @@ SPEC: Final = Machine(
     boundary=None,
     always=ALWAYS,
     sometimes=SOMETIMES,
+    ignored=(),
 )
 
 
@@ -343,3 +337,35 @@ def _cancelled(call: Mapping[str, Any], waiting: Sequence[int]) -> dict[str, Any
     skipped = bool(waiting) and call["seq"] >= waiting[0]
     said = "cancelled before it started" if skipped else "cancelled while it ran"
     return {"type": "tool-result", "callId": call["callId"], "output": said, "isError": True, "synthetic": True}
+
+
+ROLES: Final = ProofRoles(
+    # No ``calls``: which calls a slot holds is in the log, not in registers; no ``refine``: it reads the log so far.
+    # Both are explored beside the machine's own tests.
+    machine=SPEC,
+    run=RunRoles(
+        active=("awaiting", "executing"),
+        begins=("accept",),
+        ends=("complete", "interrupt", "cut_off", "give_up", "fail"),
+        answers={"awaiting": ("model-stop", "retryable-failure", "fatal-failure"), "executing": ("tool-result",)},
+        awaited={
+            "model-stop": (["turn_ends"], ["stale"]),
+            "retryable-failure": ([], ["stale"]),
+            "fatal-failure": ([], ["stale"]),
+            "tool-result": (["first"], ["stale"]),
+        },
+    ),
+    messages=MessageRoles(
+        taken={"user": ("accept", "refuse")},
+        queues=("said", "calls"),
+        drops=dict.fromkeys(
+            ("retryable-failure", "fatal-failure", "cancel", "restart"), ("forget_said", "forget_calls")
+        ),
+    ),
+    alphabet=AlphabetRoles(
+        values={"answers": (_ASKED, -2), "call": (0, 1, 2)},
+        payloads={"user": ("text",), "text": ("text",), "tool-call": ("tool",)},
+    ),
+    tables=every_choice(retries=(RETRIES,), kind=get_args(Kind), limit=(2,)),
+    unbounded_counters=("asked",),
+)

@@ -7,11 +7,12 @@ the session's mutations (RS-8). ``done`` is the terminal of every path (RS-6); i
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.proof_roles import AlphabetRoles, CallRoles, MessageRoles, ProofRoles, RunRoles
 from ..declaration.vocabulary import (
     ANSWERED,
     Clear,
@@ -32,6 +33,9 @@ from ..declaration.vocabulary import (
     Table,
 )
 
+Compaction: TypeAlias = Literal["summary", "cut"]
+"""How a long history gets short (RS-3)."""
+
 STATES: Final = ("idle", "loading", "compacting", "inferring", "executing")
 
 EVENTS: Final = {
@@ -51,10 +55,6 @@ EVENTS: Final = {
 }
 
 _RUNNING: Final = ["loading", "compacting", "inferring", "executing"]
-_NOT_LOADING: Final = ["idle", "compacting", "inferring", "executing"]
-_NOT_COMPACTING: Final = ["idle", "loading", "inferring", "executing"]
-_NOT_INFERRING: Final = ["idle", "loading", "compacting", "executing"]
-_NOT_EXECUTING: Final = ["idle", "loading", "compacting", "inferring"]
 
 _ROUND: Final = ["number_request", "no_call_yet", "request"]
 _FIRST: Final = ["first_round", *_ROUND]
@@ -69,43 +69,31 @@ TABLE: Final[list[NativeRow]] = [
     ["message",           _RUNNING,        None,         [],                       [],                         ["refuse"]],
     ["session-loaded",    "loading",       "inferring",  ["fits"],                 [],                         ["push_user", *_FIRST]],
     ["session-loaded",    "loading",       "compacting", ["summarises"],           ["fits"],                   ["push_user", "compact"]],
-    ["session-loaded",    "loading",       "inferring",  [],                       ["fits", "summarises"],     ["push_user", "truncate", *_FIRST]],
-    ["session-loaded",    _NOT_LOADING,    None,         [],                       [],                         ["ignore"]],
+    ["session-loaded",    "loading",       "inferring",  ["cuts"],                 ["fits"],                   ["push_user", "truncate", *_FIRST]],
     ["compacted",         "compacting",    "inferring",  [],                       [],                         ["summarise", *_FIRST]],
-    ["compacted",         _NOT_COMPACTING, None,         [],                       [],                         ["ignore"]],
     ["compaction-failed", "compacting",    "inferring",  [],                       [],                         ["warn", "truncate", *_FIRST]],
-    ["compaction-failed", _NOT_COMPACTING, None,         [],                       [],                         ["ignore"]],
     ["text",              "inferring",     None,         ["another_item"],         [],                         ["say", "forget_item", "send_text", "note_item", "note_text"]],
     ["text",              "inferring",     None,         [],                       ["another_item"],           ["send_text", "note_item", "note_text"]],
-    ["text",              _NOT_INFERRING,  None,         [],                       [],                         ["ignore"]],
     ["tool-call",         "inferring",     "executing",  ["unseen"],               [],                         ["say", "forget_item", "note_call", "open_call", "name_call", "name_tool", "status_calling", "call", "execute"]],
     ["tool-call",         "inferring",     None,         [],                       ["unseen"],                 ["refuse_call"]],
-    ["tool-call",         _NOT_INFERRING,  None,         [],                       [],                         ["ignore"]],
     ["broken-call",       "inferring",     None,         ["unseen"],               [],                         ["say", "forget_item", "note_call", "answer_call", "name_call", "name_tool", "status_calling", "call", "result_error", "status_error", "tool_error"]],
     ["broken-call",       "inferring",     None,         [],                       ["unseen"],                 ["refuse_call"]],
-    ["broken-call",       _NOT_INFERRING,  None,         [],                       [],                         ["ignore"]],
     ["stream-end",        "inferring",     "inferring",  ["called", "rounds_left"],  [],                       _NEXT],
     ["stream-end",        "inferring",     "idle",       ["called"],               ["rounds_left"],            [*_ROUND_END, "bound_error", *_END, "done_bound", "save"]],
     ["stream-end",        "inferring",     "idle",       [],                       ["called"],                 [*_ROUND_END, *_END, "done_completed", "save"]],
-    ["stream-end",        _NOT_INFERRING,  None,         [],                       [],                         ["ignore"]],
     ["stream-error",      "inferring",     "inferring",  ["called", "rounds_left"],  [],                       ["stream_error", *_NEXT]],
     ["stream-error",      "inferring",     "idle",       ["called"],               ["rounds_left"],            ["stream_error", *_ROUND_END, "bound_error", *_END, "done_bound", "save"]],
     ["stream-error",      "inferring",     "idle",       [],                       ["called"],                 ["stream_error", *_ROUND_END, *_END, "done_stream_error", "save"]],
-    ["stream-error",      _NOT_INFERRING,  None,         [],                       [],                         ["ignore"]],
     ["provider-error",    "inferring",     "idle",       [],                       [],                         ["llm_error", *_ROUND_END, *_END, "done_llm_error", "save"]],
-    ["provider-error",    _NOT_INFERRING,  None,         [],                       [],                         ["ignore"]],
     ["tool-output",       "executing",     None,         ["unseen"],               [],                         ["ignore"]],
     ["tool-output",       "executing",     None,         ["answered"],             [],                         ["ignore"]],
     ["tool-output",       "executing",     "inferring",  ["dataless", "bare"],     ["unseen", "answered"],     ["answer_call", "result", "status_done"]],
     ["tool-output",       "executing",     "inferring",  ["dataless"],             ["unseen", "answered", "bare"], ["merge_metadata", "answer_call", "result", "status_done"]],
     ["tool-output",       "executing",     "inferring",  ["bare"],                 ["unseen", "answered", "dataless"], ["send_data", "answer_call", "result", "status_done"]],
     ["tool-output",       "executing",     "inferring",  [],                       ["unseen", "answered", "dataless", "bare"], ["send_data", "merge_metadata", "answer_call", "result", "status_done"]],
-    ["tool-output",       _NOT_EXECUTING,  None,         [],                       [],                         ["ignore"]],
     ["tool-error",        "executing",     None,         ["unseen"],               [],                         ["ignore"]],
     ["tool-error",        "executing",     None,         ["answered"],             [],                         ["ignore"]],
     ["tool-error",        "executing",     "inferring",  [],                       ["unseen", "answered"],     ["answer_call", "result_error", "status_error", "tool_error"]],
-    ["tool-error",        _NOT_EXECUTING,  None,         [],                       [],                         ["ignore"]],
-    ["client-gone",       "idle",          None,         [],                       [],                         ["ignore"]],
     ["client-gone",       "loading",       "idle",       [],                       [],                         ["done_interrupted"]],
     ["client-gone",       ["compacting", "inferring"], "idle", [],                 [],                         [*_ROUND_END, *_END, "done_interrupted", "save"]],
     ["client-gone",       "executing",     "idle",       [],                       [],                         ["skip_call", *_ROUND_END, *_END, "done_interrupted", "save"]],
@@ -129,10 +117,12 @@ _ITEM, _SAID, _CALLS, _CALLED = Register("item"), Register("said"), Register("ca
 _NAME, _TOOL, _ROUNDS, _ASKED = Register("call"), Register("tool"), Register("rounds"), Register("asked")
 _CALL = Lookup(_CALLS, Field("call_id"))
 _MESSAGE = Field("message")
+_COMPACTION = Table("compaction", Compaction)
 
 GUARDS: Final[Mapping[str, Guard]] = {
     "fits": Less(Field("messages"), Table("max_history_messages")),
-    "summarises": Equal(Table("compaction"), Const("summary")),
+    "summarises": Equal(_COMPACTION, Const("summary")),
+    "cuts": Equal(_COMPACTION, Const("cut")),
     "another_item": Equal(Field("begins"), Const(1)),
     "unseen": Equal(_CALL, Const(None)),
     "answered": Equal(_CALL, Const(ANSWERED)),
@@ -300,4 +290,35 @@ SPEC: Final = Machine(
     boundary=None,
     always=ALWAYS,
     sometimes=SOMETIMES,
+    ignored=("ignore",),
+)
+
+
+ROLES: Final = ProofRoles(
+    machine=SPEC,
+    run=RunRoles(
+        active=("loading", "compacting", "inferring", "executing"),
+        begins=("accept",),
+        ends=("done_completed", "done_interrupted", "done_llm_error", "done_stream_error", "done_bound"),
+        answers={
+            "loading": ("session-loaded",),
+            "compacting": ("compacted", "compaction-failed"),
+            "inferring": ("stream-end", "stream-error", "provider-error"),
+            "executing": ("tool-output", "tool-error"),
+        },
+        awaited=dict.fromkeys(("tool-output", "tool-error"), ([], ["unseen", "answered"])),
+        rounds=("request",),
+    ),
+    messages=MessageRoles(taken={"message": ("accept", "refuse")}, queues=("item", "said")),
+    calls=CallRoles(
+        registers=("calls",),
+        makes=("call",),
+        results=("result",),
+        empty=dict.fromkeys(("loading", "compacting", "inferring"), ("calls",)),
+        single={"executing": "call"},
+    ),
+    alphabet=AlphabetRoles(values={"begins": (0, 1)}),
+    tables=[tables(max_tool_rounds=2, max_history_messages=2, compactor=compactor) for compactor in (True, False)],
+    unbounded_counters=("asked",),
+    refine=lambda outputs, _: refine(outputs),
 )

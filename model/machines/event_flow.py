@@ -6,11 +6,12 @@ response streams and executed after it, one by one. Its outputs are read twice: 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.proof_roles import AlphabetRoles, MessageRoles, ProofRoles, RunRoles
 from ..declaration.vocabulary import (
     ANSWERED,
     Clear,
@@ -32,6 +33,9 @@ from ..declaration.vocabulary import (
     Table,
 )
 
+Completes: TypeAlias = Literal["always", "with calls"]
+"""Which responses ``message_complete`` ends: all, or those with calls (EF-3)."""
+
 STATES: Final = ("idle", "streaming", "executing")
 
 EVENTS: Final = {
@@ -47,8 +51,6 @@ EVENTS: Final = {
 }
 
 _RUNNING: Final = ["streaming", "executing"]
-_NOT_STREAMING: Final = ["idle", "executing"]
-_NOT_EXECUTING: Final = ["idle", "streaming"]
 
 _SAY: Final = ["say", "forget_item"]
 _START: Final = ["take", "start"]
@@ -62,33 +64,25 @@ TABLE: Final[list[NativeRow]] = [
     ["chat",             _RUNNING,        None,        [],                           [],                               ["refuse"]],
     ["delta",            "streaming",     None,        ["another_item"],             [],                               [*_SAY, "send_delta", "note_item"]],
     ["delta",            "streaming",     None,        [],                           ["another_item"],                 ["send_delta", "note_item"]],
-    ["delta",            _NOT_STREAMING,  None,        [],                           [],                               ["ignore"]],
     ["tool-call",        "streaming",     None,        ["unseen"],                   [],                               [*_SAY, "open_call", "enqueue", "call"]],
     ["tool-call",        "streaming",     None,        [],                           ["unseen"],                       ["drop_call"]],
-    ["tool-call",        _NOT_STREAMING,  None,        [],                           [],                               ["ignore"]],
     ["broken-call",      "streaming",     None,        ["unseen"],                   [],                               ["answer_call", "drop_call"]],
     ["broken-call",      "streaming",     None,        [],                           ["unseen"],                       ["drop_call"]],
-    ["broken-call",      _NOT_STREAMING,  None,        [],                           [],                               ["ignore"]],
     ["response-end",     "streaming",     "executing", ["waiting"],                  [],                               [*_SAY, "respond", "complete", *_START]],
     ["response-end",     "streaming",     "idle",      ["always_completes"],         ["waiting"],                      [*_SAY, "respond", "complete", "forget_calls", "end_completed"]],
-    ["response-end",     "streaming",     "idle",      [],                           ["waiting", "always_completes"],  [*_SAY, "respond", "forget_calls", "end_completed"]],
-    ["response-end",     _NOT_STREAMING,  None,        [],                           [],                               ["ignore"]],
+    ["response-end",     "streaming",     "idle",      ["completes_calls"],          ["waiting"],                      [*_SAY, "respond", "forget_calls", "end_completed"]],
     ["tool-result",      "executing",     None,        ["unseen"],                   [],                               ["ignore"]],
     ["tool-result",      "executing",     None,        ["answered"],                 [],                               ["ignore"]],
     ["tool-result",      "executing",     None,        ["waiting"],                  ["unseen", "answered"],           ["answer_call", "result", *_START]],
     ["tool-result",      "executing",     "streaming", ["iterations_left"],          ["unseen", "answered", "waiting"], ["answer_call", "result", "next_iteration", *_ASK]],
     ["tool-result",      "executing",     "idle",      [],                           ["unseen", "answered", "waiting", "iterations_left"], ["answer_call", "result", "forget_calls", "end_bound"]],
-    ["tool-result",      _NOT_EXECUTING,  None,        [],                           [],                               ["ignore"]],
     ["tool-failure",     "executing",     None,        ["unseen"],                   [],                               ["ignore"]],
     ["tool-failure",     "executing",     None,        ["answered"],                 [],                               ["ignore"]],
     ["tool-failure",     "executing",     None,        ["waiting"],                  ["unseen", "answered"],           ["answer_call", "failure", *_START]],
     ["tool-failure",     "executing",     "streaming", ["iterations_left"],          ["unseen", "answered", "waiting"], ["answer_call", "failure", "next_iteration", *_ASK]],
     ["tool-failure",     "executing",     "idle",      [],                           ["unseen", "answered", "waiting", "iterations_left"], ["answer_call", "failure", "forget_calls", "end_bound"]],
-    ["tool-failure",     _NOT_EXECUTING,  None,        [],                           [],                               ["ignore"]],
     ["provider-failure", "streaming",     "idle",      [],                           [],                               [*_CUT, "end_failed"]],
-    ["provider-failure", _NOT_STREAMING,  None,        [],                           [],                               ["ignore"]],
     ["abort",            _RUNNING,        "idle",      [],                           [],                               [*_CUT, "end_interrupted"]],
-    ["abort",            "idle",          None,        [],                           [],                               ["ignore"]],
 ]
 # fmt: on
 
@@ -106,6 +100,7 @@ of the response that are not started, and ``running`` the last that was; ``asked
 _ITEM, _CALLS, _WAITING, _RUNS = Register("item"), Register("calls"), Register("waiting"), Register("running")
 _ITERATION, _ASKED = Register("iteration"), Register("asked")
 _CALL = Lookup(_CALLS, Field("call_id"))
+_COMPLETES = Table("message_complete", Completes)
 
 GUARDS: Final[Mapping[str, Guard]] = {
     "another_item": Equal(Field("begins"), Const(1)),
@@ -113,7 +108,8 @@ GUARDS: Final[Mapping[str, Guard]] = {
     "answered": Equal(_CALL, Const(ANSWERED)),
     "waiting": Nonempty(_WAITING),
     "iterations_left": Less(_ITERATION, Table("max_tool_iterations")),
-    "always_completes": Equal(Table("message_complete"), Const("always")),
+    "always_completes": Equal(_COMPLETES, Const("always")),
+    "completes_calls": Equal(_COMPLETES, Const("with calls")),
 }
 
 EFFECTS: Final[Mapping[str, Effect]] = {
@@ -250,4 +246,28 @@ SPEC: Final = Machine(
     boundary=None,
     always=ALWAYS,
     sometimes=SOMETIMES,
+    ignored=("ignore",),
+)
+
+
+ROLES: Final = ProofRoles(
+    # No ``calls``: that those open are those that wait, and one, is a count; the exploration beside the core sees it.
+    machine=SPEC,
+    run=RunRoles(
+        active=("streaming", "executing"),
+        begins=("accept",),
+        ends=("end_completed", "end_bound", "end_failed", "end_interrupted"),
+        answers={"streaming": ("response-end", "provider-failure"), "executing": ("tool-result", "tool-failure")},
+        awaited=dict.fromkeys(("tool-result", "tool-failure"), ([], ["unseen", "answered"])),
+        rounds=("request",),
+    ),
+    messages=MessageRoles(
+        taken={"chat": ("accept", "refuse")},
+        queues=("item", "waiting"),
+        drops=dict.fromkeys(("provider-failure", "abort"), ("forget_waiting",)),
+    ),
+    alphabet=AlphabetRoles(values={"begins": (0, 1)}),
+    tables=[tables(max_tool_iterations=2, always_completes=always) for always in (True, False)],
+    unbounded_counters=("asked",),
+    refine=lambda outputs, _: refine(outputs),
 )

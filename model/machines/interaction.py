@@ -10,9 +10,11 @@ and calls are where the environment sent them.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias, get_args
 
+from ..core.policies import QueueFate
 from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.proof_roles import CallRoles, MessageRoles, ProofRoles, RunRoles, every_choice
 from ..declaration.vocabulary import (
     Clear,
     Const,
@@ -30,6 +32,11 @@ from ..declaration.vocabulary import (
     Set,
     Table,
 )
+
+Busy: TypeAlias = Literal["steer", "followUp", "reject"]
+"""What a runtime makes of a message while it works."""
+SteerLands: TypeAlias = Literal["after-batch", "after-call"]
+"""When the model sees a steer: after all calls of its response, or after the one that runs."""
 
 STATES: Final = ("idle", "inferring", "executing")
 
@@ -50,8 +57,6 @@ EVENTS: Final = {
 }
 
 _ACTIVE: Final = ["inferring", "executing"]
-_NOT_INFERRING: Final = ["idle", "executing"]
-_NOT_EXECUTING: Final = ["idle", "inferring"]
 _ASK: Final = ["first_try", "ask"]
 _OPEN: Final = ["accept", "open", *_ASK]
 _NEXT: Final = ["promote", "open_next", *_ASK]
@@ -68,53 +73,45 @@ TABLE: Final[list[NativeRow]] = [
     ["user",              "idle",          "inferring", [],                                   [],                                 _OPEN],
     ["user",              _ACTIVE,         None,        ["busy_steers"],                      [],                                 ["accept", "keep_steer"]],
     ["user",              _ACTIVE,         None,        ["busy_queues"],                      [],                                 ["accept", "enqueue"]],
-    ["user",              _ACTIVE,         None,        [],                                   ["busy_steers", "busy_queues"],     ["refuse"]],
+    ["user",              _ACTIVE,         None,        ["busy_rejects"],                     [],                                 ["refuse"]],
     ["steer",             "idle",          "inferring", [],                                   [],                                 _OPEN],
     ["steer",             _ACTIVE,         None,        [],                                   [],                                 ["accept", "keep_steer"]],
     ["follow-up",         "idle",          "inferring", [],                                   [],                                 _OPEN],
     ["follow-up",         _ACTIVE,         None,        [],                                   [],                                 ["accept", "enqueue"]],
     ["text",              "inferring",     None,        [],                                   [],                                 ["say"]],
-    ["text",              _NOT_INFERRING,  None,        [],                                   [],                                 ["not_awaited"]],
     ["reasoning",         "inferring",     None,        [],                                   [],                                 ["say"]],
-    ["reasoning",         _NOT_INFERRING,  None,        [],                                   [],                                 ["not_awaited"]],
     ["tool-call",         "inferring",     None,        [],                                   [],                                 ["call", "note_call"]],
-    ["tool-call",         _NOT_INFERRING,  None,        [],                                   [],                                 ["not_awaited"]],
     ["model-stop",        "inferring",     "executing", ["called"],                           [],                                 _START],
     ["model-stop",        "inferring",     "inferring", ["steered"],                          ["called"],                         [*_READ, *_ASK]],
     ["model-stop",        "inferring",     "inferring", ["waiting"],                          ["called", "steered"],              ["complete", *_NEXT]],
     ["model-stop",        "inferring",     "idle",      [],                                   ["called", "steered", "waiting"],   ["complete"]],
-    ["model-stop",        _NOT_INFERRING,  None,        [],                                   [],                                 ["not_awaited"]],
     ["retryable-failure", "inferring",     "inferring", ["retries_left"],                     [],                                 [*_SKIP, "try_again", "ask"]],
     ["retryable-failure", "inferring",     "inferring", ["error_promotes", "waiting"],        ["retries_left"],                   [*_BREAK, "fail", *_NEXT]],
     ["retryable-failure", "inferring",     "idle",      ["error_promotes"],                   ["retries_left", "waiting"],        [*_BREAK, "fail"]],
     ["retryable-failure", "inferring",     "idle",      ["error_drops"],                      ["retries_left"],                   [*_BREAK, "fail", "forget_queue"]],
-    ["retryable-failure", "inferring",     "idle",      [],                                   ["retries_left", "error_promotes", "error_drops"], [*_BREAK, "fail"]],
-    ["retryable-failure", _NOT_INFERRING,  None,        [],                                   [],                                 ["not_awaited"]],
+    ["retryable-failure", "inferring",     "idle",      ["error_holds"],                      ["retries_left"],                   [*_BREAK, "fail"]],
     ["fatal-failure",     "inferring",     "inferring", ["error_promotes", "waiting"],        [],                                 [*_BREAK, "fail", *_NEXT]],
     ["fatal-failure",     "inferring",     "idle",      ["error_promotes"],                   ["waiting"],                        [*_BREAK, "fail"]],
     ["fatal-failure",     "inferring",     "idle",      ["error_drops"],                      [],                                 [*_BREAK, "fail", "forget_queue"]],
-    ["fatal-failure",     "inferring",     "idle",      [],                                   ["error_promotes", "error_drops"],  [*_BREAK, "fail"]],
-    ["fatal-failure",     _NOT_INFERRING,  None,        [],                                   [],                                 ["not_awaited"]],
-    ["tool-return",       "executing",     None,        ["called"],                           ["lands_after_call"],               ["answer", *_START]],
+    ["fatal-failure",     "inferring",     "idle",      ["error_holds"],                      [],                                 [*_BREAK, "fail"]],
+    ["tool-return",       "executing",     None,        ["called", "lands_after_batch"],      [],                                 ["answer", *_START]],
     ["tool-return",       "executing",     None,        ["called", "lands_after_call"],       ["steered"],                        ["answer", *_START]],
     ["tool-return",       "executing",     "inferring", ["called", "lands_after_call", "steered"], [],                            ["answer", "rest", *_BREAK, *_ASK]],
     ["tool-return",       "executing",     "inferring", ["steered"],                          ["called"],                         ["answer", "rest", *_READ, *_ASK]],
     ["tool-return",       "executing",     "inferring", [],                                   ["called", "steered"],              ["answer", "rest", *_ASK]],
-    ["tool-return",       _NOT_EXECUTING,  None,        [],                                   [],                                 ["not_awaited"]],
-    ["tool-failure",      "executing",     None,        ["called"],                           ["lands_after_call"],               ["answer_failure", *_START]],
+    ["tool-failure",      "executing",     None,        ["called", "lands_after_batch"],      [],                                 ["answer_failure", *_START]],
     ["tool-failure",      "executing",     None,        ["called", "lands_after_call"],       ["steered"],                        ["answer_failure", *_START]],
     ["tool-failure",      "executing",     "inferring", ["called", "lands_after_call", "steered"], [],                            ["answer_failure", "rest", *_BREAK, *_ASK]],
     ["tool-failure",      "executing",     "inferring", ["steered"],                          ["called"],                         ["answer_failure", "rest", *_READ, *_ASK]],
     ["tool-failure",      "executing",     "inferring", [],                                   ["called", "steered"],              ["answer_failure", "rest", *_ASK]],
-    ["tool-failure",      _NOT_EXECUTING,  None,        [],                                   [],                                 ["not_awaited"]],
     ["abort",             "inferring",     "inferring", ["abort_promotes", "waiting"],        [],                                 [*_BREAK, "interrupt", *_NEXT]],
     ["abort",             "executing",     "inferring", ["abort_promotes", "waiting"],        [],                                 [*_CUT, "interrupt", *_NEXT]],
     ["abort",             "inferring",     "idle",      ["abort_promotes"],                   ["waiting"],                        [*_BREAK, "interrupt"]],
     ["abort",             "executing",     "idle",      ["abort_promotes"],                   ["waiting"],                        [*_CUT, "interrupt"]],
     ["abort",             "inferring",     "idle",      ["abort_drops"],                      [],                                 [*_BREAK, "interrupt", "forget_queue"]],
     ["abort",             "executing",     "idle",      ["abort_drops"],                      [],                                 [*_CUT, "interrupt", "forget_queue"]],
-    ["abort",             "inferring",     "idle",      [],                                   ["abort_promotes", "abort_drops"],  [*_BREAK, "interrupt"]],
-    ["abort",             "executing",     "idle",      [],                                   ["abort_promotes", "abort_drops"],  [*_CUT, "interrupt"]],
+    ["abort",             "inferring",     "idle",      ["abort_holds"],                      [],                                 [*_BREAK, "interrupt"]],
+    ["abort",             "executing",     "idle",      ["abort_holds"],                      [],                                 [*_CUT, "interrupt"]],
     ["abort",             "idle",          None,        [],                                   [],                                 ["ignore"]],
     ["advance",           "*",             None,        [],                                   [],                                 ["ignore"]],
 ]
@@ -131,19 +128,24 @@ REGISTERS: Final = {
 
 _QUEUE, _STEERS, _CALLS = Register("queue"), Register("steers"), Register("calls")
 _RUNNING, _ATTEMPTS, _TAKEN = Register("running"), Register("attempts"), Register("taken")
-_BUSY, _AFTER_ERROR, _AFTER_ABORT = Table("busy"), Table("queue_after_error"), Table("queue_after_interrupted")
+_BUSY, _LANDS = Table("busy", Busy), Table("steer_lands", SteerLands)
+_AFTER_ERROR, _AFTER_ABORT = Table("queue_after_error", QueueFate), Table("queue_after_interrupted", QueueFate)
 
 GUARDS: Final[Mapping[str, Guard]] = {
     "busy_steers": Equal(_BUSY, Const("steer")),
     "busy_queues": Equal(_BUSY, Const("followUp")),
+    "busy_rejects": Equal(_BUSY, Const("reject")),
     "waiting": Nonempty(_QUEUE),
     "steered": Nonempty(_STEERS),
     "called": Nonempty(_CALLS),
-    "lands_after_call": Equal(Table("steer_lands"), Const("after-call")),
+    "lands_after_batch": Equal(_LANDS, Const("after-batch")),
+    "lands_after_call": Equal(_LANDS, Const("after-call")),
     "retries_left": Less(_ATTEMPTS, Table("retries")),
     "error_promotes": Equal(_AFTER_ERROR, Const("promote")),
+    "error_holds": Equal(_AFTER_ERROR, Const("hold")),
     "error_drops": Equal(_AFTER_ERROR, Const("drop")),
     "abort_promotes": Equal(_AFTER_ABORT, Const("promote")),
+    "abort_holds": Equal(_AFTER_ABORT, Const("hold")),
     "abort_drops": Equal(_AFTER_ABORT, Const("drop")),
 }
 
@@ -233,4 +235,42 @@ SPEC: Final = Machine(
     boundary=None,
     always=ALWAYS,
     sometimes=SOMETIMES,
+    ignored=("not_awaited",),
+)
+
+
+ROLES: Final = ProofRoles(
+    machine=SPEC,
+    run=RunRoles(
+        active=("inferring", "executing"),
+        begins=("open", "open_next"),
+        ends=("complete", "fail", "interrupt"),
+        answers={
+            "inferring": ("model-stop", "retryable-failure", "fatal-failure"),
+            "executing": ("tool-return", "tool-failure"),
+        },
+        ignores=("ignore", "not_awaited"),
+    ),
+    messages=MessageRoles(
+        taken={
+            "user": ("open", "keep_steer", "enqueue", "refuse"),
+            "steer": ("open", "keep_steer"),
+            "follow-up": ("open", "enqueue"),
+        },
+        queues=("queue", "steers", "calls"),
+        drops=dict.fromkeys(("abort", "fatal-failure", "retryable-failure"), ("forget_queue",)),
+    ),
+    calls=CallRoles(
+        registers=("calls", "running"),
+        makes=("call",),
+        results=("result", "failure", "cut", "skip"),
+        empty={"inferring": ("running",)},
+    ),
+    tables=every_choice(
+        busy=get_args(Busy),
+        steer_lands=get_args(SteerLands),
+        retries=(2,),
+        queue_after_error=get_args(QueueFate),
+        queue_after_interrupted=get_args(QueueFate),
+    ),
 )

@@ -4,13 +4,15 @@ from collections.abc import Mapping
 from typing import Final
 
 from ..declaration.machine import Machine
+from ..declaration.proof_roles import ProofRoles
 from . import collation, conversation, engine, event_flow, interaction, request_cycle, turn
 
-MACHINES: Final[Mapping[str, Machine]] = {
-    machine.name: machine
-    for machine in (
-        *(request_cycle.SPEC, turn.SPEC, event_flow.SPEC, conversation.SPEC, engine.SPEC),
-        *(collation.SPEC, interaction.SPEC),
-    )
+PROOF_ROLES: Final[Mapping[str, ProofRoles]] = {
+    one.ROLES.machine.name: one.ROLES
+    for one in (request_cycle, turn, event_flow, conversation, engine, collation, interaction)
 }
-"""A machine's name → the machine: the five of the sources, what the UI makes of a flow, what an environment does."""
+"""A machine's name → what is claimed of it: the five of the sources, what the UI makes of a flow, what an environment
+does."""
+
+MACHINES: Final[Mapping[str, Machine]] = {name: roles.machine for name, roles in PROOF_ROLES.items()}
+"""A machine's name → the machine."""

@@ -6,10 +6,13 @@ state does not permit is rejected as an anomaly (RC-D4), and a rejected event ch
 """
 
 from collections.abc import Mapping
-from typing import Final, TypedDict
+from typing import Final, get_args
 
-from ..core.policies import Policies
+from ..core.events import Delivery, StopReason
+from ..core.policies import Policies, QueueFate
+from ..core.policies import tables as tables  # noqa: PLC0414 - those of this machine: core.projection takes them too
 from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.proof_roles import AlphabetRoles, CallRoles, MessageRoles, ProofRoles, RunRoles, every_choice
 from ..declaration.vocabulary import (
     ANSWERED,
     Clear,
@@ -49,7 +52,7 @@ TABLE: Final[list[NativeRow]] = [
     # event          source    dest      if                        unless                   then
     ["user-message", "idle",   "active", [],                       [],                      ["remember_root", "open_direct"]],
     ["user-message", "active", None,     ["steers"],               [],                      ["append_steer"]],
-    ["user-message", "active", None,     [],                       ["steers"],              ["enqueue", "wait"]],
+    ["user-message", "active", None,     ["follows_up"],           [],                      ["enqueue", "wait"]],
     ["text",         "idle",   None,     [],                       [],                      ["reject_outside_run"]],
     ["text",         "active", None,     [],                       [],                      ["append_text"]],
     ["tool-call",    "idle",   None,     [],                       [],                      ["reject_outside_run"]],
@@ -63,7 +66,7 @@ TABLE: Final[list[NativeRow]] = [
     ["run-stop",     "active", "active", ["promotes", "waiting"],  [],                      ["remark_unanswered", "close", "forget_calls", "promote", "open_promoted"]],
     ["run-stop",     "active", "idle",   ["promotes"],             ["waiting"],             ["remark_unanswered", "close", "forget_calls"]],
     ["run-stop",     "active", "idle",   ["drops"],                [],                      ["remark_unanswered", "close", "forget_calls", "drop", "forget_queue"]],
-    ["run-stop",     "active", "idle",   [],                       ["promotes", "drops"],   ["remark_unanswered", "close", "forget_calls"]],
+    ["run-stop",     "active", "idle",   ["holds"],                [],                      ["remark_unanswered", "close", "forget_calls"]],
     ["observation",  "*",      None,     [],                       [],                      ["observe"]],
     ["unknown-type", "*",      None,     [],                       [],                      ["reject_unknown_type"]],
     ["malformed",    "*",      None,     [],                       [],                      ["reject_malformed"]],
@@ -76,15 +79,19 @@ REGISTERS: Final = {"queue": "queue", "calls": "map", "root": "number"}
 
 _QUEUE, _CALLS, _ROOT = Register("queue"), Register("calls"), Register("root")
 _CALL = Lookup(_CALLS, Field("call_id"))
-_FATE = Lookup(Table("queue_fate"), Field("reason"))
+_REASON = Field("reason", StopReason)
+_FATE = Lookup(Table("queue_fate", QueueFate, keys=StopReason), _REASON)
+_DELIVERY = Default(Field("delivery", Delivery), Table("while_active", Delivery))
 
 GUARDS: Final[Mapping[str, Guard]] = {
-    "steers": Equal(Default(Field("delivery"), Table("while_active")), Const("steer")),
+    "steers": Equal(_DELIVERY, Const("steer")),
+    "follows_up": Equal(_DELIVERY, Const("followUp")),
     "unseen": Equal(_CALL, Const(None)),
     "answered": Equal(_CALL, Const(ANSWERED)),
     "waiting": Nonempty(_QUEUE),
     "promotes": Equal(_FATE, Const("promote")),
     "drops": Equal(_FATE, Const("drop")),
+    "holds": Equal(_FATE, Const("hold")),
 }
 
 EFFECTS: Final[Mapping[str, Effect]] = {
@@ -103,7 +110,7 @@ EFFECTS: Final[Mapping[str, Effect]] = {
     "open_call": Set(_CALL, Here()),
     "answer_call": Set(_CALL, Const(ANSWERED)),
     "forget_calls": Clear(_CALLS),
-    "close": Emit("close", (Field("reason"),)),
+    "close": Emit("close", (_REASON,)),
     "observe": Emit("observe"),
     "remark_unanswered": Emit("remark", (Const("unanswered-call"),), each=_CALLS),
     "remark_truncated": Emit("remark", (Const("truncated"), _ROOT)),
@@ -133,18 +140,6 @@ SOMETIMES: Final[Mapping[str, Invariant]] = {
 }
 
 
-class Tables(TypedDict):
-    """What the guards consult besides state and event."""
-
-    while_active: str
-    queue_fate: Mapping[str, str]
-
-
-def tables(policies: Policies) -> Tables:
-    """The tables of the declared policies (RC-D6)."""
-    return {"while_active": policies.while_active, "queue_fate": policies.queue_fate()}
-
-
 SPEC: Final = Machine(
     name="request_cycle",
     title="Request cycle",
@@ -159,4 +154,26 @@ SPEC: Final = Machine(
     boundary="run-stop",
     always=ALWAYS,
     sometimes=SOMETIMES,
+)
+
+
+ROLES: Final = ProofRoles(
+    machine=SPEC,
+    run=RunRoles(
+        active=("active",),
+        begins=("open_direct", "open_promoted"),
+        ends=("close",),
+        answers={"active": ("run-stop",)},
+    ),
+    messages=MessageRoles(taken={"user-message": ("open_direct", "append_steer", "enqueue")}, queues=("queue",)),
+    calls=CallRoles(registers=("calls",), results=("append-result", "remark")),
+    alphabet=AlphabetRoles(values={"delivery": (None, *get_args(Delivery))}, payloads={"user-message": ("text",)}),
+    tables=[
+        dict(tables(Policies(**chosen)))
+        for chosen in every_choice(
+            while_active=get_args(Delivery),
+            queue_after_interrupted=get_args(QueueFate),
+            queue_after_error=get_args(QueueFate),
+        )
+    ],
 )

@@ -13,10 +13,12 @@ pure Mealy machine under an imperative shell, with write-ahead logging (Gray and
 not durable.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, get_args
 
+from ..core.events import Delivery
 from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.proof_roles import AlphabetRoles, CallRoles, MessageRoles, ProofRoles, RunRoles
 from ..declaration.vocabulary import (
     Clear,
     Const,
@@ -31,13 +33,13 @@ from ..declaration.vocabulary import (
     Less,
     Lookup,
     Nonempty,
-    Output,
     Pop,
     Push,
     Register,
     Set,
     Table,
 )
+from .turn_log import OUTCOMES, refine
 
 STATES: Final = (
     *("idle", "receive", "lock", "understand", "decide", "approve", "execute", "respond", "record"),
@@ -89,9 +91,9 @@ TABLE: Final[list[NativeRow]] = [
     ["inbound",       "idle",       "receive",    ["unkeyed"],                    [],                                   ["open", "accept", *_BEGIN]],
     ["inbound",       "idle",       "receive",    ["new_key"],                    ["unkeyed"],                          ["note_key", "open", "accept", *_BEGIN]],
     ["inbound",       _WORKING,     None,         ["unkeyed", "steers"],          [],                                   ["accept", "keep_steer"]],
-    ["inbound",       _WORKING,     None,         ["unkeyed"],                    ["steers"],                           ["accept", "collect"]],
+    ["inbound",       _WORKING,     None,         ["unkeyed", "follows_up"],      [],                                   ["accept", "collect"]],
     ["inbound",       _WORKING,     None,         ["new_key", "steers"],          ["unkeyed"],                          ["note_key", "accept", "keep_steer"]],
-    ["inbound",       _WORKING,     None,         ["new_key"],                    ["unkeyed", "steers"],                ["note_key", "accept", "collect"]],
+    ["inbound",       _WORKING,     None,         ["new_key", "follows_up"],      ["unkeyed"],                          ["note_key", "accept", "collect"]],
     ["inbound",       _ENDING,      None,         ["unkeyed"],                    [],                                   ["accept_late", "collect"]],
     ["inbound",       _ENDING,      None,         ["new_key"],                    ["unkeyed"],                          ["note_key", "accept_late", "collect"]],
     ["inbound",       _but(*_LOST), None,         [],                             ["unkeyed", "new_key"],               ["repeat"]],
@@ -139,26 +141,6 @@ TABLE: Final[list[NativeRow]] = [
     ["restart",       "down",       "idle",       ["closed"],                     ["waiting"],                          []],
     ["restart",       "down",       "respond",    [],                             ["closed"],                           [*_CUT, "recover", "respond"]],
     ["restart",       "torn",       "respond",    [],                             [],                                   [*_CUT, "recover", "respond"]],
-    # what nobody asked for has no effect
-    ["valid",         _but("receive"),    None,   [],                             [],                                   ["ignore"]],
-    ["invalid",       _but("receive"),    None,   [],                             [],                                   ["ignore"]],
-    ["locked",        _but("lock"),       None,   [],                             [],                                   ["ignore"]],
-    ["loaded",        _but("understand"), None,   [],                             [],                                   ["ignore"]],
-    ["denied",        _but("understand"), None,   [],                             [],                                   ["ignore"]],
-    ["text",          _but("decide"),     None,   [],                             [],                                   ["ignore"]],
-    ["reasoning",     _but("decide"),     None,   [],                             [],                                   ["ignore"]],
-    ["call",          _but("decide"),     None,   [],                             [],                                   ["ignore"]],
-    ["model-stop",    _but("decide"),     None,   [],                             [],                                   ["ignore"]],
-    ["model-failure", _but("decide"),     None,   [],                             [],                                   ["ignore"]],
-    ["approved",      _but("approve"),    None,   [],                             [],                                   ["ignore"]],
-    ["refused",       _but("approve"),    None,   [],                             [],                                   ["ignore"]],
-    ["tool-return",   _but("execute"),    None,   [],                             [],                                   ["ignore"]],
-    ["tool-failure",  _but("execute"),    None,   [],                             [],                                   ["ignore"]],
-    ["timeout",       _but(*_TIMED),      None,   [],                             [],                                   ["ignore"]],
-    ["responded",     _but("respond"),    None,   [],                             [],                                   ["ignore"]],
-    ["recorded",      _but("record", "torn"), None, [],                           [],                                   ["ignore"]],
-    ["crash",         _LOST,        None,         [],                             [],                                   ["ignore"]],
-    ["restart",       _but(*_LOST), None,         [],                             [],                                   ["ignore"]],
 ]
 # fmt: on
 
@@ -186,11 +168,13 @@ _TURN, _CALL, _REQUEST, _OUTCOME = Register("turn"), Register("call"), Register(
 _CALLS, _ROUNDS, _REPLIED, _LOCKED = Register("calls"), Register("rounds"), Register("replied"), Register("locked")
 _SEEN, _KEYS, _KEY = Register("seen"), Register("keys"), Field("key")
 _SEEN_CALL, _KEYED = Lookup(_SEEN, Field("call_id")), Lookup(_KEYS, _KEY)
+_DELIVERY = Default(Field("delivery", Delivery), Table("while_active", Delivery))
 
 GUARDS: Final[Mapping[str, Guard]] = {
     "unkeyed": Equal(_KEY, Const(None)),
     "new_key": Equal(_KEYED, Const(None)),
-    "steers": Equal(Default(Field("delivery"), Table("while_active")), Const("steer")),
+    "steers": Equal(_DELIVERY, Const("steer")),
+    "follows_up": Equal(_DELIVERY, Const("followUp")),
     "unseen": Equal(_SEEN_CALL, Const(None)),
     "called": Nonempty(_PENDING),
     "steered": Nonempty(_STEERS),
@@ -297,38 +281,6 @@ SOMETIMES: Final[Mapping[str, Invariant]] = {
     },
 }
 
-
-class Outcome(NamedTuple):
-    """A terminal (TM-2.6): its status, failure class (TM-6), and for people the reason and what to do next."""
-
-    status: str
-    failure: str | None = None
-    reason: str | None = None
-    next_action: str | None = None
-
-
-OUTCOMES: Final[Mapping[str, Outcome]] = {
-    "completed": Outcome("completed"),
-    "invalid input": Outcome(
-        "failed", "invalid_input", "a required field is missing or unfit", "correct the event and send it again"
-    ),
-    "denied": Outcome("denied", "policy_denied", "the policy denies this turn", "ask who keeps the policy"),
-    "provider failed": Outcome("failed", "provider_error", "the model failed", "send the message again later"),
-    "no reply": Outcome("failed", "report_missing", "the model ended without a reply", "ask for the result again"),
-    "too many calls": Outcome(
-        "failed", "tool_runtime_error", "maxToolCallsPerTurn is reached", "go on in a new turn, in smaller steps"
-    ),
-    "too many rounds": Outcome(
-        "failed", "tool_runtime_error", "maxRounds is reached", "go on in a new turn, in smaller steps"
-    ),
-    "too many tokens": Outcome(
-        "failed", "provider_error", "maxTokensPerTurn is reached", "go on in a new turn, with less context"
-    ),
-    "too much time": Outcome("failed", "timeout", "maxSecondsPerTurn is reached", "go on in a new turn, or allow more"),
-    "recovered": Outcome("failed", None, "the process ended during the turn", "see what was done, and send it again"),
-}
-"""Outcome → its terminal (TM-D1, TM-D3, TM-D5)."""
-
 DEFAULTS: Final[Mapping[str, Any]] = {
     "while_active": "followUp",
     "max_calls": 16,
@@ -338,55 +290,6 @@ DEFAULTS: Final[Mapping[str, Any]] = {
 """The tables of a session without options: collect (TM-5.1), and bounds (TM-3.3).
 
 ``token_bound`` is the first number of tokens that is too many."""
-
-
-def refine(outputs: Sequence[Output], told: Mapping[int, Any]) -> list[dict[str, Any]]:
-    """The core's log events that *outputs* amount to, as JSON values (X-1, TM-D1, TM-D2).
-
-    *told* holds the event at each position: a message's ``id``, ``text`` and ``delivery``; an item's ``text``, or
-    ``call_id``, ``tool`` and ``arguments``; a tool's ``output``, or its failure's ``failure`` and ``message``.
-    """
-    return [event for output in outputs for event in _refined(output.name, output.arguments, told)]
-
-
-def _refined(name: str, given: tuple[Any, ...], told: Mapping[int, Any]) -> list[dict[str, Any]]:
-    def of(place: int, field: str) -> Any:
-        return getattr(told.get(given[place]), field, None)
-
-    match name:
-        case "message" | "late-message":  # too late to steer: it waits, and the log says so
-            delivery = "followUp" if name == "late-message" else of(0, "delivery")
-            text = of(0, "text") if isinstance(of(0, "text"), str) else ""
-            return [_event("user-message", id=of(0, "id"), text=text, delivery=delivery)]
-        case "request":
-            return [_event("model-request", requestId=f"r{given[0]}")]
-        case "text" | "reasoning":
-            kind = "assistant" if name == "text" else name
-            return [_event("agent-output", responseId=f"r{given[1]}", kind=kind, text=of(0, "text"))]
-        case "call":
-            call = {"callId": of(0, "call_id"), "tool": of(0, "tool"), "arguments": of(0, "arguments")}
-            return [_event("agent-output", responseId=f"r{given[1]}", kind="tool-call", **call)]
-        case "result":
-            return [_event("tool-result", callId=of(0, "call_id"), output=of(1, "output"))]
-        case "failure" | "refusal":
-            output = {"failure": of(1, "failure"), "message": of(1, "message")}
-            return [_event("tool-result", callId=of(0, "call_id"), output=output, isError=True)]
-        case "skip":
-            calls = [getattr(told.get(at), "call_id", None) for at in (given[0], *given[1]) if at >= 0]
-            why = "not executed: the turn ended"
-            return [_event("tool-result", callId=call, output=why, isError=True, synthetic=True) for call in calls]
-        case "finish":
-            end = OUTCOMES[given[0]]
-            return [
-                _event("run-stop", reason="completed" if end.status == "completed" else "error", detail=end.failure)
-            ]
-        case _:
-            return []
-
-
-def _event(kind: str, /, **fields: Any) -> dict[str, Any]:
-    return {"type": kind} | {name: value for name, value in fields.items() if value is not None}
-
 
 SPEC: Final = Machine(
     name="turn",
@@ -402,4 +305,56 @@ SPEC: Final = Machine(
     boundary=None,
     always=ALWAYS,
     sometimes=SOMETIMES,
+    ignored=("ignore",),
+)
+
+
+ROLES: Final = ProofRoles(
+    machine=SPEC,
+    run=RunRoles(
+        active=(*_WORKING, *_ENDING, "torn"),
+        data_dependent=("down",),
+        closed="closed",
+        begins=("open", "next"),
+        ends=("finish",),
+        answers={
+            "receive": ("valid", "invalid"),
+            "lock": ("locked", "timeout"),
+            "understand": ("loaded", "denied", "timeout"),
+            "decide": ("model-stop", "model-failure", "timeout"),
+            "approve": ("approved", "refused", "timeout"),
+            "execute": ("tool-return", "tool-failure", "timeout"),
+            "respond": ("responded",),
+            "record": ("recorded",),
+            "down": ("restart",),
+            "torn": ("restart",),
+        },
+        rounds=("ask",),
+    ),
+    messages=MessageRoles(
+        taken={"inbound": ("open", "keep_steer", "collect", "repeat", "refuse")}, queues=("queue", "pending")
+    ),
+    calls=CallRoles(
+        registers=("pending", "call"),
+        results=("result", "failure", "refusal", "skip"),
+        empty={
+            **dict.fromkeys(("receive", "lock", "understand", *_ENDING, "torn"), ("pending", "call")),
+            "decide": ("call",),
+        },
+    ),
+    alphabet=AlphabetRoles(
+        values={"delivery": (None, *get_args(Delivery)), "key": (None, "red")},
+        carries={"text": ("text",), "reasoning": ("text",), "call": ("tool",)},
+        payloads={"inbound": ("text",)},
+    ),
+    tables=[
+        {"while_active": "steer", "max_calls": 1, "max_rounds": 2, "token_bound": 1},
+        {"while_active": "followUp", "max_calls": 2, "max_rounds": 2, "token_bound": 1},
+    ],
+    suite_bounds=(
+        {"queue": 2, "steers": 0, "keys": 0, "pending": 0, "seen": 0},
+        {"queue": 0, "steers": 2, "keys": 1, "pending": 0, "seen": 0},
+        {"queue": 0, "steers": 1, "keys": 0, "pending": 2, "seen": 2},
+    ),
+    refine=refine,
 )

@@ -10,7 +10,8 @@ from typing import Any, Final, TypeAlias
 
 from ..declaration.stepping import Stepper
 from ..declaration.vocabulary import Output
-from ..machines.turn import DEFAULTS, OUTCOMES, SPEC, refine
+from ..machines.turn import DEFAULTS, SPEC
+from ..machines.turn_log import OUTCOMES, refine
 from .exchange import Exchange, Line, Message, Part
 
 PARTIES: Final = ("user", "turn", "shell", "lock", "journal", "tools", "model")

@@ -21,7 +21,8 @@ from msgspec import to_builtins
 from turncheck.model.core.stimuli import ModelAwaited, Shown, ToolAwaited
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.declaration.vocabulary import Output
-from turncheck.model.machines.turn import OUTCOMES, SPEC, refine
+from turncheck.model.machines.turn import SPEC
+from turncheck.model.machines.turn_log import OUTCOMES, refine
 
 from .checks import REQUIRED, Tools, parsed, unfit
 from .files import Files

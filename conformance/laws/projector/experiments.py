@@ -4,13 +4,13 @@ They need no oracle.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from msgspec.structs import replace
 
 from turncheck.model.core.cycles import CycleViews
 from turncheck.model.core.decode import judge
-from turncheck.model.core.events import symbol_of
+from turncheck.model.core.events import StopReason, symbol_of
 
 from ..law import WITNESS, Finding, Judgement
 from .answers import same
@@ -46,7 +46,7 @@ def closed_final(experiment: Experiment) -> Judgement:
             yield Finding(cut, f"the cycles closed by position {cut} changed when the log went on", before, after)
 
 
-_REASONS: Final = ("completed", "interrupted", "error")
+_REASONS: Final = get_args(StopReason)
 
 
 @relation_law("RC-2", "X-4", evidence="a stop whose reason was exchanged")

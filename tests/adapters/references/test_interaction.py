@@ -28,7 +28,7 @@ from turncheck.model.core.stimuli import (
     ToolReturn,
     User,
 )
-from turncheck.model.machines.interaction import EFFECTS, SPEC, STATES, TABLE
+from turncheck.model.machines.interaction import EFFECTS, SPEC, STATES
 
 LAWS = [law for law in selected(["runtime"]) if not missing(law, InteractionRuntime.profile)]
 WORDS = 100
@@ -187,9 +187,9 @@ def edited(event, source, then, dest=...):
         [*row[:2], row[2] if dest is ... else dest, *row[3:5], then(row[5])]
         if (row[0], row[1]) == (event, source)
         else row
-        for row in TABLE
+        for row in SPEC.table
     ]
-    assert table != TABLE
+    assert table != SPEC.table
     return replace(SPEC, table=table)
 
 
@@ -219,7 +219,7 @@ def test_an_edited_row_breaks_a_law(law):
 
 def tables():
     """Edited tables, sound or not: rows that are missing, lead elsewhere, or ask for nonsense."""
-    whole: list[Any] = list(TABLE)
+    whole: list[Any] = list(SPEC.table)
     for place, (*key, dest, conditions, unless, then) in enumerate(whole):
         elsewhere = STATES[place % len(STATES)] if dest is None else None
         changed = [[*key, dest, conditions, unless, effects] for effects in (then * 2, [*EFFECTS])]

@@ -44,7 +44,7 @@ def explored(name: str) -> list[Exploration]:
                 chosen,
                 bound=bound,
                 letters=alphabet_,
-                echoed=claims.echoed,
+                echoed=claims.unbounded_counters,
                 beside=beside,
                 start=Core() if beside else None,
             )
@@ -123,7 +123,7 @@ def test_the_letters_are_what_the_rows_can_tell_apart() -> None:
     ] == [
         "user-message(delivery=steer)",
         "user-message",
-        "user-message(delivery=other)",
+        "user-message(delivery=followUp)",
         "text",
         "tool-result(call_id=red)",
         "tool-result(call_id=blue)",

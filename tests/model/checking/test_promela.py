@@ -92,9 +92,8 @@ def test_a_run_that_nothing_leads_out_of_is_refuted(tmp_path: Path) -> None:
 
 def test_an_environment_that_falls_silent_is_refuted(tmp_path: Path) -> None:
     claims = PROOF_ROLES["engine"]
-    silent = replace(
-        claims, answers={state: events for state, events in claims.answers.items() if state != "executing"}
-    )
+    answers = {state: events for state, events in claims.run.answers.items() if state != "executing"}
+    silent = replace(claims, run=replace(claims.run, answers=answers))
     assert verified(promela(silent), tmp_path).endless
 
 

@@ -75,21 +75,32 @@ def test_every_machine_has_its_claims() -> None:
 def test_claims_speak_of_what_the_machine_declares(name: str) -> None:
     claims = PROOF_ROLES[name]
     machine = claims.machine
-    effects = {*claims.begins, *claims.ends, *(one for ways in claims.messages.values() for one in ways)}
-    effects |= {one for dropped in claims.drops.values() for one in dropped}
-    guards = {one for both in claims.awaited.values() for guards in both for one in guards}
-    registers = {*claims.queues, *claims.calls, *claims.echoed, *claims.single.values()}
+    effects = {*claims.run.begins, *claims.run.ends, *(one for ways in claims.messages.taken.values() for one in ways)}
+    effects |= {one for dropped in claims.messages.drops.values() for one in dropped}
+    guards = {one for both in claims.run.awaited.values() for guards in both for one in guards}
+    registers = {
+        *claims.messages.queues,
+        *claims.calls.registers,
+        *claims.unbounded_counters,
+        *claims.calls.single.values(),
+    }
     events = {
-        *claims.messages,
-        *claims.drops,
-        *claims.awaited,
-        *(one for ones in claims.answers.values() for one in ones),
+        *claims.messages.taken,
+        *claims.messages.drops,
+        *claims.run.awaited,
+        *(one for ones in claims.run.answers.values() for one in ones),
     }
     assert effects <= machine.effects.keys()
-    assert guards | ({claims.closed} - {None}) <= machine.guards.keys()
+    assert guards | ({claims.run.closed} - {None}) <= machine.guards.keys()
     assert registers <= machine.registers.keys()
     assert events <= machine.events.keys()
-    assert {*claims.active, *claims.either, *claims.answers, *claims.empty, *claims.single} <= {*machine.states}
+    assert {
+        *claims.run.active,
+        *claims.run.data_dependent,
+        *claims.run.answers,
+        *claims.calls.empty,
+        *claims.calls.single,
+    } <= {*machine.states}
 
 
 @pytest.mark.parametrize("proof", PROOFS)
@@ -161,7 +172,8 @@ def test_a_queue_that_is_forgotten_unseen_is_refuted() -> None:
 
 
 def test_the_same_queue_forgotten_by_a_declared_policy_is_not() -> None:
-    declared = replace(edited("request_cycle", "run-stop", {"drop": None}), drops={"run-stop": ("forget_queue",)})
+    silent = edited("request_cycle", "run-stop", {"drop": None})
+    declared = replace(silent, messages=replace(silent.messages, drops={"run-stop": ("forget_queue",)}))
     assert says("first-in-first-out", declared) == set()
 
 
@@ -234,7 +246,8 @@ def test_a_call_that_is_answered_twice_is_refuted(name: str, event: str, change:
 
 
 def test_what_is_assumed_and_does_not_hold_at_the_start_is_refuted() -> None:
-    claims = replace(PROOF_ROLES["turn"], active=("idle", *PROOF_ROLES["turn"].active))
+    turn = PROOF_ROLES["turn"]
+    claims = replace(turn, run=replace(turn.run, active=("idle", *turn.run.active)))
     assert "what is assumed holds at the start" in says("one-terminal", claims)
 
 

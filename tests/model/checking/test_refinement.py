@@ -14,10 +14,11 @@ from turncheck.conformance.laws.registry import selected
 from turncheck.model.checking import oracle as interpreter
 from turncheck.model.checking.explore import Letter, Violation, explore
 from turncheck.model.checking.proof_roles import PROOF_ROLES, ProofRoles, letters
-from turncheck.model.checking.refinement import Core, Refine, acceptance
+from turncheck.model.checking.refinement import Core, acceptance
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import project
+from turncheck.model.declaration.proof_roles import Refine
 from turncheck.model.declaration.stepping import Stepper
 
 REFINED = {name: claims for name, claims in PROOF_ROLES.items() if claims.refine}
@@ -37,7 +38,7 @@ def logged(claims: ProofRoles, tables: Mapping[str, Any], word: Sequence[int]) -
     alphabet = letters(claims, tables)
     for at, number in enumerate(word):
         now = [letter.now(stepper.context.registers) for letter in alphabet]
-        heard = [one for one in now if {*stepper.row(one.symbol, one.event).effects} - {*claims.ignores}]
+        heard = [one for one in now if {*stepper.row(one.symbol, one.event).effects} - {*claims.run.ignores}]
         chosen = heard if number % 4 else now
         letter = chosen[number // 4 % len(chosen)]
         told[at] = letter.event
@@ -108,7 +109,12 @@ def test_a_wrong_refinement_is_refuted(name: str, wrong: str) -> None:
     tables = claims.tables[0]
     beside = acceptance(claims.machine, rewritten(claims.refine, change), policies(tables))
     found = explore(
-        claims.machine, tables, letters=letters(claims, tables), echoed=claims.echoed, beside=beside, start=Core()
+        claims.machine,
+        tables,
+        letters=letters(claims, tables),
+        echoed=claims.unbounded_counters,
+        beside=beside,
+        start=Core(),
     )
     assert found.violation is not None
     assert says in found.violation.promise

@@ -1,15 +1,29 @@
 """The lint has teeth: each fault of a declaration gives one clear sentence, and the shipped machine has none."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from transitions import Machine as TransitionsMachine
 
 from turncheck.model.declaration.lint import lint
 from turncheck.model.declaration.machine import Machine, NativeRow
-from turncheck.model.declaration.vocabulary import Clear, Const, Equal, Field, Less, Nonempty, Push, Register
-from turncheck.model.machines.registry import MACHINES
+from turncheck.model.declaration.proof_roles import ProofRoles
+from turncheck.model.declaration.vocabulary import (
+    Clear,
+    Const,
+    Default,
+    Equal,
+    Field,
+    Less,
+    Lookup,
+    Nonempty,
+    Operand,
+    Push,
+    Register,
+    Table,
+)
+from turncheck.model.machines.registry import PROOF_ROLES
 from turncheck.model.machines.request_cycle import SPEC
 
 DOOR = Machine(
@@ -41,9 +55,9 @@ def door(*rows: NativeRow, without: int | None = None, **changes: Any) -> Machin
     return replace(DOOR, table=[*table, *rows], **changes)
 
 
-@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
-def test_a_shipped_machine_is_sound(machine: Machine) -> None:
-    assert lint(machine) == []
+@pytest.mark.parametrize("roles", PROOF_ROLES.values(), ids=PROOF_ROLES)
+def test_a_shipped_machine_is_sound(roles: ProofRoles) -> None:
+    assert lint(roles.machine, roles.tables) == []
 
 
 def test_the_door_is_sound() -> None:
@@ -136,6 +150,81 @@ def test_a_field_never_equals_two_constants() -> None:
         guards={**DOOR.guards, "heavy": Equal(Field("force"), Const("heavy"))},
     )
     assert lint(apart) == []
+
+
+Side = Literal["left", "right"]
+SIDE = Table("side", Side)
+
+
+def sided(subject: Operand, *values: str, unless: bool = False) -> Machine:
+    """A gate with a row for each of some values; *unless* makes the last one a row for all values but the others."""
+    guards = {value: Equal(subject, Const(value)) for value in values}
+    rows: list[NativeRow] = [["push", "shut", None, [name], [], []] for name in guards]
+    if unless:
+        rows[-1] = ["push", "shut", None, [], list(guards)[:-1], []]
+        del guards[values[-1]]
+    return replace(DOOR, states=("shut",), events={"push": ()}, table=rows, guards=guards, effects={})
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        SIDE,
+        Field("side", Side),
+        Default(Field("side", Side), SIDE),
+        Lookup(Table("sides", Side, keys=Side), Field("side", Side)),
+    ],
+)
+def test_a_row_for_each_value_is_complete(subject: Operand) -> None:
+    assert lint(sided(subject, "left", "right")) == []
+
+
+def test_a_value_without_a_row_is_a_fault() -> None:
+    assert lint(sided(SIDE, "left")) == [
+        "event 'push' in state 'shut': no row for the case (not left): the guards are not complete"
+    ]
+
+
+def test_a_row_for_all_other_values_is_a_silent_default() -> None:
+    (fault,) = lint(sided(SIDE, "left", "right", unless=True))
+    assert fault.endswith(
+        "the row 'push [not left]' is a silent default: it does not say for which of left | right it is"
+    )
+
+
+@pytest.mark.parametrize(
+    ("machine", "sentence"),
+    [
+        (sided(SIDE, "left", "rihgt"), "guard 'rihgt': 'rihgt' is none of left | right"),
+        (sided(Table("side"), "left"), "guard 'left': table 'side' does not declare its values"),
+        (
+            sided(Lookup(Table("sides", Side), Field("side", Side)), "left"),
+            "guard 'left': the keys of table 'sides' are not the values of field 'side'",
+        ),
+        (
+            sided(Default(Field("side"), SIDE), "left"),
+            "guard 'left': the values of table 'side' are not those of field 'side'",
+        ),
+    ],
+)
+def test_an_enumeration_that_is_not_declared_alike_everywhere_is_a_fault(machine: Machine, sentence: str) -> None:
+    assert lint(machine) == [sentence]
+
+
+@pytest.mark.parametrize(
+    ("subject", "tables", "sentence"),
+    [
+        (SIDE, {}, "table 'side' is missing"),
+        (SIDE, {"side": "up"}, "table 'side': 'up' is none of left | right"),
+        (
+            Lookup(Table("sides", Side, keys=Side), Field("side", Side)),
+            {"sides": {"left": "left"}},
+            "table 'sides': None for 'right' is none of left | right",
+        ),
+    ],
+)
+def test_a_table_that_is_not_total_is_a_fault(subject: Operand, tables: dict[str, Any], sentence: str) -> None:
+    assert lint(sided(subject, "left", "right"), [tables]) == [sentence]
 
 
 @pytest.mark.parametrize("number", range(len(SPEC.table)))

@@ -20,7 +20,7 @@ from turncheck.model.declaration.lint import lint
 from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines import request_cycle
-from turncheck.model.machines.conversation import ALWAYS, DEFAULTS, RETRIES, SOMETIMES, SPEC, TABLE, Input, delay
+from turncheck.model.machines.conversation import ALWAYS, DEFAULTS, RETRIES, SOMETIMES, SPEC, Input, delay
 
 LIMIT = DEFAULTS["limit"]
 ITEM = {"kind": "assistant", "text": "yes"}
@@ -215,7 +215,7 @@ def test_what_changes_is_saved_before_all_else(row) -> None:  # BED-007a
     assert done[:1] == ["save"][: len(done)]
 
 
-ROWS: list[list[Any]] = [[*row] for row in TABLE]
+ROWS: list[list[Any]] = [[*row] for row in SPEC.table]
 
 
 def wrong(event, source, effects):

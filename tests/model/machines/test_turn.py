@@ -17,7 +17,8 @@ from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import project
 from turncheck.model.declaration.lint import lint
 from turncheck.model.declaration.stepping import Stepper
-from turncheck.model.machines.turn import DEFAULTS, OUTCOMES, SPEC, TABLE, refine
+from turncheck.model.machines.turn import DEFAULTS, SPEC
+from turncheck.model.machines.turn_log import OUTCOMES, refine
 
 SETTINGS = settings(max_examples=200, deadline=None, database=None, derandomize=True)
 SMALL = dict(DEFAULTS, max_calls=1, max_rounds=1, token_bound=2)
@@ -384,7 +385,7 @@ def edited(event, source, change):
         fits = row[0] == event and source in SPEC.sources(row[1])
         return [*row[:5], change(row[5])] if fits else row
 
-    return replace(SPEC, table=[effects(row) for row in TABLE])
+    return replace(SPEC, table=[effects(row) for row in SPEC.table])
 
 
 DOUBLES = {
