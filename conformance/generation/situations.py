@@ -26,7 +26,7 @@ from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.declaration.vocabulary import Context
 from turncheck.model.machines.interaction import SPEC, tables
 
-from ..verify.driving import Driver, answer_to
+from ..observe.driver import Driver, answer_to
 
 COLOURS: Final = ("red", "blue")
 """Payloads need two colours, or last-in-first-out passes for first-in-first-out."""

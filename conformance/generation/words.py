@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from turncheck.model.core.stimuli import ResetOptions
 from turncheck.model.declaration.machine import Row
 
-from ..verify.driving import Driver, UnsettledError
+from ..observe.driver import Driver, UnsettledError
 from .seeded_backend import SEEDED
 from .situations import STEPS, VARIANTS, Situation, idle
 

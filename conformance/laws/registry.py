@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final, TypeAlias
 
+from ..observe.projector_trace import ProjectorTrace
+from ..observe.runtime_trace import RuntimeTrace
 from . import cycles, relations, run_calls, run_ends, run_machine, run_messages, run_model, run_relations, run_suite
 from .anomalies import ANOMALY_LAWS
 from .collation import COLLATION_LAWS
 from .law import Judgement, Law
-from .projector_trace import ProjectorTrace
 from .relations import Experiment
 from .run_relations import Rerun
-from .runtime_trace import RuntimeTrace
 
 OnTrace: TypeAlias = Callable[[ProjectorTrace], Judgement]
 OnExperiment: TypeAlias = Callable[[Experiment], Judgement]

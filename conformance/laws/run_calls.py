@@ -7,10 +7,10 @@ from typing import Any
 from turncheck.model.core.events import ToolResult
 from turncheck.model.core.stimuli import ToolAwaited, ToolCall, ToolFail, ToolReturn
 
+from ..observe.projector_trace import calls_of
+from ..observe.runtime_trace import ObservedStep, Response, RuntimeTrace
 from .law import WITNESS, Finding, Judgement
-from .projector_trace import calls_of
 from .run_ends import aborted
-from .runtime_trace import ObservedStep, Response, RuntimeTrace
 
 
 def calls_answered(play: RuntimeTrace) -> Judgement:

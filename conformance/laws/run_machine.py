@@ -7,10 +7,10 @@ from msgspec import to_builtins
 
 from turncheck.model.core.stimuli import Awaited, ModelAwaited, ModelOutput, Stimulus, Together, ToolCall, unnamed
 
+from ..observe.runtime_trace import ObservedStep
 from .law import WITNESS, Finding, Judgement
 from .run_model import needs
 from .run_relations import Rerun
-from .runtime_trace import ObservedStep
 
 _SAID: Final[Mapping[str, Sequence[str]]] = {
     "user-message": ("id", "text", "delivery"),

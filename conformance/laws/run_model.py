@@ -18,8 +18,8 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
+from ..observe.runtime_trace import Request, Response, RuntimeTrace
 from .law import WITNESS, Finding, Judgement
-from .runtime_trace import Request, Response, RuntimeTrace
 
 _REJECTS: Final = {"malformed", "unknown-type"}
 _ENTRIES: Final = {"user-message", "agent-output", "tool-result"}

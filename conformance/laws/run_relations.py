@@ -10,12 +10,11 @@ from zlib import crc32
 from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
-from turncheck.model.core.stimuli import Abort, ModelFail, ModelOutput, ModelStop, ResetOptions, Stimulus, Text, User
+from turncheck.model.core.stimuli import Abort, ModelFail, ModelOutput, ModelStop, Stimulus, Text, User
 
+from ..observe.runtime_trace import Again, ObservedStep, RuntimeTrace
 from .law import WITNESS, Finding, Judgement
-from .runtime_trace import ObservedStep, RuntimeTrace
 
-Again: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], RuntimeTrace]
 Modelled: TypeAlias = Callable[[RuntimeTrace], Iterator[tuple[ObservedStep, str, str]]]
 """The moves that are letters of a finite alphabet, each with what the model shows there, and what is shown."""
 

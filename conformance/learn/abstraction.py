@@ -33,8 +33,8 @@ from turncheck.model.core.stimuli import (
 
 from ..generation.situations import COLOURS, TOOLS
 from ..laws.run_model import needs
-from ..laws.runtime_trace import ObservedStep, projection_policies
-from ..verify.driving import Driver, Recorder, UnsettledError
+from ..observe.driver import Driver, Recorder, UnsettledError
+from ..observe.runtime_trace import ObservedStep, projection_policies
 from .output_abstraction import OutputAbstraction
 
 _MESSAGES: Final[Mapping[str, Any]] = {"user": None, "steer": "steer", "follow-up": "followUp"}

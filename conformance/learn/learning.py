@@ -19,7 +19,7 @@ import msgspec
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.model.automata.mealy import Mealy, Word, minimal
 
-from ..verify.driving import UnsettledError
+from ..observe.driver import UnsettledError
 from .abstraction import LOCAL, Abstracted
 
 STIMULI: Final = 1_000_000

@@ -11,8 +11,8 @@ from turncheck.model.core.stimuli import ModelAwaited, ModelOutput, TimerAwaited
 
 from ..laws.law import Finding
 from ..laws.run_model import well_formed
-from ..laws.runtime_trace import ObservedStep
-from ..verify.driving import Recorder
+from ..observe.driver import Recorder
+from ..observe.runtime_trace import ObservedStep
 
 QUIET: Final = "quiet"
 ARROW: Final = " → "

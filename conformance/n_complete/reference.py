@@ -19,10 +19,10 @@ from turncheck.model.core.stimuli import ModelOutput, User, unnamed
 from turncheck.model.machines.interaction import POLICIES
 
 from ..laws.run_relations import Modelled
-from ..laws.runtime_trace import ObservedStep, RuntimeTrace
 from ..learn.abstraction import LETTERS, Abstracted, Bounds, Reader, letters_of
 from ..learn.learning import learn
-from ..verify.driving import Recorder, observing
+from ..observe.driver import Recorder, observing
+from ..observe.runtime_trace import ObservedStep, RuntimeTrace
 
 LEARNED_FOR: Final = 1
 """How many states more than were found a model that is learned is tested for."""

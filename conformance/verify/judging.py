@@ -15,9 +15,9 @@ from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import project
 
 from ..laws.law import Finding, Judgement, Law, Witness
-from ..laws.projector_trace import ProjectorTrace
 from ..laws.registry import EXPERIMENT_LAWS, TRACE_LAWS
 from ..laws.relations import Experiment
+from ..observe.projector_trace import ProjectorTrace
 from .results import Input
 
 HASH_SEED: Final = 4321

@@ -17,9 +17,9 @@ from turncheck.model.declaration.machine import Row
 
 from ..laws.law import Finding, Judgement, Law, Witness, first_finding
 from ..laws.registry import PLAY_LAWS, RERUN_LAWS
-from ..laws.run_relations import Again, Modelled, Rerun, run_deterministic
-from ..laws.runtime_trace import RuntimeTrace
-from .driving import Driver, UnsettledError, observing, perform
+from ..laws.run_relations import Modelled, Rerun, run_deterministic
+from ..observe.driver import Driver, UnsettledError, observing, perform
+from ..observe.runtime_trace import Again, RuntimeTrace
 
 RELATION_EVERY: Final = 10
 """Every so many generated words, the relation laws observe again: each costs as much as all the rest of a word."""

@@ -21,8 +21,8 @@ from ..generation.situations import Situation, access_words, directed, revisit_w
 from ..generation.words import explore, follow
 from ..laws.law import Law
 from ..laws.run_relations import Modelled
+from ..observe.driver import UnsettledError
 from .coverage import run_figures
-from .driving import UnsettledError
 from .judging_runs import REPEATING, Failure, OverError, RuntimeVerification
 from .needs import missing
 from .results import INTERRUPTED, Evidence, LawResult, Result, Verdict, WordCounterexample, plain, summary

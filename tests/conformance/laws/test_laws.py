@@ -10,9 +10,9 @@ from turncheck.adapters.protocol.projections import read_projection
 from turncheck.adapters.targets.reference_projector import PROFILE
 from turncheck.conformance.generation.logs import cases
 from turncheck.conformance.laws.law import Finding, Witness
-from turncheck.conformance.laws.projector_trace import ProjectorTrace
 from turncheck.conformance.laws.registry import EXPERIMENT_LAWS, LAWS, TRACE_LAWS, selected
 from turncheck.conformance.laws.relations import Experiment
+from turncheck.conformance.observe.projector_trace import ProjectorTrace
 from turncheck.conformance.verify.judging import without
 from turncheck.conformance.verify.needs import missing
 from turncheck.model.core.cycles import Projection

@@ -25,8 +25,7 @@ from turncheck.model.core.stimuli import (
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines.request_cycle import SPEC, tables
 
-from ..laws.run_relations import Again
-from ..laws.runtime_trace import ObservedStep, RuntimeTrace, projection_policies
+from .runtime_trace import Again, ObservedStep, RuntimeTrace, projection_policies
 
 ANSWERS: Final = 40
 """Answers that the environment gives to end a run: far more than a word's own calls and queued messages need."""

@@ -1,9 +1,9 @@
 """What a law on a runtime looks at: a word of stimuli, the settled steps that it led to, and their log."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from turncheck.model.core.cycles import CycleViews, Projection, UserStep
 from turncheck.model.core.decode import judge
@@ -263,6 +263,10 @@ class RuntimeTrace:
         """The messages that were sent, by id, accepted or not."""
         users = [stimulus for move in self.moves for stimulus in flat(move.stimulus)]
         return {stimulus.id: stimulus for stimulus in users if isinstance(stimulus, User)}
+
+
+Again: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], RuntimeTrace]
+"""Apply a word under its options once more, and observe."""
 
 
 def flat(stimulus: Stimulus) -> tuple[Any, ...]:
