@@ -143,7 +143,6 @@ def _machine(
         def begin(self, options: ResetOptions, access: tuple[str, ...], variant: int) -> None:
             self.driver = explorer.begin(options)
             self.situation = Situation(self.driver)
-            self.situation.refresh()
             self.guarded(lambda situation: follow(situation, access, variant))
 
         def guarded(self, act: Callable[[Situation], object]) -> None:

@@ -116,7 +116,7 @@ class Reader:
             return False
         if kind == "user" and recorder.policies.get("busy") == "reject":
             return len(canon.unexpected) >= self._bounds.messages
-        held = {"followUp": len(recorder.follower.context.registers["queue"]), "steer": len(canon.steers)}
+        held = {"followUp": len(recorder.observation.queue), "steer": len(canon.steers)}
         delivery = _MESSAGES[kind] or projection_policies(recorder.policies).while_active
         return held[delivery] >= self._bounds.messages
 

@@ -41,7 +41,7 @@ class OutputAbstraction:
         if isinstance(stimulus, ModelOutput) and move.took_place:
             self.said = True
             self.calls += isinstance(stimulus.item, ToolCall)
-        queue = recorder.follower.context.registers["queue"]
+        queue = recorder.observation.queue
         said: list[str] = []
         for at in range(move.first, move.end):
             event = recorder.log[at]

@@ -179,7 +179,7 @@ def _key(reader: Reader, runtime: InteractionRuntime) -> Hashable:
         if entry.role == "user" and canon.shown.isdisjoint(entry.ids)
     )
     waits = tuple(type(one).__name__ for one in recorder.awaiting)
-    followed = recorder.follower.state, len(recorder.follower.context.registers["queue"])
+    followed = recorder.active, len(recorder.observation.queue)
     counted = canon.said, canon.calls, len(canon.steers), len(canon.called)
     return state, tuple((name, told(value)) for name, value in registers.items()), unseen, waits, followed, counted
 

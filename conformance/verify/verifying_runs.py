@@ -146,7 +146,6 @@ def _directed(
 def _follow(run: RuntimeVerification, options: ResetOptions, word: Sequence[str]) -> None:
     driver = run.begin(options)
     situation = Situation(driver)
-    situation.refresh()
     with contextlib.suppress(UnsettledError):
         run.asking(lambda: follow(situation, word))
     run.finish(driver, situation.taken)
