@@ -7,14 +7,19 @@ fields that do not fit included.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from turncheck.model.core.decode import judge
+from turncheck.model.core.events import symbol_of
 from turncheck.model.core.policies import Policies
+from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.declaration.vocabulary import ANSWERED
+from turncheck.model.machines.request_cycle import SPEC, tables
 
 Json: TypeAlias = Any
 
@@ -148,82 +153,75 @@ def _template(temper: str) -> SearchStrategy[Template]:
     return st.sampled_from([kind for kind, weight in weighted for _ in range(weight)]).flatmap(st.sampled_from)
 
 
-@dataclass
-class _Context:
-    """What the log holds so far, as far as open choices need it."""
+class _Log:
+    """A log under way. ``request_cycle`` is stepped beside it, and knows what the open choices need."""
 
-    well_formed: bool
-    active: bool = False
-    waiting: int = 0
-    open: list[str] = field(default_factory=list[str])
-    answered: list[str] = field(default_factory=list[str])
-    earlier: list[str] = field(default_factory=list[str])
-    calls: int = 0
-    responses: int = 0
+    def __init__(self, policies: Policies, *, well_formed: bool) -> None:
+        self.events: Final[list[Json]] = []
+        self._cycle: Final = Stepper(SPEC, tables(policies))
+        self._well_formed = well_formed
+        self._named: Final[dict[str, None]] = {}  # all ids of calls, the newest last
+        self._responses = 0
 
-    def event(self, template: Template, policies: Policies) -> Json:
-        """The event that *template* is here."""
+    def add(self, template: Template) -> None:
+        """Append the event that *template* is here."""
+        fields = self._filled(template)
+        event = judge(fields)
+        self._cycle.take(symbol_of(event), event, len(self.events))
+        self.events.append(fields)
+
+    def _filled(self, template: Template) -> Json:
         fields = dict(template.fields)
         if "unreadable" in fields:
             return None
-        if self.well_formed:
+        if self._well_formed:
             fields, template = self._permitted(fields, template)
         if template.call is not None:
             fields["callId"] = self._call(template.call, fields["type"])
         if template.response is not None:
-            self.responses += template.response == "new"
-            fields["responseId"] = f"r{self.responses}"
-        self._follow(fields, policies)
+            self._responses += template.response == "new"
+            fields["responseId"] = f"r{self._responses}"
         return fields
+
+    @property
+    def _calls(self) -> Mapping[str, int]:
+        return cast("Mapping[str, int]", self._cycle.context.registers["calls"])
+
+    @property
+    def _open(self) -> list[str]:
+        return [name for name, at in self._calls.items() if at != ANSWERED]
 
     def _permitted(self, fields: dict[str, Json], template: Template) -> tuple[dict[str, Json], Template]:
         """What the machine does not permit becomes something that it does."""
         name = fields.get("type")
-        if not self.active and name not in ("user-message", "model-request", "fault", "native"):
+        if self._cycle.state == "idle" and name not in ("user-message", "model-request", "fault", "native"):
             return {"type": "user-message", "text": "red"}, Template({})
-        if name == "tool-result" and not self.open:
+        if name == "tool-result" and not self._open:
             return {"type": "agent-output", "kind": "assistant", "text": "red"}, Template({})
-        if name == "run-stop" and self.open:
+        if name == "run-stop" and self._open:
             return {"type": "tool-result", "output": "ok"}, Template({}, "open")
         return fields, template
 
     def _call(self, wanted: str, name: Json) -> str:
         """An id: ids of one cycle come again in the next, so that they recur across cycles."""
+        calls, unanswered = self._calls, self._open
+        answered = [one for one in calls if one not in unanswered]
+        if name == "tool-result" and unanswered and (wanted == "open" or (wanted == "answered" and not answered)):
+            return unanswered[len(unanswered) // 2]
         pool = {
-            "open": self.open,
-            "answered": self.answered,
-            "earlier": self.earlier,
-            "used": self.open + self.answered,
+            "open": unanswered,
+            "answered": answered,
+            "earlier": [one for one in self._named if one not in calls],  # of closed cycles, or rejected
+            "used": unanswered + answered,
         }
-        answers = wanted == "open" or (wanted == "answered" and not self.answered)
-        if name == "tool-result" and answers and self.open:
-            call = self.open.pop(len(self.open) // 2)
-            self.answered.append(call)
-            return call
         if found := pool.get(wanted):
             return found[-1]
         if wanted == "unknown" or name == "tool-result":
             return "unknown"
-        self.calls += 1
-        call = f"c{self.calls}"
-        self.open.append(call)
-        return call
-
-    def _follow(self, fields: Mapping[str, Json], policies: Policies) -> None:
-        """Keep track of the run, roughly: a malformed event may fool it, which makes the log wilder."""
-        match fields.get("type"):
-            case "user-message" if not self.active:
-                self.active = True
-            case "user-message":
-                self.waiting += (fields.get("delivery") or policies.while_active) == "followUp"
-            case "run-stop" if self.active:
-                fate = policies.queue_fate().get(str(fields.get("reason")), "hold")
-                self.active = fate == "promote" and self.waiting > 0
-                self.waiting = 0 if fate == "drop" else self.waiting - self.active
-                self.earlier = self.open + self.answered
-                self.open, self.answered, self.calls = [], [], 0
-            case _:
-                pass
+        made = f"c{len(calls) + 1}"
+        self._named.pop(made, None)
+        self._named[made] = None
+        return made
 
 
 @dataclass(frozen=True)
@@ -249,9 +247,10 @@ def cases(draw: st.DrawFn, *, policies: Policies | None = None) -> Case:
     )
     temper = draw(st.sampled_from(sorted(_TEMPERS)))
     least = draw(st.sampled_from((0, 10, 30, 50)))
-    context = _Context(well_formed=temper not in ("misplaced", "wild", "strange"))
-    templates = draw(st.lists(_template(temper), min_size=least, max_size=60))
-    log = [context.event(template, chosen) for template in templates]
+    made = _Log(chosen, well_formed=temper not in ("misplaced", "wild", "strange"))
+    for template in draw(st.lists(_template(temper), min_size=least, max_size=60)):
+        made.add(template)
+    log = made.events
     # Not st.integers: Hypothesis mixes constants of whatever modules are loaded into numbers, and a seed would differ.
     cuts = sorted(draw(st.sets(st.sampled_from(range(len(log) + 1)), max_size=3)))
     return Case(log, chosen, cuts)

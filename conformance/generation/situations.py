@@ -1,13 +1,13 @@
 """Situations of a runtime under test, and the stimuli that are worth applying there: the rows of ``interaction``."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
-    ModelAwaited,
     ModelFail,
     ModelOutput,
     ModelStop,
@@ -23,10 +23,10 @@ from turncheck.model.core.stimuli import (
 )
 from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
-from turncheck.model.declaration.vocabulary import Context
 from turncheck.model.machines.interaction import SPEC, tables
+from turncheck.model.search import reached, shortest
 
-from ..verify.driving import Driver, answer_to
+from ..observe.driver import Driver, answer_to
 
 COLOURS: Final = ("red", "blue")
 """Payloads need two colours, or last-in-first-out passes for first-in-first-out."""
@@ -68,17 +68,23 @@ def rows_for(capabilities: frozenset[str], policies: Mapping[str, Any]) -> list[
     ]
 
 
-_Abstract: TypeAlias = tuple[str, int, int, int, int]
-"""A control state and the registers' sizes: queue, steers, calls, attempts."""
-_START: Final[_Abstract] = (SPEC.initial, 0, 0, 0, 0)
+class _Place(NamedTuple):
+    """A control state with how much is in the registers; up to two of what a queue holds is told apart."""
+
+    state: str
+    held: tuple[int, ...]
+    attempts: int
+
+
+_Arrival: TypeAlias = tuple[Row | None, _Place]
+"""The row that was taken last, None at the start, and where it led."""
+_QUEUES: Final = ("queue", "steers", "calls")
+_START: Final[_Arrival] = None, _Place(SPEC.initial, (0, 0, 0), 0)
 
 
 def access_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> dict[Row, tuple[str, ...]]:
-    """Each row that can be taken → the shortest events that end with it (breadth first; queues up to 2)."""
-    found: dict[Row, tuple[str, ...]] = {}
-    for row, word, _ in _onward(given, capabilities, _START, ()):
-        found.setdefault(row, word)
-    return found
+    """Each row that can be taken → the shortest events that end with it."""
+    return {row: word for row, (word, _) in _firsts(_onward(given, capabilities)).items()}
 
 
 def revisit_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> dict[Row, tuple[str, ...]]:
@@ -86,105 +92,75 @@ def revisit_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> dic
 
     What is right once can be wrong from then on.
     """
+    onward = _onward(given, capabilities)
     found: dict[Row, tuple[str, ...]] = {}
-    seen = set[Row]()
-    for row, word, after in _onward(given, capabilities, _START, ()):
-        if row not in seen:
-            seen.add(row)
-            again = next((more for other, more, _ in _onward(given, capabilities, after, word) if other == row), None)
-            if again is not None:
-                found[row] = again
+    for row, (word, place) in _firsts(onward).items():
+        start: _Arrival = None, place
+        again = shortest([(start, word)], onward, partial(_takes, row))
+        if again is not None:
+            found[row] = again
     return found
 
 
-def _onward(
-    given: Mapping[str, Any], capabilities: frozenset[str], start: _Abstract, before: tuple[str, ...]
-) -> Iterator[tuple[Row, tuple[str, ...], _Abstract]]:
-    """Each row that can be taken from *start* on, nearest first; the events up to it after *before*; and the state."""
+def _takes(row: Row, arrival: _Arrival) -> bool:
+    return arrival[0] == row
+
+
+_Onward: TypeAlias = Callable[[_Arrival], Sequence[tuple[str, _Arrival]]]
+
+
+def _firsts(onward: _Onward) -> dict[Row, tuple[tuple[str, ...], _Place]]:
+    """Each row that can be taken → the shortest events that end with it, and where they lead."""
+    found: dict[Row, tuple[tuple[str, ...], _Place]] = {}
+    for (row, place), word in reached([(_START, ())], onward):
+        if row is not None:
+            found.setdefault(row, (word, place))
+    return found
+
+
+def _onward(given: Mapping[str, Any], capabilities: frozenset[str]) -> _Onward:
+    """The steps of ``interaction`` under the tables *given*, as a search takes them; what nobody awaits is none."""
     events = [event for event in SPEC.events if event not in _NEEDS or _NEEDS[event] in capabilities]
-    seen: set[_Abstract] = {start}
-    waiting: deque[tuple[_Abstract, tuple[str, ...]]] = deque([(start, before)])
-    while waiting:
-        (state, queue, steers, calls, attempts), word = waiting.popleft()
-        for event in events:
-            follower = Stepper(SPEC, given)
-            follower.state = state
-            _fill(follower.context, queue, steers, calls, attempts)
-            row = follower.take(event, at=0)
-            if idle(row):
-                continue
-            held = follower.context.registers
-            depths = [min(len(held[name]), 2) for name in ("queue", "steers", "calls")]
-            after = (row.dest, depths[0], depths[1], depths[2], held["attempts"])
-            yield row, (*word, event), after
-            if after not in seen:
-                seen.add(after)
-                waiting.append((after, (*word, event)))
+
+    def step(place: _Place, event: str) -> tuple[Row, _Place]:
+        stepper = Stepper(SPEC, given)
+        stepper.state, held = place.state, stepper.context.registers
+        held.update({name: deque(range(size)) for name, size in zip(_QUEUES, place.held, strict=True)})
+        held["attempts"] = place.attempts
+        row = stepper.take(event, at=0)
+        return row, _Place(row.dest, tuple(min(len(held[name]), 2) for name in _QUEUES), held["attempts"])
+
+    @cache
+    def steps(place: _Place) -> Sequence[tuple[str, _Arrival]]:
+        found = [(event, step(place, event)) for event in events]
+        return [(event, arrival) for event, arrival in found if not idle(arrival[0])]
+
+    return lambda arrival: steps(arrival[1])
 
 
 class Situation:
-    """Where a driven runtime is, by what was observed of it."""
+    """Where a driven runtime is, by what was observed of it, and what is applied to it there."""
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
-        self._context = SPEC.fresh(tables(driver.policies))
-        self._calls: set[str] = set()
+        self._seen = driver.observation
         self._made = 0
-        self._attempts = 0
-        self._steers = 0
-        self._said = False
         self.taken: list[Row] = []
-        self._rows: dict[str, Row | None] = {}  # generation asks for each many times a step
-
-    @property
-    def state(self) -> str | None:
-        """The control state of ``interaction``; None where nothing of it fits (only a timer, or stuck)."""
-        if not self._driver.active:
-            return "idle"
-        if self._models():
-            return "inferring"
-        return "executing" if self._tools() else None
-
-    def refresh(self) -> None:
-        """Fill the registers with what is observed now."""
-        self._rows.clear()
-        waiting = len(self._driver.follower.context.registers["queue"])
-        calls = len(self._calls)
-        if self.state == "executing":  # serial tools wait unseen: the log knows them, where it keeps their ids
-            calls = max(len(self._tools()), calls) - 1
-        _fill(self._context, waiting, self._steers, calls, self._attempts)
 
     def row(self, event: str) -> Row | None:
-        """The row that *event* would take."""
-        if event not in self._rows:
-            self._rows[event] = self._row(event)
-        return self._rows[event]
-
-    def _row(self, event: str) -> Row | None:
-        state = self.state
-        if state is None or (event == "retryable-failure" and self._said):
+        """The row that *event* would take; None where it cannot come."""
+        row = self._seen.row(event)
+        if event == "retryable-failure" and self._seen.said:
             return None  # what has begun to speak can only break off: the row of a fatal failure
-        if event == "tool-call" and state == "inferring" and not self._models()[0].tools:
+        if event == "tool-call" and row is not None and row.source == "inferring" and not self._seen.models[0].tools:
             return None  # the request offers none
-        return next(row for row in SPEC.by_event[event, state] if SPEC.permits(row, self._context))
+        return row
 
     def apply(self, row: Row, variant: int) -> None:
-        """Apply a stimulus of *row*, and look again. Raises what the driver does."""
+        """Apply a stimulus of *row*. Raises what the driver does."""
         move = self._driver.apply(self.stimulus(row.event, variant))
         if move.took_place or (move.rejected and row.effects == ("refuse",)):
             self.taken.append(row)
-        self._steers += "keep_steer" in row.effects and move.took_place
-        self._attempts = self._attempts + 1 if row.event == "retryable-failure" else 0
-        if isinstance(move.stimulus, ModelOutput) and isinstance(move.stimulus.item, ToolCall) and move.took_place:
-            self._calls.add(move.stimulus.item.call_id)
-        self._said = self._said or (isinstance(move.stimulus, ModelOutput) and move.took_place)
-        new = self._driver.log[move.first : move.end]
-        self._calls -= {event.get("callId") for event in new if event.get("type") == "tool-result"}
-        if not move.active or any(event.get("type") == "model-request" for event in new):
-            self._steers = 0
-            self._calls.clear()
-            self._said = False
-        self.refresh()
 
     @property
     def deaf(self) -> list[ToolAwaited]:
@@ -196,7 +172,6 @@ class Situation:
         awaited = self.deaf or self._driver.awaiting
         if awaited:
             self._driver.apply(answer_to(awaited[0]))
-            self.refresh()
 
     def stimulus(self, event: str, variant: int) -> Stimulus:  # noqa: PLR0912 - one case an event
         """A stimulus of *event*; ids and texts are numbered, so that none comes twice."""
@@ -219,13 +194,13 @@ class Situation:
             case "tool-call":
                 return ModelOutput(item=self._call(number, variant))
             case "model-stop":
-                return ModelStop(reason="tool-use" if self._calls else "end-turn")
+                return ModelStop(reason="tool-use" if self._seen.calls else "end-turn")
             case "fatal-failure":
-                return ModelFail(failure="stream" if variant % 2 or self._said else "fatal")
+                return ModelFail(failure="stream" if variant % 2 or self._seen.said else "fatal")
             case "retryable-failure":
                 return ModelFail(failure="retryable")
             case "tool-return" | "tool-failure":
-                tool = self._tools()[-1 if variant % 2 else 0]
+                tool = self._seen.tools[-1 if variant % 2 else 0]
                 if event == "tool-return":
                     return ToolReturn(
                         call_id=tool.call_id, output=f"result {number} {colour}", execution=tool.execution
@@ -254,21 +229,9 @@ class Situation:
                 return move.stimulus.item.call_id
         return None
 
-    def _models(self) -> list[ModelAwaited]:
-        return [one for one in self._driver.awaiting if isinstance(one, ModelAwaited) and not one.cancelled]
-
-    def _tools(self) -> list[ToolAwaited]:
-        return [one for one in self._driver.awaiting if isinstance(one, ToolAwaited) and not one.cancelled]
-
 
 def _user(number: int, colour: str) -> User:
     return User(id=f"u{number}", text=f"say {number} {colour}")
-
-
-def _fill(context: Context, queue: int, steers: int, calls: int, attempts: int) -> None:
-    context.registers.update(
-        queue=deque(range(queue)), steers=deque(range(steers)), calls=deque(range(calls)), attempts=attempts
-    )
 
 
 def directed(rows: Sequence[Row], words: Mapping[Row, tuple[str, ...]]) -> Iterator[tuple[str, ...]]:

@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from turncheck.model.core.stimuli import ResetOptions
 from turncheck.model.declaration.machine import Row
 
-from ..verify.driving import Driver, UnsettledError
+from ..observe.driver import Driver, UnsettledError
 from .seeded_backend import SEEDED
 from .situations import STEPS, VARIANTS, Situation, idle
 
@@ -143,7 +143,6 @@ def _machine(
         def begin(self, options: ResetOptions, access: tuple[str, ...], variant: int) -> None:
             self.driver = explorer.begin(options)
             self.situation = Situation(self.driver)
-            self.situation.refresh()
             self.guarded(lambda situation: follow(situation, access, variant))
 
         def guarded(self, act: Callable[[Situation], object]) -> None:

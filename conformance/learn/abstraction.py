@@ -33,8 +33,8 @@ from turncheck.model.core.stimuli import (
 
 from ..generation.situations import COLOURS, TOOLS
 from ..laws.runtime.contract import needs
-from ..laws.runtime_trace import ObservedStep, projection_policies
-from ..verify.driving import Driver, Recorder, UnsettledError
+from ..observe.driver import Driver, Recorder, UnsettledError
+from ..observe.runtime_trace import ObservedStep, projection_policies
 from .output_abstraction import OutputAbstraction
 
 _MESSAGES: Final[Mapping[str, Any]] = {"user": None, "steer": "steer", "follow-up": "followUp"}
@@ -116,7 +116,7 @@ class Reader:
             return False
         if kind == "user" and recorder.policies.get("busy") == "reject":
             return len(canon.unexpected) >= self._bounds.messages
-        held = {"followUp": len(recorder.follower.context.registers["queue"]), "steer": len(canon.steers)}
+        held = {"followUp": len(recorder.observation.queue), "steer": len(canon.steers)}
         delivery = _MESSAGES[kind] or projection_policies(recorder.policies).while_active
         return held[delivery] >= self._bounds.messages
 

@@ -11,8 +11,8 @@ from turncheck.model.core.stimuli import ModelAwaited, ModelOutput, TimerAwaited
 
 from ..laws.law import Finding
 from ..laws.runtime.requests import well_formed
-from ..laws.runtime_trace import ObservedStep
-from ..verify.driving import Recorder
+from ..observe.driver import Recorder
+from ..observe.runtime_trace import ObservedStep
 
 QUIET: Final = "quiet"
 ARROW: Final = " → "
@@ -41,7 +41,7 @@ class OutputAbstraction:
         if isinstance(stimulus, ModelOutput) and move.took_place:
             self.said = True
             self.calls += isinstance(stimulus.item, ToolCall)
-        queue = recorder.follower.context.registers["queue"]
+        queue = recorder.observation.queue
         said: list[str] = []
         for at in range(move.first, move.end):
             event = recorder.log[at]

@@ -19,10 +19,10 @@ from turncheck.model.core.stimuli import ModelOutput, User, unnamed
 from turncheck.model.machines.interaction import POLICIES
 
 from ..laws.runtime.subject import Modelled
-from ..laws.runtime_trace import ObservedStep, RuntimeTrace
 from ..learn.abstraction import LETTERS, Abstracted, Bounds, Reader, letters_of
 from ..learn.learning import learn
-from ..verify.driving import Recorder, observing
+from ..observe.driver import Recorder, observing
+from ..observe.runtime_trace import ObservedStep, RuntimeTrace
 
 LEARNED_FOR: Final = 1
 """How many states more than were found a model that is learned is tested for."""
@@ -179,7 +179,7 @@ def _key(reader: Reader, runtime: InteractionRuntime) -> Hashable:
         if entry.role == "user" and canon.shown.isdisjoint(entry.ids)
     )
     waits = tuple(type(one).__name__ for one in recorder.awaiting)
-    followed = recorder.follower.state, len(recorder.follower.context.registers["queue"])
+    followed = recorder.active, len(recorder.observation.queue)
     counted = canon.said, canon.calls, len(canon.steers), len(canon.called)
     return state, tuple((name, told(value)) for name, value in registers.items()), unseen, waits, followed, counted
 

@@ -21,8 +21,8 @@ from turncheck.model.automata.suites import SUITES, Suite
 
 from ..laws.law import Law
 from ..learn.abstraction import LOCAL, Abstracted
+from ..observe.driver import UnsettledError
 from ..verify.coverage import suite_figures
-from ..verify.driving import UnsettledError
 from ..verify.judging_runs import OverError, RuntimeVerification
 from ..verify.results import INTERRUPTED, Result, SuiteRun, WordCounterexample
 from ..verify.verifying_runs import Options, hold

@@ -29,7 +29,7 @@ from turncheck.model.rendering.exchange import Exchange, Line, Message, Part
 from turncheck.model.rendering.sequence import LIFELINES, as_object, said, shown
 
 from ..check.judge import check
-from ..verify.driving import PROBE
+from ..observe.driver import PROBE
 from ..verify.results import WordCounterexample
 from .lessons import FlowExample, Lesson, LinesExample
 

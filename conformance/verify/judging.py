@@ -16,7 +16,7 @@ from turncheck.model.core.projection import project
 
 from ..laws.law import Finding, Judgement, Law, Witness
 from ..laws.projector.subject import Experiment
-from ..laws.projector_trace import ProjectorTrace
+from ..observe.projector_trace import ProjectorTrace
 from .results import Input
 
 HASH_SEED: Final = 4321

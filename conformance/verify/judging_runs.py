@@ -17,9 +17,9 @@ from turncheck.model.declaration.machine import Row
 
 from ..laws.law import Finding, Law, Witness, first_finding
 from ..laws.runtime.reruns import run_deterministic
-from ..laws.runtime.subject import Again, Modelled, Rerun
-from ..laws.runtime_trace import RuntimeTrace
-from .driving import Driver, UnsettledError, observing, perform
+from ..laws.runtime.subject import Modelled, Rerun
+from ..observe.driver import Driver, UnsettledError, observing, perform
+from ..observe.runtime_trace import Again, RuntimeTrace
 
 RELATION_EVERY: Final = 10
 """Every so many generated words, the relation laws observe again: each costs as much as all the rest of a word."""

@@ -12,9 +12,9 @@ from turncheck.adapters.targets.runtime import RuntimeTarget
 from ..laws.law import Finding, first_finding
 from ..laws.registry import LAWS
 from ..laws.runtime.subject import Rerun
-from ..laws.runtime_trace import RuntimeTrace
 from ..n_complete.reference import modelled
-from .driving import observing, perform, recorded
+from ..observe.driver import observing, perform, recorded
+from ..observe.runtime_trace import RuntimeTrace
 from .judging import HASH_SEED, Judge, traced
 from .needs import missing
 from .results import AnyCounterexample, Counterexample, WordCounterexample

@@ -21,8 +21,8 @@ from ..generation.situations import Situation, access_words, directed, revisit_w
 from ..generation.words import explore, follow
 from ..laws.law import Law
 from ..laws.runtime.subject import Modelled
+from ..observe.driver import UnsettledError
 from .coverage import run_figures
-from .driving import UnsettledError
 from .judging_runs import REPEATING, Failure, OverError, RuntimeVerification
 from .needs import missing
 from .results import INTERRUPTED, Evidence, LawResult, Result, Verdict, WordCounterexample, plain, summary
@@ -146,7 +146,6 @@ def _directed(
 def _follow(run: RuntimeVerification, options: ResetOptions, word: Sequence[str]) -> None:
     driver = run.begin(options)
     situation = Situation(driver)
-    situation.refresh()
     with contextlib.suppress(UnsettledError):
         run.asking(lambda: follow(situation, word))
     run.finish(driver, situation.taken)

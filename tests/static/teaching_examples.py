@@ -29,8 +29,8 @@ from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.learn.abstraction import Bounds
 from turncheck.conformance.n_complete.reference import model_of, reference_for
 from turncheck.conformance.n_complete.run import Plan, verify_suite
+from turncheck.conformance.observe.driver import perform
 from turncheck.conformance.report.lessons import EXAMPLES, FlowExample, Lesson, LinesExample
-from turncheck.conformance.verify.driving import perform
 from turncheck.conformance.verify.judging import HASH_SEED
 from turncheck.conformance.verify.results import plain
 from turncheck.conformance.verify.verifying import verify

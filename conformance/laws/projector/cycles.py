@@ -5,8 +5,8 @@ from collections import Counter
 from turncheck.model.core.cycles import RootStep
 from turncheck.model.core.events import RunStop
 
+from ...observe.projector_trace import ProjectorTrace, positions_of, steers_of
 from ..law import WITNESS, Finding, Judgement
-from ..projector_trace import ProjectorTrace, positions_of, steers_of
 from .subject import log_law
 
 

@@ -5,8 +5,8 @@ from itertools import pairwise
 
 from turncheck.model.core.cycles import UserStep
 
+from ...observe.projector_trace import ProjectorTrace, positions_of
 from ..law import WITNESS, Finding, Judgement
-from ..projector_trace import ProjectorTrace, positions_of
 from .subject import log_law
 
 

@@ -1,7 +1,7 @@
 """The law that compares a whole projection with the model's. It comes last: it finds faults, and cannot name them."""
 
+from ...observe.projector_trace import ProjectorTrace
 from ..law import WITNESS, Finding, Judgement
-from ..projector_trace import ProjectorTrace
 from .subject import log_law
 
 

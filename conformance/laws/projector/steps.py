@@ -6,8 +6,8 @@ from turncheck.model.core.cycles import AiBlock, UserStep, group_of
 from turncheck.model.core.events import AgentOutput, ToolResult
 from turncheck.model.core.reference_views import rounds as rounds_by_definition
 
+from ...observe.projector_trace import ProjectorTrace, blocks_of, calls_of, positions_of
 from ..law import WITNESS, Finding, Judgement
-from ..projector_trace import ProjectorTrace, blocks_of, calls_of, positions_of
 from .subject import log_law
 
 

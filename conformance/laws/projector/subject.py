@@ -7,8 +7,8 @@ from typing import Any, Final, TypeAlias
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.policies import Policies
 
+from ...observe.projector_trace import ProjectorTrace
 from ..law import LawsOn
-from ..projector_trace import ProjectorTrace
 
 Json: TypeAlias = Any
 

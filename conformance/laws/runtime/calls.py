@@ -7,9 +7,9 @@ from typing import Any
 from turncheck.model.core.events import ToolResult
 from turncheck.model.core.stimuli import ToolAwaited, ToolCall, ToolFail, ToolReturn
 
+from ...observe.projector_trace import calls_of
+from ...observe.runtime_trace import ObservedStep, Response, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
-from ..projector_trace import calls_of
-from ..runtime_trace import ObservedStep, Response, RuntimeTrace
 from .ends import aborted
 from .subject import run_law
 

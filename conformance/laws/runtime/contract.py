@@ -15,8 +15,8 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
+from ...observe.runtime_trace import RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
-from ..runtime_trace import RuntimeTrace
 from .subject import run_law
 
 _REJECTS: Final = {"malformed", "unknown-type"}

@@ -7,8 +7,8 @@ from typing import Final
 from turncheck.model.core.events import ToolResult
 from turncheck.model.core.stimuli import ModelAwaited, ModelFail, TimerAwaited, ToolAwaited, User
 
+from ...observe.runtime_trace import ObservedStep, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement, Witness
-from ..runtime_trace import ObservedStep, RuntimeTrace
 from .subject import run_law
 
 _ENDED: Final = "outside-run"

@@ -7,8 +7,8 @@ from msgspec import to_builtins
 
 from turncheck.model.core.stimuli import Awaited, ModelAwaited, ModelOutput, Stimulus, Together, ToolCall, unnamed
 
+from ...observe.runtime_trace import ObservedStep
 from ..law import WITNESS, Finding, Judgement
-from ..runtime_trace import ObservedStep
 from .contract import needs
 from .subject import Rerun, relation_law
 

@@ -3,8 +3,8 @@
 from turncheck.model.core.events import UserMessage
 from turncheck.model.core.stimuli import Together, User
 
+from ...observe.runtime_trace import ObservedStep, Request, RuntimeTrace, projection_policies
 from ..law import WITNESS, Finding, Judgement
-from ..runtime_trace import ObservedStep, Request, RuntimeTrace, projection_policies
 from .subject import run_law
 
 

@@ -9,8 +9,8 @@ from turncheck.model.core.stimuli import (
     ToolCall,
 )
 
+from ...observe.runtime_trace import Request, Response, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
-from ..runtime_trace import Request, Response, RuntimeTrace
 from .subject import run_law
 
 _ENTRIES: Final = {"user-message", "agent-output", "tool-result"}

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from turncheck.model.core.stimuli import Abort, ModelFail, ModelOutput, ModelStop, Stimulus, Text, User
 
+from ...observe.runtime_trace import ObservedStep, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
-from ..runtime_trace import ObservedStep, RuntimeTrace
 from .subject import Rerun, relation_law
 
 _UNSEEN: Final = ("timestamp", "seq")

@@ -12,8 +12,8 @@ from turncheck.model.core.stimuli import (
     ToolCall,
 )
 
+from ...observe.runtime_trace import RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
-from ..runtime_trace import RuntimeTrace
 from .subject import run_law
 
 

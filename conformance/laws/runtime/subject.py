@@ -1,16 +1,14 @@
 """The observations that laws on a runtime judge, and the decorators that declare such laws."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from turncheck.model.core.stimuli import ResetOptions, Stimulus
+from turncheck.model.core.stimuli import Stimulus
 
+from ...observe.runtime_trace import Again, ObservedStep, RuntimeTrace
 from ..law import LawsOn
-from ..runtime_trace import ObservedStep, RuntimeTrace
 
-Again: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], RuntimeTrace]
-"""Apply a whole word once more, and observe."""
 Modelled: TypeAlias = Callable[[RuntimeTrace], Iterator[tuple[ObservedStep, str, str]]]
 """The steps that are letters of a finite alphabet, each with the output expected by the model and the one observed."""
 

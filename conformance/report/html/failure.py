@@ -23,7 +23,7 @@ from turncheck.model.rendering.sequence_svg import embedded
 from turncheck.model.rendering.session_scene import session_scene
 
 from ...laws.registry import LAWS
-from ...laws.runtime_trace import projection_policies
+from ...observe.runtime_trace import projection_policies
 from ...verify.results import AnyCounterexample, Counterexample, LawResult, WordCounterexample
 from .machine import picture_of
 from .strings import BRIEF, Line, Pieces, compact, compared, said, shortened, spelled

@@ -22,7 +22,7 @@ from turncheck.model.core.stimuli import (
 )
 from turncheck.model.rendering.sequence import Arrow, as_object, shown
 
-from ...laws.runtime_trace import flat
+from ...observe.runtime_trace import flat
 from ...verify.results import WordCounterexample
 
 _USER, _AGENT, _MODEL, _TOOLS = range(4)

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from turncheck.conformance.generation import logs as generation
 from turncheck.conformance.generation.classic_logs import CLASSICS
 from turncheck.conformance.generation.logs import Case, cases
-from turncheck.conformance.laws.projector_trace import REJECTS, blocks_of, calls_of, steers_of
+from turncheck.conformance.observe.projector_trace import REJECTS, blocks_of, calls_of, steers_of
 from turncheck.conformance.verify.coverage import Coverage
 from turncheck.conformance.verify.results import Input
 from turncheck.conformance.verify.verifying import EXAMPLES

@@ -13,8 +13,8 @@ from turncheck.adapters.targets.reference_projector import PROFILE
 from turncheck.conformance.generation.logs import cases
 from turncheck.conformance.laws.law import Finding, LawsOn, Witness
 from turncheck.conformance.laws.projector.subject import Experiment
-from turncheck.conformance.laws.projector_trace import ProjectorTrace
 from turncheck.conformance.laws.registry import LAWS, selected
+from turncheck.conformance.observe.projector_trace import ProjectorTrace
 from turncheck.conformance.verify.judging import without
 from turncheck.conformance.verify.needs import missing
 from turncheck.model.core.cycles import Projection

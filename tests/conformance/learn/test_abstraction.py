@@ -5,7 +5,7 @@ from runtimes import unlearnable, wrong
 from runtimes.right import Right
 
 from turncheck.conformance.learn.abstraction import BEYOND, LETTERS, NOT_AWAITED, Abstracted, Bounds, letters_of
-from turncheck.conformance.verify.driving import UnsettledError
+from turncheck.conformance.observe.driver import UnsettledError
 
 
 def outputs(runtime, letters, bounds=Bounds(), **options):  # noqa: B008 - frozen

@@ -7,7 +7,7 @@ from runtimes.wrong import CompletesAfterAModelFailure, ToolFailureHasNoResult
 
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS
-from turncheck.conformance.verify.driving import Driver, answer_to
+from turncheck.conformance.observe.driver import Driver, answer_to
 from turncheck.conformance.verify.judging_runs import RuntimeVerification
 from turncheck.model.core.stimuli import (
     ModelAwaited,

@@ -6,7 +6,7 @@ import pytest
 
 from turncheck.adapters.references.registry import REFERENCES, reference_runtime
 from turncheck.conformance.generation.situations import TOOLS
-from turncheck.conformance.verify.driving import Driver
+from turncheck.conformance.observe.driver import Driver
 from turncheck.model.core.cycles import AiBlock
 from turncheck.model.core.stimuli import (
     Abort,

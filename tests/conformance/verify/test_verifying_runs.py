@@ -15,7 +15,7 @@ from runtimes.target import CAPABILITIES, POLICIES
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, selected
-from turncheck.conformance.verify.driving import observing
+from turncheck.conformance.observe.driver import observing
 from turncheck.conformance.verify.judging_runs import UNSETTLED
 from turncheck.conformance.verify.results import read, write
 from turncheck.conformance.verify.verifying_runs import verify_runtime

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turncheck.conformance.laws.law import Finding
-from turncheck.conformance.laws.projector_trace import ProjectorTrace
 from turncheck.conformance.laws.registry import selected
+from turncheck.conformance.observe.projector_trace import ProjectorTrace
 from turncheck.model.checking import oracle as interpreter
 from turncheck.model.checking.explore import Letter, Violation, explore
 from turncheck.model.checking.proof_roles import PROOF_ROLES, ProofRoles, letters

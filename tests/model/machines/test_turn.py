@@ -9,8 +9,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from turncheck.conformance.laws.law import Finding
-from turncheck.conformance.laws.projector_trace import ProjectorTrace
 from turncheck.conformance.laws.registry import selected
+from turncheck.conformance.observe.projector_trace import ProjectorTrace
 from turncheck.model.checking.explore import alphabet, explore
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies

@@ -1,12 +1,10 @@
 """Drive a runtime through a word: stimuli in, settled steps out, and what they amount to."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.adapters.targets.runtime import RuntimeTarget
-from turncheck.model.core.decode import judge
-from turncheck.model.core.events import symbol_of
 from turncheck.model.core.stimuli import (
     Advance,
     Awaited,
@@ -22,11 +20,9 @@ from turncheck.model.core.stimuli import (
     ToolReturn,
     User,
 )
-from turncheck.model.declaration.stepping import Stepper
-from turncheck.model.machines.request_cycle import SPEC, tables
 
-from ..laws.runtime.subject import Again
-from ..laws.runtime_trace import ObservedStep, RuntimeTrace, projection_policies
+from .observation import Observation
+from .runtime_trace import Again, ObservedStep, RuntimeTrace
 
 ANSWERS: Final = 40
 """Answers that the environment gives to end a run: far more than a word's own calls and queued messages need."""
@@ -48,16 +44,24 @@ class Recorder:
         self.options = options
         self.policies: Final[Mapping[str, Any]] = {**profile.policies, **options.policies}
         self.capabilities: Final = frozenset(profile.capabilities)
-        self.follower = Stepper(SPEC, tables(projection_policies(self.policies)))
+        self.observation: Final = Observation(self.policies)
         self.moves: list[ObservedStep] = []
-        self.log: list[dict[str, Any]] = []
-        self.awaiting: tuple[Awaited, ...] = start.awaiting
-        self._record(start)
+        self.observation.follow(start)
+
+    @property
+    def log(self) -> Sequence[dict[str, Any]]:
+        """The events until now."""
+        return self.observation.log
+
+    @property
+    def awaiting(self) -> tuple[Awaited, ...]:
+        """What is awaited now."""
+        return self.observation.awaiting
 
     @property
     def active(self) -> bool:
         """Whether a run is open by the log."""
-        return self.follower.state == "active"
+        return self.observation.active
 
     @property
     def unsettled(self) -> bool:
@@ -67,21 +71,17 @@ class Recorder:
     def observe(self, stimulus: Stimulus, step: Step, *, closing: bool = False) -> ObservedStep:
         """Record what a stimulus led to."""
         before, was_active, first = self.awaiting, self.active, len(self.log)
-        self._record(step)
+        self.observation.follow(step, stimulus)
         move = ObservedStep(stimulus, step, before, first, len(self.log), was_active, self.active, closing)
         self.moves.append(move)
-        self.awaiting = step.awaiting
         return move
 
     def play(self) -> RuntimeTrace:
         """What was observed."""
-        return RuntimeTrace(self.options, tuple(self.moves), tuple(self.log), self.policies, self.capabilities)
-
-    def _record(self, step: Step) -> None:
-        for raw in step.events:
-            event = judge(raw)
-            self.follower.take(symbol_of(event), event, len(self.log))
-            self.log.append(cast("dict[str, Any]", raw) if isinstance(raw, dict) else {})
+        seen = self.observation
+        return RuntimeTrace(
+            self.options, tuple(self.moves), tuple(seen.log), self.policies, self.capabilities, tuple(seen.open_cycles)
+        )
 
 
 class Driver(Recorder):

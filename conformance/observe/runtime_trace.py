@@ -1,9 +1,9 @@
 """What a law on a runtime looks at: a word of stimuli, the settled steps that it led to, and their log."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from turncheck.model.core.cycles import CycleViews, Projection, UserStep
 from turncheck.model.core.decode import judge
@@ -88,7 +88,9 @@ class Response(NamedTuple):
 class RuntimeTrace:
     """One observation of a runtime.
 
-    ``capabilities`` and ``policies`` are what its profile declares, the latter as ``options`` change them.
+    ``capabilities`` and ``policies`` are what its profile declares, the latter as ``options`` change them;
+    ``open_cycles`` has, for each position of the log and for its end, the index of the cycle that was open before it,
+    -1 for none.
     """
 
     options: ResetOptions
@@ -96,6 +98,7 @@ class RuntimeTrace:
     log: tuple[Mapping[str, Any], ...]
     policies: Mapping[str, Any]
     capabilities: frozenset[str]
+    open_cycles: Sequence[int]
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
@@ -112,37 +115,20 @@ class RuntimeTrace:
         """The cycles of the log."""
         return self.projection.cycles
 
-    @cached_property
-    def _owners(self) -> list[int]:
-        """Position → index of the cycle whose run was open there, -1 for none."""
-        owners = [-1] * (len(self.log) + 1)
-        begin = 0
-        for index, cycle in enumerate(self.cycles):
-            begin = begin if cycle.kind == "followUp" else cycle.root
-            end = len(self.log) if cycle.stop is None else cycle.stop
-            for at in range(begin, end + 1):
-                owners[at] = index
-            begin = end + 1
-        return owners
-
     def cycle_at(self, at: int) -> int:
-        """The index of the cycle whose run was open at a position, -1 for none."""
-        return self._owners[at] if 0 <= at < len(self._owners) else -1
+        """The index of the cycle that the event at a position belongs to, -1 for none."""
+        if not 0 <= at < len(self.open_cycles):
+            return -1
+        before = self.open_cycles[at]
+        return before if before >= 0 or at == len(self.log) else self.open_cycles[at + 1]  # a root opens its own
 
     def cycle_before(self, move: ObservedStep) -> int:
         """The index of the cycle that was open when *move* came, -1 for none."""
-        return self._open(move.first)
+        return self.open_cycles[move.first]
 
     def cycle_after(self, move: ObservedStep) -> int:
         """The index of the cycle that is open when *move* has settled, -1 for none."""
-        return self._open(move.end)
-
-    def _open(self, at: int) -> int:
-        for index, cycle in enumerate(self.cycles):
-            begins = self.cycles[index - 1].stop if cycle.kind == "followUp" and index else cycle.root
-            if begins is not None and begins < at and (cycle.stop is None or cycle.stop >= at):
-                return index
-        return -1
+        return self.open_cycles[move.end]
 
     def inferred(self, at: int | None) -> bool:
         """Whether the adapter inferred the event at a position."""
@@ -176,7 +162,9 @@ class RuntimeTrace:
     def requests(self) -> list[Request]:
         """The requests to the model, in the log's order."""
         return [
-            Request(at, str(self.log[at].get("requestId", "")), _entries(self.log[at].get("input")), self.cycle_at(at))
+            Request(
+                at, str(self.log[at].get("requestId", "")), input_entries(self.log[at].get("input")), self.cycle_at(at)
+            )
             for at, event in enumerate(self.events)
             if isinstance(event, ModelRequest)
         ]
@@ -265,6 +253,10 @@ class RuntimeTrace:
         return {stimulus.id: stimulus for stimulus in users if isinstance(stimulus, User)}
 
 
+Again: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], RuntimeTrace]
+"""Apply a word under its options once more, and observe."""
+
+
 def flat(stimulus: Stimulus) -> tuple[Any, ...]:
     """A stimulus, or those that came together in it."""
     return getattr(stimulus, "stimuli", (stimulus,))
@@ -281,7 +273,8 @@ def projection_policies(declared: Mapping[str, Any]) -> Policies:
     )
 
 
-def _entries(given: Any) -> list[Mapping[str, Any]] | None:
+def input_entries(given: Any) -> list[Mapping[str, Any]] | None:
+    """The entries of a request's input, as it is logged; None where it is not seen."""
     if not isinstance(given, list):
         return None
     return [entry for entry in cast("Sequence[Any]", given) if isinstance(entry, dict)]

@@ -1,0 +1,165 @@
+"""What is known of a running implementation: two declared machines, stepped from what was observed of it.
+
+``request_cycle`` reads the log: it knows the open cycle, what waits and which calls are open. ``interaction`` takes
+each stimulus that took place, and is then corrected where the implementation did something else: what is awaited and
+what was logged decide, and the machine fills in what neither shows.
+"""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from turncheck.adapters.references.driven import Refused
+from turncheck.adapters.references.interaction.runtime import event_of
+from turncheck.model.core.decode import judge
+from turncheck.model.core.events import symbol_of
+from turncheck.model.core.stimuli import Awaited, ModelAwaited, Step, Stimulus, Together, ToolAwaited, User
+from turncheck.model.declaration.machine import Row
+from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.machines import interaction, request_cycle
+
+from .runtime_trace import flat, input_entries, projection_policies
+
+_SPEECH: Final = frozenset(("output", "call"))
+"""What ``interaction`` emits for an item of a response."""
+_ENDS: Final = frozenset(("result", "failure"))
+"""What it emits for the end of a run of a tool."""
+
+
+class Observation:
+    """A runtime as far as it was observed. *policies* are the declared ones, as the reset's options change them.
+
+    ``log`` holds the events; ``open_cycles`` has, for each position of the log and for its end, the index of the cycle
+    that was open before it, -1 for none. ``queue`` and ``steers`` are positions of messages: the follow-ups that wait,
+    and the steers that no request has shown. ``said`` is true while a response is under way that has begun.
+    """
+
+    def __init__(self, policies: Mapping[str, Any]) -> None:
+        self.log: Final[list[dict[str, Any]]] = []
+        self.open_cycles: Final = [-1]
+        self.awaiting: tuple[Awaited, ...] = ()
+        self.steers: list[int] = []
+        self.said = False
+        self._cycle: Final = Stepper(request_cycle.SPEC, request_cycle.tables(projection_policies(policies)))
+        self._run: Final = Stepper(interaction.SPEC, interaction.tables(policies))
+        self._sent: Final[dict[str, str]] = {}  # text of a message → its id
+        self._opened = -1
+        self._rows: Final[dict[str, Row | None]] = {}  # generation asks for each many times a step
+
+    def follow(self, step: Step, stimulus: Stimulus | None = None) -> None:
+        """Take a settled step, and the *stimulus* that led to it; a reset has none."""
+        self._rows.clear()
+        first = len(self.log)
+        read = [name for raw in step.events for name in self._read(raw)]
+        self.awaiting = step.awaiting
+        heard: list[str] = []
+        for one in () if stimulus is None else flat(stimulus):
+            if isinstance(one, User):
+                self._sent[one.text] = one.id
+            if step.refused is None or isinstance(stimulus, Together):  # which one of several was refused, is not said
+                heard += self._hear(one)
+        self._correct(first, read, heard)
+
+    @property
+    def active(self) -> bool:
+        """Whether a run is open by the log."""
+        return self._cycle.state == "active"
+
+    @property
+    def models(self) -> list[ModelAwaited]:
+        """The requests that wait, cancelled ones left out."""
+        return [one for one in self.awaiting if isinstance(one, ModelAwaited) and not one.cancelled]
+
+    @property
+    def tools(self) -> list[ToolAwaited]:
+        """The runs of tools that are awaited, cancelled ones left out."""
+        return [one for one in self.awaiting if isinstance(one, ToolAwaited) and not one.cancelled]
+
+    @property
+    def state(self) -> str | None:
+        """The control state of ``interaction``; None where nothing of it fits (only a timer, or stuck)."""
+        if not self.active:
+            return "idle"
+        if self.models:
+            return "inferring"
+        return "executing" if self.tools else None
+
+    @property
+    def queue(self) -> Sequence[int]:
+        """The follow-ups that wait."""
+        return cast("Sequence[int]", self._cycle.context.registers["queue"])
+
+    @property
+    def calls(self) -> int:
+        """How many calls are not started: those of the response under way, or those that wait while tools run."""
+        return len(self._run.context.registers["calls"])
+
+    def row(self, event: str) -> Row | None:
+        """The row of ``interaction`` that *event* takes now, None where nothing of the machine fits."""
+        if event not in self._rows:
+            self._rows[event] = None if self.state is None else self._run.row(event)
+        return self._rows[event]
+
+    def shown(self, entries: Sequence[Mapping[str, Any]]) -> list[str]:
+        """The ids of the messages that a request's input shows, in its order; joined texts are taken apart."""
+        found: list[str] = []
+        for entry in entries:
+            if entry.get("role") != "user":
+                continue
+            text = str(entry.get("text"))
+            places = sorted((text.index(part), name) for part, name in self._sent.items() if part in text)
+            found += map(str, entry.get("ids") or [name for _, name in places] or [f"nobody's: {text}"])
+        return found
+
+    def _read(self, raw: Any) -> list[str]:
+        """Take an event of the log; return what ``request_cycle`` makes of it."""
+        event, at = judge(raw), len(self.log)
+        self.log.append(cast("dict[str, Any]", raw) if isinstance(raw, dict) else {})
+        self._cycle.take(symbol_of(event), event, at)
+        outputs = [output.name for output in self._cycle.outputs]
+        self._opened += outputs.count("open")
+        self.open_cycles.append(self._opened if self.active else -1)
+        if "append-steer" in outputs:
+            self.steers.append(at)
+        elif "close" in outputs:
+            self.steers = []
+        return outputs
+
+    def _hear(self, stimulus: Stimulus) -> list[str]:
+        """Take a stimulus; return what ``interaction`` asks for then."""
+        try:
+            self._run.take(event_of(stimulus), stimulus)
+        except Refused:  # it is no event of the machine
+            return []
+        return [output.name for output in self._run.outputs]
+
+    def _correct(self, first: int, read: Sequence[str], heard: Sequence[str]) -> None:
+        """Set ``interaction`` right by what is awaited, and by what was *read* from the log, from *first* on.
+
+        A runtime need not log its requests: where it awaits the model, the machine that *heard* of the stimulus knows.
+        """
+        run, state = self._run.context.registers, self.state
+        requests = [at for at in range(first, len(self.log)) if self.log[at].get("type") == "model-request"]
+        for at in requests if self.steers else ():
+            self.steers = self._unread(at)
+        self.said = self.said or not _SPEECH.isdisjoint(heard)
+        if not self.active or requests or (state == "inferring" and "request" in heard):
+            self.said = False
+            run["calls"].clear()
+        calls = run["calls"]
+        ended = read.count("append-result") - sum(name in _ENDS for name in heard)  # malformed ones, without a run
+        begun = state == "executing" and self._run.state == "inferring"  # before the response was over
+        for _ in range(min(max(ended, 0) + begun, len(calls))):
+            calls.popleft()
+        if state == "executing":
+            calls.extend([-1] * (len(self.tools) - 1 - len(calls)))
+        run["queue"], run["steers"] = deque(self.queue), deque(self.steers)
+        self._run.state = state or self._run.state
+
+    def _unread(self, request: int) -> list[int]:
+        """The steers that are left after the *request* at that position; one whose input is not seen shows all."""
+        entries = input_entries(self.log[request].get("input"))
+        if entries is None:
+            return [at for at in self.steers if at > request]
+        shown = self.shown(entries)
+        return [at for at in self.steers if str(self.log[at].get("id")) not in shown]
