@@ -6,7 +6,7 @@ and letters are given; no set's order shows.
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 State = TypeVar("State", bound=Hashable)
 Letter = TypeVar("Letter")
@@ -47,12 +47,16 @@ def reached(
 
 def shortest(
     starts: Iterable[tuple[State, tuple[Letter, ...]]],
-    onward: Callable[[State], Iterable[tuple[Letter, State]]],
-    found: Callable[[State], bool],
+    onward: Callable[[State], Iterable[tuple[Letter, State | None]]],
+    found: Callable[[Any], bool] = lambda state: state is None,
 ) -> tuple[Letter, ...] | None:
     """Return the shortest word to a state of which *found* holds, None where there is none.
 
-    *starts* and *onward* are those of ``reached``. To look for a transition, let *onward* lead it to a state of its
-    own, such as None.
+    *starts* and *onward* are those of ``reached``. To look for a transition, let *onward* lead it to None.
+
+    >>> table = {"idle": [("user", "active")], "active": [("user", "active"), ("stop", None)]}
+    >>> shortest([("idle", ())], lambda state: table[state])
+    ('user', 'stop')
     """
-    return next((word for state, word in reached(starts, onward) if found(state)), None)
+    anywhere: Any = onward  # None leads nowhere: the search ends there
+    return next((word for state, word in reached(starts, anywhere) if found(state)), None)

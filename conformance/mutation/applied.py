@@ -9,14 +9,14 @@ from functools import cached_property
 from itertools import chain
 from typing import TypeAlias
 
-from turncheck.model.automata.finite import FiniteMachine
+from turncheck.model.automata.finite import FiniteMachine, Reaction
 from turncheck.model.automata.mealy import Word
 from turncheck.model.automata.mutants import DelayedMutant, Mutant
 from turncheck.model.declaration.machine import Row
 
 from .view import Place, View
 
-Applied: TypeAlias = tuple[Word, Sequence[str]]
+Applied: TypeAlias = tuple[Word, Sequence[Reaction]]
 """A word with the outputs that are right."""
 
 
@@ -95,7 +95,7 @@ class Around:
 
 def _applied(view: View, word: Word) -> tuple[Applied, Mapping[Place, int]]:
     """*word* with what is right, and how often it comes to each place."""
-    state, table, right, places = 0, view.table, list[str](), dict[Place, int]()
+    state, table, right, places = 0, view.table, list[Reaction](), dict[Place, int]()
     for letter in word:
         state, output, place = table[state][letter]
         right.append(output)

@@ -110,4 +110,4 @@ def _differing(
         word = view.telling.word(mutant)
         if word is not None:
             letters = view.right.letters
-            yield view, methods, behaviour(mutant, view.right), tuple(letters[letter] for letter in word)
+            yield view, methods, behaviour(mutant, view.right), tuple(str(letters[letter]) for letter in word)

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any, TypeAlias
 
 from turncheck.model.automata.distinguish import DistinguishingWords
-from turncheck.model.automata.finite import BEYOND, QUIET, FiniteMachine, bounded, views
+from turncheck.model.automata.finite import BEYOND, QUIET, FiniteMachine, Reaction, bounded, views
 from turncheck.model.automata.mealy import Mealy, Word, flattened
 from turncheck.model.automata.suites import Kind, probes, revisits, straight, ways
 from turncheck.model.checking.proof_roles import ProofRoles
@@ -32,9 +32,9 @@ class View:
         return DistinguishingWords(self.right)
 
     @cached_property
-    def table(self) -> Sequence[Sequence[tuple[int, str, Place]]]:
+    def table(self) -> Sequence[Sequence[tuple[int, Reaction, Place]]]:
         """State of ``right`` → letter → the next state, the output, and the place."""
-        right, symbols = self.right, [letter.symbol for letter in self.right.alphabet]
+        right, symbols = self.right, [letter.symbol for letter in self.right.letters]
         return [
             [(*right.step(state, letter), (node.state, symbol)) for letter, symbol in enumerate(symbols)]
             for state, node in enumerate(right.nodes[: len(self.telling.accesses)])  # mutants' own states come behind
@@ -62,13 +62,13 @@ class View:
         return ways(self.machine)
 
     @cached_property
-    def idle(self) -> frozenset[str]:
+    def idle(self) -> frozenset[Reaction]:
         """Outputs that say that nothing was made of a letter: those of most steps that change no state."""
         said = Counter(
             output
             for state, row in enumerate(self.machine.table)
             for after, output in row
-            if after == state and "(" not in output
+            if after == state and not any(one.arguments for one in output)
         )
         return frozenset({BEYOND, QUIET, *(output for output, _ in said.most_common(1))})
 

@@ -5,7 +5,6 @@ come first, a generated word may begin with one of them or take a row twice, and
 where it ends.
 """
 
-from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 
 from turncheck.model.automata.mealy import Word
 from turncheck.model.declaration.machine import Row
+from turncheck.model.search import shortest
 
 from ..generation.seeded_backend import SEEDED
 from ..generation.situations import STEPS
@@ -28,7 +28,7 @@ def accesses(view: View) -> dict[Row, Word]:
     """Each row that can be taken → the shortest word that ends with it."""
     right, found = view.right, dict[Row, Word]()
     for state, access in view.telling.accesses.items():
-        for letter in range(len(right.alphabet)):
+        for letter in range(len(right.letters)):
             if (row := right.rows.get((state, letter))) is not None:
                 found.setdefault(row, (*access, letter))
     return found
@@ -36,21 +36,16 @@ def accesses(view: View) -> dict[Row, Word]:
 
 def twice(view: View, accesses: Mapping[Row, Word]) -> Iterator[Word]:
     """Each row's access, and on to the row once more, where it can be: what is right once can be wrong from then on."""
-    right, letters = view.right, range(len(view.right.alphabet))
+    right = view.right
     for row, access in accesses.items():
-        first = right.after(access)
-        seen, waiting = {first}, deque([(first, access)])
-        while waiting:
-            state, word = waiting.popleft()
-            again = next((letter for letter in letters if right.rows.get((state, letter)) is row), None)
-            if again is not None:
-                yield (*word, again)
-                break
-            for letter in letters:
-                after = right.step(state, letter)[0]
-                if after not in seen:
-                    seen.add(after)
-                    waiting.append((after, (*word, letter)))
+
+        def onward(state: int, row: Row = row) -> Iterator[tuple[int, int | None]]:
+            for letter, after in right.onward(state):
+                yield letter, None if right.rows.get((state, letter)) is row else after
+
+        word = shortest([(right.after(access), access)], onward)
+        if word is not None:
+            yield word
 
 
 def generated(view: View, *, examples: int, seed: int) -> Iterator[Word]:

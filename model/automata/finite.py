@@ -11,24 +11,35 @@ they hold. What is only numbered (``echoed`` registers) shows as its distance to
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final, TypeAlias, cast
 
 from ..checking.explore import COLOURS, Letter, copied, positions, size
 from ..checking.proof_roles import ProofRoles, letters
 from ..declaration.machine import Machine, Row
-from ..declaration.operands import Here, Operand, Register
+from ..declaration.operands import Here, Operand, Output, Register
 from ..declaration.stepping import Stepper
 from ..declaration.vocabulary import Emit
+from .mealy import Steps
 
-BEYOND: Final = "beyond the bound"
-NO_ROW: Final = "no row"
-CRASH: Final = "crash"
+
+class Reaction(tuple[Output, ...]):
+    """What a step asks for, in its order; each argument is the text that it shows."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        said = (f"{one.name}({', '.join(one.arguments)})" if one.arguments else one.name for one in self)
+        return "; ".join(said) or "quiet"
+
+
+QUIET: Final = Reaction()
+BEYOND: Final = Reaction([Output("beyond the bound")])
+NO_ROW: Final = Reaction([Output("no row")])
+CRASH: Final = Reaction([Output("crash")])
 LEAST: Final = 1
 """How much a register may hold, or count to."""
 QUEUED: Final = 2
 """How much a queue may: with one, last-in-first-out is first-in-first-out."""
-QUIET: Final = "quiet"
 
 
 @dataclass(frozen=True)
@@ -41,19 +52,19 @@ class Node:
     at: int
 
 
-class LazyTransitions(dict[tuple[int, int], tuple[int, str]]):
+class LazyTransitions(dict[tuple[int, int], tuple[int, Reaction]]):
     """(state, letter) → the next state and the output, found when they are first asked for."""
 
-    def __init__(self, find: Callable[[int, int], tuple[int, str]]) -> None:
+    def __init__(self, find: Callable[[int, int], tuple[int, Reaction]]) -> None:
         super().__init__()
         self._find = find
 
-    def __missing__(self, key: tuple[int, int]) -> tuple[int, str]:
+    def __missing__(self, key: tuple[int, int]) -> tuple[int, Reaction]:
         found = self[key] = self._find(*key)
         return found
 
 
-class FiniteMachine:
+class FiniteMachine(Steps):
     """*machine* under *tables*: ``step`` is a total function of a state and a letter.
 
     States are numbered as they are first met, 0 is the initial one. A machine that is not well declared (a mutant) has
@@ -64,23 +75,22 @@ class FiniteMachine:
         self,
         machine: Machine,
         tables: Mapping[str, Any],
-        alphabet: Sequence[Letter],
+        letters: Sequence[Letter],
         *,
         bounds: Mapping[str, int],
         echoed: Sequence[str] = (),
     ) -> None:
         self.machine = machine
-        self.alphabet = alphabet
+        self.letters = tuple(letters)
         self._stepper = Stepper(machine, tables)
         self._bounds = bounds
         self._echoed = frozenset(echoed)
         self._kinds = {name: kind for name, kind in machine.registers.items() if name not in echoed}
         self._ordered = positions(machine) - self._echoed
-        self._names = [str(letter) for letter in alphabet]
-        self._short = [_short(letter) for letter in alphabet]
+        self._short = [_short(letter) for letter in letters]
         self.nodes: list[Node] = []
         self._numbers: dict[Hashable, int] = {}
-        self.steps = LazyTransitions(self._found)
+        self.steps = LazyTransitions(self._taken)
         self.rows: dict[tuple[int, int], Row] = {}
         """(state, letter) → the row that was taken, where one was."""
         self.fitted: set[Row] = set()
@@ -92,35 +102,13 @@ class FiniteMachine:
         """The same with *machine*, which differs in what stands in the place of *row*: all other steps are shared."""
         return _Edited(self, machine, row)
 
-    @cached_property
-    def letters(self) -> tuple[str, ...]:
-        """The alphabet in words."""
-        return tuple(self._names)
-
     def entered(self, state: int) -> int:
         """The state in which the machine that this one differs from is in *state*: states are numbered together."""
         return state
 
-    def step(self, state: int, letter: int) -> tuple[int, str]:
+    def step(self, state: int, letter: int, /) -> tuple[int, Reaction]:
         """The next state, and the output."""
         return self.steps[state, letter]
-
-    def _found(self, state: int, letter: int) -> tuple[int, str]:
-        return self._taken(state, letter)
-
-    def after(self, word: Sequence[int], state: int = 0) -> int:
-        """The state that a word leads to."""
-        for letter in word:
-            state = self.steps[state, letter][0]
-        return state
-
-    def run(self, word: Sequence[int], state: int = 0) -> tuple[str, ...]:
-        """The outputs of a word."""
-        outputs: list[str] = []
-        for letter in word:
-            state, output = self.step(state, letter)
-            outputs.append(output)
-        return tuple(outputs)
 
     def _number(self, state: str, registers: Mapping[str, Any], told: Mapping[int, str], at: int) -> int:
         shown = tuple(
@@ -133,10 +121,10 @@ class FiniteMachine:
             self.nodes.append(Node(state, registers, {at: told[at] for at in held if at in told}, at))
         return number
 
-    def _taken(self, number: int, index: int) -> tuple[int, str]:
+    def _taken(self, number: int, index: int) -> tuple[int, Reaction]:
         node, stepper, context = self.nodes[number], self._stepper, self._stepper.context
         stepper.state, context.registers = node.state, {**node.registers}
-        letter = self.alphabet[index].now(node.registers)
+        letter = self.letters[index].now(node.registers)
         try:
             row = stepper.row(letter.symbol, letter.event, node.at)
         except StopIteration:
@@ -159,22 +147,22 @@ class FiniteMachine:
         self.rows[number, index] = row
         return self._number(row.dest, held, told, node.at + 1) if changes else number, output
 
-    def _applied(self, row: Row, told: Mapping[int, str]) -> str:
+    def _applied(self, row: Row, told: Mapping[int, str]) -> Reaction:
         context = self._stepper.context
         context.outputs.clear()
-        shown: list[str] = []
+        shown: list[Output] = []
         for name in row.effects:
             effect, before = self.machine.effects[name], len(context.outputs)
             effect.apply(context)
             if isinstance(effect, Emit):
                 operands = effect.arguments if effect.each is None else (*effect.arguments, effect.each)
                 new = context.outputs[before:]
-                shown += [self._shown(output.name, operands, output.arguments, told) for output in new]
-        return "; ".join(shown) or QUIET
+                shown += [self._shown(operands, output, told) for output in new]
+        return Reaction(shown)
 
-    def _shown(self, name: str, operands: Sequence[Operand], values: Sequence[Any], told: Mapping[int, str]) -> str:
-        words = [self._word(operand, value, told) for operand, value in zip(operands, values, strict=True)]
-        return f"{name}({', '.join(words)})" if words else name
+    def _shown(self, operands: Sequence[Operand], output: Output, told: Mapping[int, str]) -> Output:
+        shown = (self._word(operand, value, told) for operand, value in zip(operands, output.arguments, strict=True))
+        return Output(output.name, tuple(shown))
 
     def _word(self, operand: Operand, value: Any, told: Mapping[int, str]) -> str:
         if isinstance(operand, Register) and operand.name in self._echoed:
@@ -202,8 +190,8 @@ class _Edited(FiniteMachine):
         self.steps = LazyTransitions(self._found)
         self.rows, self.fitted = {}, set()
 
-    def _found(self, state: int, letter: int) -> tuple[int, str]:
-        if (self.nodes[state].state, self.alphabet[letter].symbol) != self._place:
+    def _found(self, state: int, letter: int) -> tuple[int, Reaction]:
+        if (self.nodes[state].state, self.letters[letter].symbol) != self._place:
             return self._right.step(state, letter)
         return self._taken(state, letter)
 
@@ -243,5 +231,5 @@ def bounded(
     claims: ProofRoles, tables: Mapping[str, Any], bounds: Mapping[str, int], *, machine: Machine | None = None
 ) -> FiniteMachine:
     """The machine of *claims* under *tables* within *bounds*; with *machine*, that one over the same alphabet."""
-    alphabet = letters(claims, tables, coloured=True)
-    return FiniteMachine(machine or claims.machine, tables, alphabet, bounds=bounds, echoed=claims.echoed)
+    found = letters(claims, tables, coloured=True)
+    return FiniteMachine(machine or claims.machine, tables, found, bounds=bounds, echoed=claims.echoed)

@@ -5,62 +5,63 @@ word by which a block was split, a family of harmonised state identifiers (Petre
 two states have in common the word of the node where their ways part, which separates them.
 """
 
-from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeAlias
+from typing import Any, TypeAlias
 
-from .finite import FiniteMachine
+from ..search import reached, shortest
 
 Word: TypeAlias = tuple[int, ...]
 """Letters by their place in the alphabet."""
+Symbol: TypeAlias = Any
+"""A letter or an output: a hashable value with a text, which nothing here looks into."""
 
 
-class Steps(Protocol):
-    """What has an output for every letter in every state; 0 is the initial state."""
+class Steps(ABC):
+    """A deterministic machine that has an output for every letter in every state; 0 is the initial state."""
 
-    def step(self, state: int, letter: int, /) -> tuple[int, str]:
+    letters: tuple[Symbol, ...]
+
+    @abstractmethod
+    def step(self, state: int, letter: int, /) -> tuple[int, Symbol]:
         """The next state, and the output."""
-        ...
+
+    def onward(self, state: int) -> Iterator[tuple[int, int]]:
+        """Each letter, with the state that it leads to."""
+        return ((letter, self.step(state, letter)[0]) for letter in range(len(self.letters)))
+
+    def after(self, word: Iterable[int], state: int = 0) -> int:
+        """The state that *word* leads to."""
+        for letter in word:
+            state = self.step(state, letter)[0]
+        return state
+
+    def run(self, word: Iterable[int], state: int = 0) -> tuple[Symbol, ...]:
+        """The outputs of *word*."""
+        outputs: list[Symbol] = []
+        for letter in word:
+            state, output = self.step(state, letter)
+            outputs.append(output)
+        return tuple(outputs)
 
 
 @dataclass(frozen=True)
-class Mealy:
-    """A deterministic machine: ``table[state][letter]`` is the next state and the output; 0 is the initial state."""
+class Mealy(Steps):
+    """A machine as a table: ``table[state][letter]`` is the next state and the output."""
 
-    letters: tuple[str, ...]
-    table: tuple[tuple[tuple[int, str], ...], ...]
+    letters: tuple[Symbol, ...]
+    table: tuple[tuple[tuple[int, Symbol], ...], ...]
 
-    def step(self, state: int, letter: int, /) -> tuple[int, str]:
+    def step(self, state: int, letter: int, /) -> tuple[int, Symbol]:
         """The next state, and the output."""
         return self.table[state][letter]
-
-    def after(self, word: Word, state: int = 0) -> int:
-        """The state that *word* leads to."""
-        for letter in word:
-            state = self.table[state][letter][0]
-        return state
-
-    def run(self, word: Word, state: int = 0) -> tuple[str, ...]:
-        """The outputs of *word*."""
-        outputs: list[str] = []
-        for letter in word:
-            state, output = self.table[state][letter]
-            outputs.append(output)
-        return tuple(outputs)
 
     @cached_property
     def cover(self) -> tuple[Word, ...]:
         """State → the shortest word that leads to it (the first one, in the order of the alphabet)."""
-        found: dict[int, Word] = {0: ()}
-        waiting = deque([0])
-        while waiting:
-            state = waiting.popleft()
-            for letter, (after, _) in enumerate(self.table[state]):
-                if after not in found:
-                    found[after] = (*found[state], letter)
-                    waiting.append(after)
+        found = dict(reached([(0, ())], self.onward))
         return tuple(found[state] for state in range(len(self.table)))
 
     @cached_property
@@ -80,58 +81,36 @@ class Mealy:
         return without_prefixes({word for words in self.identifiers for word in words})
 
 
-def flattened(machine: FiniteMachine) -> Mealy:
-    """The minimal Mealy machine of *machine*, all of whose states are visited; states are numbered breadth first."""
-    state = 0
-    while state < len(machine.nodes):
-        for letter in range(len(machine.alphabet)):
-            machine.step(state, letter)
-        state += 1
-    letters = range(len(machine.alphabet))
-    whole = Mealy(
-        machine.letters, tuple(tuple(machine.step(one, letter) for letter in letters) for one in range(state))
-    )
-    return minimal(whole)
+def flattened(machine: Steps) -> Mealy:
+    """The minimal machine of *machine*, all of whose states are visited; states are numbered breadth first."""
+    numbers = {state: number for number, (state, _) in enumerate(reached([(0, ())], machine.onward))}
+    rows = ([machine.step(state, letter) for letter in range(len(machine.letters))] for state in numbers)
+    table = (tuple((numbers[after], output) for after, output in row) for row in rows)
+    return minimal(Mealy(machine.letters, tuple(table)))
 
 
 def minimal(machine: Mealy) -> Mealy:
     """The minimal machine with the same outputs; states are numbered breadth first."""
     blocks = _split(machine)[0]
-    numbers: dict[int, int] = {blocks[0]: 0}
-    waiting, table = deque([0]), list[tuple[tuple[int, str], ...]]()
-    while waiting:
-        row: list[tuple[int, str]] = []
-        for after, output in machine.table[waiting.popleft()]:
-            if blocks[after] not in numbers:
-                numbers[blocks[after]] = len(numbers)
-                waiting.append(after)
-            row.append((numbers[blocks[after]], output))
-        table.append(tuple(row))
+    rows = {block: machine.table[state] for state, block in enumerate(blocks)}
+
+    def onward(block: int) -> Iterator[tuple[int, int]]:
+        return ((letter, blocks[after]) for letter, (after, _) in enumerate(rows[block]))
+
+    numbers = {block: number for number, (block, _) in enumerate(reached([(blocks[0], ())], onward))}
+    table = (tuple((numbers[blocks[after]], output) for after, output in rows[block]) for block in numbers)
     return Mealy(machine.letters, tuple(table))
 
 
 def difference(one: Steps, other: Steps, letters: int) -> Word | None:
     """The shortest word on which two machines differ, None where they are bisimilar."""
-    before: dict[tuple[int, int], tuple[tuple[int, int], int] | None] = {(0, 0): None}
-    waiting = deque([(0, 0)])
-    while waiting:
-        pair = waiting.popleft()
+
+    def onward(pair: tuple[int, int]) -> Iterator[tuple[int, tuple[int, int] | None]]:
         for letter in range(letters):
             (left, said), (right, answered) = one.step(pair[0], letter), other.step(pair[1], letter)
-            if said != answered:
-                return (*_way(before, pair), letter)
-            if (left, right) not in before:
-                before[left, right] = pair, letter
-                waiting.append((left, right))
-    return None
+            yield letter, (left, right) if said == answered else None
 
-
-def _way(before: dict[tuple[int, int], tuple[tuple[int, int], int] | None], pair: tuple[int, int]) -> Word:
-    word: list[int] = []
-    while (step := before[pair]) is not None:
-        pair, letter = step
-        word.append(letter)
-    return tuple(word[::-1])
+    return shortest([((0, 0), ())], onward)
 
 
 def _split(machine: Mealy) -> tuple[list[int], list[set[Word]]]:

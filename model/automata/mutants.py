@@ -14,7 +14,8 @@ from typing import Final
 from ..declaration.machine import Machine, NativeRow, Row
 from ..declaration.operands import Const, Register
 from ..declaration.vocabulary import Emit, Less, Set
-from .finite import FiniteMachine, LazyTransitions
+from .finite import FiniteMachine, LazyTransitions, Reaction
+from .mealy import Steps
 
 _VISITED: Final = "visited"
 """The register, guard and effect of a hidden state."""
@@ -83,13 +84,14 @@ def mutants(machine: Machine) -> Iterator[Mutant]:
                 yield Mutant(next(numbers), name, operator, hidden, machine, place, row, edit, wrong)
 
 
-class DelayedMutant:
+class DelayedMutant(Steps):
     """A hidden-state mutant as a Mealy machine: *right* until it has taken *row*, *wrong* from then on.
 
     A state is twice that of ``FiniteMachine``, and one more when the row was taken.
     """
 
     def __init__(self, right: FiniteMachine, wrong: FiniteMachine, row: Row) -> None:
+        self.letters = right.letters
         self._right, self._wrong, self._row = right, wrong, row
         self.steps = LazyTransitions(self._found)
 
@@ -97,11 +99,11 @@ class DelayedMutant:
         """The state in which *right* is in *state*, and the row was not taken yet."""
         return 2 * state
 
-    def step(self, state: int, letter: int, /) -> tuple[int, str]:
+    def step(self, state: int, letter: int, /) -> tuple[int, Reaction]:
         """The next state, and the output."""
         return self.steps[state, letter]
 
-    def _found(self, state: int, letter: int) -> tuple[int, str]:
+    def _found(self, state: int, letter: int) -> tuple[int, Reaction]:
         place, late = divmod(state, 2)
         after, output = (self._wrong if late else self._right).step(place, letter)
         late = late or self._right.rows.get((place, letter)) is self._row

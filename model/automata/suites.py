@@ -9,14 +9,13 @@ Words are tuples of letters by their place; those that another word begins with 
 first. No set's order shows: the same machine gives the same suite under every hash seed.
 """
 
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from ..declaration.machine import Row
-from .finite import FiniteMachine
-from .mealy import Mealy, Word, without_prefixes
+from ..search import reached, shortest
+from .finite import FiniteMachine, Reaction
+from .mealy import Mealy, Symbol, Word, without_prefixes
 
 Suite: TypeAlias = tuple[Word, ...]
 Kind: TypeAlias = tuple[str, ...]
@@ -25,20 +24,47 @@ Kind: TypeAlias = tuple[str, ...]
 
 def w(machine: Mealy, k: int) -> Suite:
     """W: after the state cover and every middle of up to k+1 letters, the whole characterisation set."""
-    tails = machine.characterising
-    return without_prefixes({word + tail for word in _middles(machine, k + 1) for tail in tails})
+    return without_prefixes({*_words(machine, k, lambda _length, _state: machine.characterising)})
 
 
 def wp(machine: Mealy, k: int) -> Suite:
     """Wp: the characterisation set after up to k letters; after the last one, the reached state's identifiers only."""
-    tails = machine.characterising
-    first = {word + tail for word in _middles(machine, k) for tail in tails}
-    return without_prefixes(first | {*_identified(machine, k + 1)})
+    return without_prefixes({*wp_words(machine, k)})
 
 
 def hsi(machine: Mealy, k: int) -> Suite:
     """HSI: after every middle of up to k+1 letters, the harmonised identifiers of the state that it reaches."""
-    return without_prefixes({*_identified(machine, k + 1)})
+    return without_prefixes({*_words(machine, k, lambda _length, state: machine.identifiers[state])})
+
+
+def wp_words(machine: Mealy, k: int, still: Collection[Symbol] = ()) -> Iterator[Word]:
+    """The words of Wp as they are made, shortest middles first; some are prefixes of others.
+
+    An output in *still* says that the state is what it was. A word ends with the letter that has it, since the shorter
+    one without that letter goes on in its place.
+    """
+
+    def tails(length: int, state: int) -> Sequence[Word]:
+        return machine.characterising if length <= k else machine.identifiers[state]
+
+    return _words(machine, k, tails, still)
+
+
+def _words(
+    machine: Mealy, k: int, tails: Callable[[int, int], Iterable[Word]], still: Collection[Symbol] = ()
+) -> Iterator[Word]:
+    """After the state cover, every middle of up to k+1 letters with its tails, given its length and state."""
+    middles: list[tuple[Word, int]] = [(word, state) for state, word in enumerate(machine.cover)]
+    for length in range(k + 2):
+        longer: list[tuple[Word, int]] = []
+        for word, state in middles:
+            yield from (word + tail for tail in tails(length, state))
+            for letter, (after, output) in enumerate(machine.table[state]) if length <= k else ():
+                if output in still:
+                    yield (*word, letter)
+                else:
+                    longer.append(((*word, letter), after))
+        middles = longer
 
 
 def tour(machine: Mealy, _k: int = 0) -> Suite:
@@ -75,17 +101,11 @@ def probes(machine: Mealy, onward: Sequence[Mapping[Kind, Word]]) -> tuple[Word,
 def ways(machine: Mealy) -> list[dict[Kind, Word]]:
     """State → each kind of reaction that can be reached from it, with the shortest word, nearest first."""
     kinds = _kinds(machine)
-    found: list[dict[Kind, Word]] = []
-    for start in range(len(machine.table)):
-        reached, seen, waiting = dict[Kind, Word](), {start}, deque[tuple[int, Word]]([(start, ())])
-        while waiting:
-            state, word = waiting.popleft()
-            for letter, (after, _) in enumerate(machine.table[state]):
-                reached.setdefault(kinds[state, letter], (*word, letter))
-                if after not in seen:
-                    seen.add(after)
-                    waiting.append((after, (*word, letter)))
-        found.append(reached)
+    found: list[dict[Kind, Word]] = [{} for _ in machine.table]
+    for start, ways in enumerate(found):
+        for state, word in reached([(start, ())], machine.onward):
+            for letter in range(len(machine.letters)):
+                ways.setdefault(kinds[state, letter], (*word, letter))
     return found
 
 
@@ -98,7 +118,7 @@ def straight(
     A probe sees each reaction after some others, when it may be gone. *machine* is the minimal one of *right*, *onward*
     its ``ways``, *accesses* the shortest words to the states of *right*.
     """
-    event = [place for place, letter in enumerate(right.alphabet) if letter.symbol == row.event]
+    event = [place for place, letter in enumerate(right.letters) if letter.symbol == row.event]
     for state, access in accesses.items():
         if right.nodes[state].state == row.source:
             for letter in event:
@@ -106,25 +126,28 @@ def straight(
                     yield (*access, letter, *way)
 
 
-def revisits(right: FiniteMachine, machine: Mealy, row: Row, onward: Sequence[Mapping[Kind, Word]]) -> Iterator[Word]:
+def revisits(right: FiniteMachine, machine: Mealy, row: Row, ways: Sequence[Mapping[Kind, Word]]) -> Iterator[Word]:
     """The shortest words by which *row* is taken once more in each state of *right*; then identifiers, letters, ways.
 
     A fault that shows only after a first visit of a row doubles the states, which is beyond what k=1 promises.
     *machine* is the minimal one of *right*, *onward* its ``ways``.
     """
-    letters = {(letter,) for letter in range(len(right.letters))}
-    seen, waiting = {(0, False)}, deque[tuple[int, int, bool, Word]]([(0, 0, False, ())])
-    while waiting:
-        state, minimal, visited, word = waiting.popleft()
-        for letter in range(len(right.letters)):
+    letters = range(len(right.letters))
+    single = {(letter,) for letter in letters}
+
+    def onward(at: tuple[int, int, bool]) -> Iterator[tuple[int, tuple[int, int, bool]]]:
+        state, minimal, visited = at
+        for letter in letters:
             after, reached = right.step(state, letter)[0], machine.step(minimal, letter)[0]
-            taken = right.rows.get((state, letter)) is row
-            if taken and visited:
-                for tail in without_prefixes({*machine.identifiers[reached], *letters, *onward[reached].values()}):
+            yield letter, (after, reached, visited or right.rows.get((state, letter)) is row)
+
+    for (state, minimal, visited), word in reached([((0, 0, False), ())], onward):
+        for letter in letters if visited else ():
+            right.step(state, letter)
+            if right.rows.get((state, letter)) is row:
+                after = machine.step(minimal, letter)[0]
+                for tail in without_prefixes({*machine.identifiers[after], *single, *ways[after].values()}):
                     yield (*word, letter, *tail)
-            if (after, visited or taken) not in seen:
-                seen.add((after, visited or taken))
-                waiting.append((after, reached, visited or taken, (*word, letter)))
 
 
 def _probe(
@@ -148,36 +171,14 @@ def _kinds(machine: Mealy) -> dict[tuple[int, int], Kind]:
 
 
 def _kind(machine: Mealy, state: int, letter: int) -> Kind:
-    said = machine.step(state, letter)[1]
-    return (machine.letters[letter].partition("(")[0], *(output.partition("(")[0] for output in said.split("; ")))
-
-
-def _middles(machine: Mealy, length: int) -> Iterator[Word]:
-    letters = range(len(machine.letters))
-    for word in machine.cover:
-        for size in range(length + 1):
-            for middle in product(letters, repeat=size):
-                yield (*word, *middle)
-
-
-def _identified(machine: Mealy, length: int) -> Iterator[Word]:
-    for word in _middles(machine, length):
-        for tail in machine.identifiers[machine.after(word)]:
-            yield word + tail
+    said: Reaction = machine.step(state, letter)[1]
+    return (machine.letters[letter].symbol, *(output.name for output in said))
 
 
 def _nearest(machine: Mealy, start: int, left: set[tuple[int, int]]) -> Word | None:
     """The shortest word from *start* that ends with one of the transitions *left*; None where none can be reached."""
-    seen, edge = {start}, list[tuple[int, Word]]([(start, ())])
-    while edge:
-        further: list[tuple[int, Word]] = []
-        for state, word in edge:
-            for letter in range(len(machine.letters)):
-                if (state, letter) in left:
-                    return (*word, letter)
-                after = machine.step(state, letter)[0]
-                if after not in seen:
-                    seen.add(after)
-                    further.append((after, (*word, letter)))
-        edge = further
-    return None
+
+    def onward(state: int) -> Iterator[tuple[int, int | None]]:
+        return ((letter, None if (state, letter) in left else after) for letter, after in machine.onward(state))
+
+    return shortest([(start, ())], onward)

@@ -43,3 +43,10 @@ def test_a_state_is_yielded_before_the_next_letter_is_looked_at():
 
 def test_no_word_leads_to_what_cannot_be_reached():
     assert shortest([(1, ())], lambda at: RING[at], lambda at: at == 0) is None
+
+
+def test_a_transition_that_is_looked_for_leads_to_none():
+    assert shortest([(0, ())], lambda at: [(one, None if (at, one) == (2, "b") else to) for one, to in RING[at]]) == (
+        "b",
+        "b",
+    )

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from turncheck.model.automata.finite import BEYOND, CRASH, NO_ROW, bounded, views
+from turncheck.model.automata.finite import BEYOND, CRASH, NO_ROW, Reaction, bounded, views
 from turncheck.model.automata.mealy import flattened
 from turncheck.model.checking.proof_roles import PROOF_ROLES
+from turncheck.model.declaration.operands import Output
 
 SIZES = {
     "request_cycle": (18, 77, 18),
@@ -24,7 +25,8 @@ def cycle(machine=None):
 
 
 def said(machine, *letters):
-    return machine.run([machine.letters.index(letter) for letter in letters])
+    known = [str(letter) for letter in machine.letters]
+    return machine.run([known.index(letter) for letter in letters])
 
 
 def edited(table):
@@ -41,18 +43,27 @@ def test_the_minimal_machines_have_their_pinned_sizes(name):
 def test_what_a_queue_gives_out_shows_its_colour():
     first, second = "user-message(delivery=followUp, text=red)", "user-message(delivery=followUp, text=blue)"
     told = said(cycle(), first, first, second, "run-stop(reason=completed)", "run-stop(reason=completed)")
-    assert [output.rpartition("; ")[2] for output in told[3:]] == [
-        "open(followUp, user-message red)",
-        "open(followUp, user-message blue)",
+    assert [output[-1] for output in told[3:]] == [
+        Output("open", ("followUp", "user-message red")),
+        Output("open", ("followUp", "user-message blue")),
     ]
+
+
+def test_a_reaction_is_printed_output_by_output():
+    assert str(Reaction([Output("close"), Output("open", ("followUp", "red"))])) == "close; open(followUp, red)"
+
+
+def test_a_reaction_without_outputs_is_printed_as_quiet():
+    assert str(Reaction()) == "quiet"
 
 
 def test_a_third_waiting_message_is_beyond_the_bound_and_changes_nothing():
     waiting = "user-message(delivery=followUp, text=red)"
     machine = cycle()
     states, state = [0], 0
+    letter = [str(one) for one in machine.letters].index(waiting)
     for _ in range(4):
-        state, output = machine.step(state, machine.letters.index(waiting))
+        state, output = machine.step(state, letter)
         states.append(state)
     assert (output, states[4]) == (BEYOND, states[3])
 

@@ -20,7 +20,7 @@ def told(mutant):
     """The shortest word that tells a mutant from the machine, under the first table."""
     right = bounded(FLOW, *views(FLOW)[0])
     word = difference(right, behaviour(mutant, right), len(right.letters))
-    return None if word is None else [right.letters[letter].partition("(")[0] for letter in word]
+    return None if word is None else [right.letters[letter].symbol for letter in word]
 
 
 def named(row, edit, *, hidden=False):
