@@ -1,7 +1,6 @@
 """What learning gives, for reports: the machine with its assumptions, and two machines laid over each other."""
 
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any, Final, Literal, TypeAlias
 
@@ -10,6 +9,7 @@ import msgspec
 from turncheck.adapters.protocol.messages import Implementation
 from turncheck.adapters.targets.runtime import RuntimeTarget
 from turncheck.model.automata.mealy import Mealy
+from turncheck.model.search import reached
 
 from .abstraction import LOCAL, Abstracted, Bounds
 from .learning import PUMPED, STIMULI, Figures, learn
@@ -18,6 +18,7 @@ from .output_abstraction import ARROW
 Share: TypeAlias = Literal["agreed", "missing", "extra"]
 """Of a transition: both machines have it, only the reference, only the target."""
 _START: Final = "nothing"
+_LOCAL: Final = frozenset(map(str, LOCAL))
 
 
 class State(msgspec.Struct, frozen=True):
@@ -140,10 +141,10 @@ def learn_runtime(
         policies=dict(policies),
         limits=dict(limits),
         extra=extra,
-        letters=machine.letters,
+        letters=tuple(map(str, machine.letters)),
         states=tuple(State(tuple(_names(machine, word)), _awaits(machine, word)) for word in machine.cover),
         transitions=tuple(
-            Transition(source, machine.letters[letter], output, dest)
+            Transition(source, str(machine.letters[letter]), str(output), dest)
             for source, row in enumerate(machine.table)
             for letter, (dest, output) in enumerate(row)
         ),
@@ -161,32 +162,27 @@ def compare(target: Learned, reference: Learned) -> Comparison:
     if target.letters != reference.letters:
         raise ValueError("two machines over different letters cannot be compared")
     ours, theirs = target.table, reference.table
-    nodes = [Node(0, 0)]
-    words: list[tuple[str, ...]] = [()]
-    waiting = deque(nodes)
+
+    def steps(pair: tuple[int, int]) -> Iterator[tuple[str, Transition, Transition]]:
+        return ((letter, ours[pair[0]][letter], theirs[pair[1]][letter]) for letter in target.letters)
+
+    def onward(pair: tuple[int, int]) -> Iterator[tuple[str, tuple[int, int]]]:
+        return ((letter, (one.dest, other.dest)) for letter, one, other in steps(pair) if one.output == other.output)
+
+    nodes: list[Node] = []
     edges: list[tuple[Node, str, str, Node, Share]] = []
     differences: list[Difference] = []
-    while waiting:
-        node = waiting.popleft()
-        word = words[nodes.index(node)]
-        assert node.target is not None
-        assert node.reference is not None
-        for letter in target.letters:
-            one, other = ours[node.target][letter], theirs[node.reference][letter]
-            if one.output == other.output:
-                dest = Node(one.dest, other.dest)
-                if dest not in nodes:
-                    nodes.append(dest)
-                    words.append((*word, letter))
-                    waiting.append(dest)
-                if one.output not in LOCAL:
-                    edges.append((node, letter, one.output, dest, "agreed"))
-                continue
-            differences.append(Difference((*word, letter), other.output, one.output))
-            if one.output not in LOCAL:
-                edges.append((node, letter, one.output, Node(one.dest, None), "extra"))
-            if other.output not in LOCAL:
-                edges.append((node, letter, other.output, Node(None, other.dest), "missing"))
+    for pair, word in reached([((0, 0), ())], onward):
+        nodes.append(node := Node(*pair))
+        for letter, one, other in steps(pair):
+            found: list[tuple[Node, str, Node, Share]] = [(node, one.output, Node(one.dest, other.dest), "agreed")]
+            if one.output != other.output:
+                differences.append(Difference((*word, letter), other.output, one.output))
+                found = [
+                    (node, one.output, Node(one.dest, None), "extra"),
+                    (node, other.output, Node(None, other.dest), "missing"),
+                ]
+            edges += [(node, letter, said, dest, share) for node, said, dest, share in found if said not in _LOCAL]
     return _placed(target, reference, nodes, edges, differences)
 
 
@@ -219,9 +215,9 @@ def _meets(one: Node, pair: Node) -> bool:
 
 
 def _names(machine: Mealy, word: Sequence[int]) -> list[str]:
-    return [machine.letters[letter] for letter in word]
+    return [str(machine.letters[letter]) for letter in word]
 
 
 def _awaits(machine: Mealy, word: tuple[int, ...]) -> str:
     """What the last step before a state awaited."""
-    return machine.run(word)[-1].rpartition(ARROW)[2] if word else _START
+    return str(machine.run(word)[-1]).rpartition(ARROW)[2] if word else _START

@@ -17,7 +17,8 @@ from typing import Any, Final
 import msgspec
 
 from turncheck.adapters.protocol.errors import TargetError
-from turncheck.model.automata.mealy import Mealy, Word, minimal
+from turncheck.model.automata.mealy import Mealy, Symbol, Word, minimal
+from turncheck.model.automata.suites import wp_words
 
 from ..verify.driving import UnsettledError
 from .abstraction import LOCAL, Abstracted
@@ -33,19 +34,19 @@ PUMPED: Final = 5
 class NondeterministicError(Exception):
     """The same stimuli had two answers (X-2): ``letters``, and what the last of them led to first and then."""
 
-    def __init__(self, letters: Sequence[str], first: str, then: str) -> None:
-        super().__init__(f"the same stimuli had two answers: {', '.join(letters)}: {first!r}, and then {then!r}")
-        self.letters = tuple(letters)
-        self.first = first
-        self.then = then
+    def __init__(self, letters: Sequence[Symbol], first: Symbol, then: Symbol) -> None:
+        self.letters = tuple(map(str, letters))
+        self.first, self.then = str(first), str(then)
+        what = f"{', '.join(self.letters)}: {self.first!r}, and then {self.then!r}"
+        super().__init__(f"the same stimuli had two answers: {what}")
 
 
 class NoQuietError(Exception):
     """A word came to no quiet within the adapter's patience: ``letters`` is that word."""
 
-    def __init__(self, letters: Sequence[str]) -> None:
-        super().__init__(f"no quiet within the adapter's patience after: {', '.join(letters)}")
-        self.letters = tuple(letters)
+    def __init__(self, letters: Sequence[Symbol]) -> None:
+        self.letters = tuple(map(str, letters))
+        super().__init__(f"no quiet within the adapter's patience after: {', '.join(self.letters)}")
 
 
 class Figures(msgspec.Struct):
@@ -74,7 +75,7 @@ class _Node:
     __slots__ = ("after",)
 
     def __init__(self) -> None:
-        self.after: dict[int, tuple[str, _Node]] = {}
+        self.after: dict[int, tuple[Symbol, _Node]] = {}
 
 
 class Teacher:
@@ -84,7 +85,7 @@ class Teacher:
     is not deterministic. A letter that is answered without asking leads back to where it was given.
     """
 
-    def __init__(self, system: Abstracted, letters: Sequence[str], *, stimuli: int, deadline: float) -> None:
+    def __init__(self, system: Abstracted, letters: Sequence[Symbol], *, stimuli: int, deadline: float) -> None:
         self.letters: Final = tuple(letters)
         self.figures: Final = Figures()
         self.cut = ""
@@ -92,9 +93,9 @@ class Teacher:
         self._limit, self._deadline = stimuli, deadline
         self._root = _Node()
 
-    def ask(self, word: Word) -> tuple[str, ...]:
+    def ask(self, word: Word) -> tuple[Symbol, ...]:
         """The outputs of *word*. Raises NondeterministicError, NoQuietError, TargetError."""
-        outputs, node = list[str](), self._root
+        outputs, node = list[Symbol](), self._root
         for letter in word:
             if letter not in node.after:
                 return self._play(word)
@@ -102,7 +103,7 @@ class Teacher:
             outputs.append(output)
         return tuple(outputs)
 
-    def _play(self, word: Word) -> tuple[str, ...]:
+    def _play(self, word: Word) -> tuple[Symbol, ...]:
         if self.figures.stimuli >= self._limit:
             self.cut = f"the budget of {self._limit:,} stimuli was used up"
             raise _BudgetError
@@ -111,7 +112,7 @@ class Teacher:
             raise _BudgetError
         self._system.reset()
         self.figures.words += 1
-        outputs, node, played = list[str](), self._root, list[str]()
+        outputs, node, played = list[Symbol](), self._root, list[Symbol]()
         for letter in word:
             name = self.letters[letter]
             try:
@@ -132,7 +133,7 @@ class Teacher:
 
 def learn(
     system: Abstracted,
-    letters: Sequence[str],
+    letters: Sequence[Symbol],
     *,
     extra: int = 1,
     stimuli: int = STIMULI,
@@ -152,7 +153,7 @@ def learn(
     def test(conjecture: Mealy) -> Word | None:
         conjectures.append(conjecture)
         teacher.figures.rounds += 1
-        for word in chain(pumped(conjecture), wp_words(conjecture, extra)):
+        for word in chain(pumped(conjecture), wp_words(conjecture, extra, still=LOCAL)):
             figures = teacher.figures
             progress(f"{len(conjecture.table)} states, {figures.words:,} words, {figures.stimuli:,} stimuli")
             for place, (expected, observed) in enumerate(zip(conjecture.run(word), teacher.ask(word), strict=True)):
@@ -167,29 +168,6 @@ def learn(
             raise TargetError(f"{teacher.cut}, before there was a conjecture: nothing was learned") from None
         return Result(conjectures[-1], teacher.figures, teacher.cut)
     return Result(machine, teacher.figures)
-
-
-def wp_words(machine: Mealy, extra: int) -> Iterator[Word]:
-    """The Wp suite of a minimal machine for *extra* more states, shortest middles first.
-
-    After a letter that is answered without asking the state is what it was: a word goes no further there, since the
-    shorter one without that letter is in the suite.
-    """
-    known = [[output in LOCAL for _, output in row] for row in machine.table]
-    middles: list[tuple[Word, int]] = [(word, state) for state, word in enumerate(machine.cover)]
-    for length in range(extra + 2):
-        longer: list[tuple[Word, int]] = []
-        for word, state in middles:
-            for tail in machine.characterising if length <= extra else machine.identifiers[state]:
-                yield word + tail
-            if length > extra:
-                continue
-            for letter, (after, _) in enumerate(machine.table[state]):
-                if known[state][letter]:
-                    yield (*word, letter)
-                else:
-                    longer.append(((*word, letter), after))
-        middles = longer
 
 
 def pumped(machine: Mealy) -> Iterator[Word]:
@@ -212,7 +190,7 @@ def _kv(teacher: Teacher, test: Callable[[Mealy], Word | None]) -> Mealy:
     untyped: Any = aalpy
 
     class System(untyped.SUL):  # type: ignore[misc]
-        def query(self, word: Word) -> list[str]:
+        def query(self, word: Word) -> list[Symbol]:
             return [*teacher.ask(word)]
 
         def pre(self) -> None: ...
@@ -239,12 +217,12 @@ def _kv(teacher: Teacher, test: Callable[[Mealy], Word | None]) -> Mealy:
     return _table(found, teacher.letters)
 
 
-def _table(found: Any, letters: tuple[str, ...]) -> Mealy:
+def _table(found: Any, letters: tuple[Symbol, ...]) -> Mealy:
     """AALpy's machine as ours, minimal: its conjectures need not be."""
     states = [found.initial_state, *(state for state in found.states if state is not found.initial_state)]
     numbers = {id(state): number for number, state in enumerate(states)}
     rows = [
-        tuple((numbers[id(state.transitions[one])], str(state.output_fun[one])) for one in range(len(letters)))
+        tuple((numbers[id(state.transitions[one])], state.output_fun[one]) for one in range(len(letters)))
         for state in states
     ]
     return minimal(Mealy(letters, tuple(rows)))
