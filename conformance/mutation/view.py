@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 from turncheck.model.automata.distinguish import DistinguishingWords
 from turncheck.model.automata.finite import BEYOND, QUIET, FiniteMachine, Reaction, bounded, views
 from turncheck.model.automata.mealy import Mealy, Word, flattened
-from turncheck.model.automata.suites import Kind, probes, revisits, straight, ways
 from turncheck.model.checking.proof_roles import ProofRoles
 from turncheck.model.declaration.machine import Row
+
+from .probes import Kind, probes, revisits, straight, ways
 
 Place: TypeAlias = tuple[str, str]
 """A control state, and an event that comes there."""

@@ -13,7 +13,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
-from ..checking.explore import COLOURS, Letter, copied, positions, size
+from ..checking.alphabet import COLOURS, Letter, positions
+from ..checking.explore import copied, size
 from ..checking.proof_roles import ProofRoles, letters
 from ..declaration.machine import Machine, Row
 from ..declaration.operands import Here, Operand, Output, Register

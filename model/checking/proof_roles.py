@@ -13,7 +13,7 @@ from ..core.policies import Policies
 from ..declaration.machine import Machine, Row
 from ..declaration.operands import Register
 from ..machines import collation, conversation, engine, event_flow, interaction, request_cycle, turn
-from .explore import Letter, alphabet
+from .alphabet import Letter, alphabet
 from .refinement import Refine
 
 

@@ -15,7 +15,7 @@ from ..declaration.machine import Machine, Row
 from ..declaration.stepping import Stepper
 from ..declaration.vocabulary import ANSWERED, Output
 from ..machines.request_cycle import SPEC, tables
-from .explore import CoreMonitor
+from .explore import Monitor
 
 Refine: TypeAlias = Callable[[Sequence[Output], Mapping[int, Any]], list[dict[str, Any]]]
 """A machine's refinement: from its outputs, and the event at each position, to log events as JSON values."""
@@ -46,7 +46,7 @@ class Core(NamedTuple):
         return Core(stepper.state, calls, len(held["queue"]))
 
 
-def acceptance(machine: Machine, refine: Refine, policies: Policies = DEFAULT) -> CoreMonitor:
+def acceptance(machine: Machine, refine: Refine, policies: Policies = DEFAULT) -> Monitor:
     """Step the core beside *machine*, for ``explore``; it starts as ``Core()``."""
 
     def step(core: Core, row: Row, outputs: Sequence[Output], told: Mapping[int, Any]) -> Core:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ..declaration.machine import Machine, Row
 from ..declaration.vocabulary import ANSWERED, Const, Here, Increment, Lookup, Output, Pop, Push, Register, Set, Slots
-from .explore import terms
+from .alphabet import terms
 from .proof_roles import ProofRoles
 
 z3: Any = import_module("z3")  # it has no types

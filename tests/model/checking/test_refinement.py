@@ -12,7 +12,8 @@ from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.projector_trace import ProjectorTrace
 from turncheck.conformance.laws.registry import TRACE_LAWS
 from turncheck.model.checking import oracle as interpreter
-from turncheck.model.checking.explore import Letter, Violation, explore
+from turncheck.model.checking.alphabet import Letter
+from turncheck.model.checking.explore import Violation, explore
 from turncheck.model.checking.proof_roles import PROOF_ROLES, ProofRoles, letters
 from turncheck.model.checking.refinement import Core, Refine, acceptance
 from turncheck.model.core.decode import judge
