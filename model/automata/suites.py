@@ -5,8 +5,8 @@ can be reset and have at most n+k states, those that answer every word as the ma
 (Vasilevskii 1973, Chow 1978; Fujiwara et al. 1991; Petrenko, Yevtushenko, Lebedev, Das 1993). A tour takes every
 transition, and identifies no state.
 
-Words are tuples of letters by their place; those that another word begins with are dropped, and the shortest come
-first. No set's order shows: the same machine gives the same suite under every hash seed.
+Words are tuples of letters by their place; prefixes of other words are dropped, and the shortest words come first. No
+set's order shows: the same machine gives the same suite under every hash seed.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -64,7 +64,7 @@ def _words(
 
 
 def tour(machine: Mealy, _k: int = 0) -> Suite:
-    """Every transition at least once: one word a walk, each going on to the nearest one that is not taken."""
+    """Tour: take every transition at least once, in as few walks as the nearest transition not yet taken permits."""
     left = {(state, letter) for state in range(len(machine.table)) for letter in range(len(machine.letters))}
     words: list[Word] = []
     while left:

@@ -1,7 +1,7 @@
 """Exhaustive exploration of a declared machine, breadth first, to a stated bound.
 
-Positions grow without end, so that states are told apart up to an order-preserving renaming of the positions that each
-register holds: no term compares those of two registers.
+Positions grow without end. States are therefore told apart up to an order-preserving renaming of the positions that
+each register holds: no term compares those of two registers.
 """
 
 from collections import deque
@@ -26,7 +26,7 @@ class Violation:
 
 @dataclass
 class Exploration:
-    """What was seen: states, transitions, rows taken, and the states left out because they are beyond the bound."""
+    """Counts of states and transitions, the rows taken, and the number of states left out beyond the bound."""
 
     states: int = 0
     transitions: int = 0
@@ -53,9 +53,8 @@ class _BrokenError(Exception):
 
 
 Monitor = Callable[[Any, Row, Sequence[Output], Mapping[int, Any]], Any]
-"""Steps a second value along with the machine, from the row, its outputs and the event at each position so far.
-
-It raises ValueError where the outputs break a promise."""
+"""Steps a second value beside the machine (their synchronous product): from that value, the row, its outputs, and the
+event at each position so far. Raises ValueError if the outputs break a promise."""
 
 
 def explore(
@@ -70,9 +69,9 @@ def explore(
 ) -> Exploration:
     """Visit every state in which no queue or map is longer, and no counter higher, than *bound*.
 
-    ALWAYS is checked in every state; the first violation ends the exploration. *echoed* registers number what is asked
-    for, without end: they distinguish no states. With *beside*, a second (immutable,
-    hashable) value starts as *start* and steps along; what distinguishes it distinguishes states.
+    ALWAYS is checked in every state; the first violation ends the exploration. *echoed* registers count requests
+    without end: they distinguish no states. With *beside*, a second value (immutable, hashable) starts as *start* and
+    steps along; states differ where it differs.
     """
     letters = alphabet(machine, tables) if letters is None else letters
     kinds = {name: kind for name, kind in machine.registers.items() if name not in echoed}
@@ -117,7 +116,7 @@ def explore(
 
 
 def copied(registers: Mapping[str, Any]) -> dict[str, Any]:
-    """Registers that can be changed apart."""
+    """Return a copy of registers that can change independently."""
     return {name: value.copy() if isinstance(value, deque | dict) else value for name, value in registers.items()}
 
 
@@ -126,7 +125,7 @@ def _within(kinds: Mapping[str, str], registers: Mapping[str, Any], ordered: fro
 
 
 def size(kind: str, value: Any, *, ordered: bool) -> int:
-    """How much a register holds, or how high it counts; a position is no size."""
+    """Return how much a register holds, or how high it counts; a position has no size."""
     if kind != "number":
         return len(value)
     return value if isinstance(value, int) and not ordered else 0
