@@ -1,4 +1,4 @@
-"""What learning gives, for reports: the machine with its assumptions, and two machines laid over each other."""
+"""Results of learning, for reports: a machine with its assumptions, and two machines laid over each other."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
@@ -219,5 +219,5 @@ def _names(machine: Mealy, word: Sequence[int]) -> list[str]:
 
 
 def _awaits(machine: Mealy, word: tuple[int, ...]) -> str:
-    """What the last step before a state awaited."""
+    """Return what is awaited after the last step before a state."""
     return str(machine.run(word)[-1]).rpartition(ARROW)[2] if word else _START

@@ -1,4 +1,4 @@
-"""Learn an implementation's own Mealy machine, by asking alone: KV with a Wp oracle (AALpy), every answer remembered.
+"""Learn an implementation's own Mealy machine from output queries only: KV with a Wp oracle (AALpy), and a memory.
 
 Theory: Kearns and Vazirani (1994) learn by a classification tree; the conjecture is tested by a Wp suite (Fujiwara et
 al. 1991) for *extra* more states than it has. So the machine is exactly the implementation's, provided that this one is
@@ -28,7 +28,7 @@ STIMULI: Final = 1_000_000
 
 
 PUMPED: Final = 5
-"""Times that a cycle is gone: more than the retries that any of the machines permits (BED-006a: three)."""
+"""How often a cycle is repeated: more often than any of the machines permits retries (BED-006a: three)."""
 
 
 class NondeterministicError(Exception):
@@ -50,7 +50,7 @@ class NoQuietError(Exception):
 
 
 class Figures(msgspec.Struct):
-    """What learning took: words that were played, stimuli that were applied, and conjectures."""
+    """The costs of learning: words played, stimuli applied, and conjectures."""
 
     words: int = 0
     stimuli: int = 0
@@ -70,7 +70,7 @@ class _BudgetError(BaseException):
 
 
 class _Node:
-    """What is known of one word: letter → its output, and what is known of the longer word."""
+    """The answers known after one word: letter → its output, and the node of the longer word."""
 
     __slots__ = ("after",)
 
@@ -79,7 +79,7 @@ class _Node:
 
 
 class Teacher:
-    """Answers words over *letters*, and remembers: a word that is known is not played again.
+    """Answers words over *letters* and remembers them: a known word is not played again.
 
     Each word that is played goes through what is known of its beginning, which must come again, or the implementation
     is not deterministic. A letter that is answered without asking leads back to where it was given.
@@ -171,7 +171,7 @@ def learn(
 
 
 def pumped(machine: Mealy) -> Iterator[Word]:
-    """Every way back to where it came from, gone PUMPED times, then the characterisation set.
+    """Yield words that go each cycle PUMPED times and then end with the characterisation set.
 
     A Wp suite for few extra states sees no counter (of retries, of rounds): the states that differ lie too far apart.
     """

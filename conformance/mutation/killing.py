@@ -1,8 +1,8 @@
-"""Which method kills which mutant of a machine: one is killed by a word that it answers otherwise than the machine.
+"""The methods that kill each mutant of a machine: a word kills a mutant that answers it differently.
 
 Methods look at the machine in its own alphabet, under its tables. A mutant that answers every word as the machine does,
-within the bounds, is equivalent: that is decided first, by bisimulation, and counts nowhere. Then each method is asked
-in the views in which there is a difference: in the others there is nothing to find.
+within the bounds, is equivalent: bisimulation decides this first, and the mutant counts nowhere. Then each method is
+tried in the views that show a difference: in the others there is nothing to find.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from .view import View, views_of
 from .words import generated
 
 Method: TypeAlias = Sequence[Words | Around]
-"""What a method applies in a view, in parts, the cheapest first."""
+"""The parts that a method applies in a view, the cheapest first."""
 LARGEST: Final = 200
 """States of a view above which k=1's HSI is left out: of turn's largest it would be some two million words."""
 TOUR, K0, K1 = "tour", "k=0", "k=1"
@@ -30,10 +30,7 @@ TOUR, K0, K1 = "tour", "k=0", "k=1"
 
 @dataclass
 class Kills:
-    """What was found of one mutant: the methods that kill it; ``difference`` is the shortest word that could.
-
-    ``tables`` are those under which this word is one.
-    """
+    """One mutant and the methods that kill it; ``difference`` is the shortest word that could, under ``tables``."""
 
     number: int
     name: str
@@ -47,7 +44,7 @@ class Kills:
 
     @property
     def equivalent(self) -> bool:
-        """Whether no word tells it from the machine."""
+        """True if no word distinguishes the mutant from the machine."""
         return self.difference is None
 
 
@@ -74,7 +71,7 @@ def kills(
     every: int = 1,
     part: tuple[int, int] = (0, 1),
 ) -> Iterator[tuple[Mutant, Kills]]:
-    """Every *every*-th mutant of the machine called *name*, and what kills it.
+    """Yield every *every*-th mutant of the machine called *name*, and the methods that kill it.
 
     *part* (i, n) is the i-th of n parts: a row's mutants are in one of them, as they share what was made for the row.
     """
@@ -105,7 +102,7 @@ def _kills(mutant: Mutant, views: Sequence[View], suites: Sequence[Mapping[str, 
 def _differing(
     mutant: Mutant, views: Sequence[View], suites: Sequence[Mapping[str, Method]]
 ) -> Iterator[tuple[View, Mapping[str, Method], FiniteMachine | DelayedMutant, tuple[str, ...]]]:
-    """The views in which the mutant differs from the machine, with what it does there and the shortest word."""
+    """Yield each view in which the mutant differs from the machine, its behaviour there and the shortest word."""
     for view, methods in zip(views, suites, strict=True):
         word = view.telling.word(mutant)
         if word is not None:

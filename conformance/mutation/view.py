@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 from turncheck.model.automata.distinguish import DistinguishingWords
 from turncheck.model.automata.finite import BEYOND, QUIET, FiniteMachine, Reaction, bounded, views
 from turncheck.model.automata.mealy import Mealy, Word, flattened
-from turncheck.model.automata.suites import Kind, probes, revisits, straight, ways
 from turncheck.model.checking.proof_roles import ProofRoles
 from turncheck.model.declaration.machine import Row
+
+from .probes import Kind, probes, revisits, straight, ways
 
 Place: TypeAlias = tuple[str, str]
 """A control state, and an event that comes there."""
@@ -28,7 +29,7 @@ class View:
 
     @cached_property
     def telling(self) -> DistinguishingWords:
-        """What tells mutants of the machine here."""
+        """The words that distinguish mutants from the machine here."""
         return DistinguishingWords(self.right)
 
     @cached_property
@@ -50,11 +51,11 @@ class View:
         return word + self.probes[self.machine.after(word)]
 
     def straight(self, row: Row) -> Iterator[Word]:
-        """Straight from *row* to every kind of reaction."""
+        """Yield words that go straight from *row* to every kind of reaction."""
         return straight(self.right, self.machine, row, self._onward, self.telling.accesses)
 
     def again(self, row: Row) -> Iterator[Word]:
-        """By *row* once more in every state, each probed."""
+        """Yield words that take *row* a second time in every state, each followed by its probe."""
         return map(self.probed, revisits(self.right, self.machine, row, self._onward))
 
     @cached_property
@@ -63,7 +64,7 @@ class View:
 
     @cached_property
     def idle(self) -> frozenset[Reaction]:
-        """Outputs that say that nothing was made of a letter: those of most steps that change no state."""
+        """Outputs of ignored letters: those of most steps that change no state."""
         said = Counter(
             output
             for state, row in enumerate(self.machine.table)
@@ -74,14 +75,14 @@ class View:
 
 
 def views_of(claims: ProofRoles) -> list[View]:
-    """The views of a machine, under so many of its tables that any two values of them meet in one."""
+    """Return the views of a machine, under enough of its tables that any two of their values meet in one."""
     kept = paired([tables for tables, _ in views(claims)])
     chosen = [(tables, bounded(claims, tables, bounds)) for tables, bounds in views(claims) if tables in kept]
     return [View(tables, right, flattened(right)) for tables, right in chosen]
 
 
 def paired(choices: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Some of *choices* in which every two values meet that meet in any: the greedy way to a covering array."""
+    """Return a pairwise covering array, found greedily: a subset in which all pairs of values of *choices* occur."""
     pairs = [{*combinations([*enumerate(map(repr, choice.values()))], min(len(choice), 2))} for choice in choices]
     left, kept = set[tuple[tuple[int, str], ...]]().union(*pairs), list[Mapping[str, Any]]()
     while left or not kept:

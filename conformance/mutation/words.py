@@ -1,4 +1,4 @@
-"""Words over a machine's own alphabet, drawn by Hypothesis from its rows: what it does is looked up, never assumed.
+"""Words over a machine's own alphabet, drawn by Hypothesis from its rows.
 
 Generation sees the rows, and which of them a word has taken; it never sees a mutant. As in `verify`, words to every row
 come first, a generated word may begin with one of them or take a row twice, and each word is followed by the probe of
@@ -21,7 +21,7 @@ from ..generation.situations import STEPS
 from .view import View
 
 AIMLESS: Final = 4
-"""One letter in so many is any letter; the others are such as the machine does something with."""
+"""One letter in this many is any letter; the machine does something with each of the others."""
 
 
 def accesses(view: View) -> dict[Row, Word]:
@@ -35,7 +35,7 @@ def accesses(view: View) -> dict[Row, Word]:
 
 
 def twice(view: View, accesses: Mapping[Row, Word]) -> Iterator[Word]:
-    """Each row's access, and on to the row once more, where it can be: what is right once can be wrong from then on."""
+    """Yield words that take a row, then once more, where that is possible: a fault may show only the second time."""
     right = view.right
     for row, access in accesses.items():
 

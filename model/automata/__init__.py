@@ -1,5 +1,6 @@
-"""Machines as finite Mealy machines: minimal ones, distinguishing words, and mutants.
+"""Finite Mealy machines: minimal ones, n-complete suites, mutants and the words that distinguish them.
 
-In comes a machine under one choice of tables and bounds; out go its abstract alphabet, its tables and shortest words.
-Begin with ``finite``, then ``mealy``.
+In comes a declared machine under one choice of tables and bounds, or any table; out go minimal tables, suites and
+shortest words. Begin with ``mealy``, then ``finite``. This room imports ``checking`` (alphabet, positions), never the
+other way round.
 """

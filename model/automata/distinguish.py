@@ -1,7 +1,7 @@
-"""The shortest word that tells a mutant from its machine: bisimulation, where only one row's place can begin to differ.
+"""The shortest word that distinguishes a mutant from its machine: bisimulation that begins at the mutated row.
 
-As long as a mutant was not asked in that place, it is in the machine's own state; so the search begins in the states of
-the place, and ends where both are in one state again.
+Until the mutated row's (state, event) occurs, mutant and machine are in the same state. So the search begins in the
+states of that place, and goes no further where both are in one state again.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ Accesses: TypeAlias = Mapping[int, Word]
 
 
 class DistinguishingWords:
-    """What tells mutants of *right*, all of whose states were visited."""
+    """Finds the words that distinguish mutants of *right*, all of whose states were visited."""
 
     def __init__(self, right: FiniteMachine) -> None:
         self._right: Final = right
@@ -27,7 +27,7 @@ class DistinguishingWords:
         self._onward = cache(lambda state: tuple(right.onward(state)))
 
     def word(self, mutant: Mutant) -> Word | None:
-        """The shortest word that *mutant* answers otherwise, None where it is equivalent within the bounds."""
+        """Return the shortest word that *mutant* answers differently, None if it is equivalent within the bounds."""
         if not mutant.shows(self._right):
             return None
         right, wrong = self._right, mutant.edited_of(self._right)
@@ -53,7 +53,7 @@ class DistinguishingWords:
         return dict(reached([(0, ())], self._onward))
 
     def _taken(self, row: Row) -> Accesses:
-        """The states of the row's place, with the shortest words to them in which *row* was taken before."""
+        """Return the states in which *row* can come again, each with the shortest word to it that took *row*."""
         if row not in self._again:
             right, starts = self._right, dict[int, Word]()
             for (state, letter), taken in right.rows.items():

@@ -13,7 +13,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
-from ..checking.explore import COLOURS, Letter, copied, positions, size
+from ..checking.alphabet import COLOURS, Letter, positions
+from ..checking.explore import copied, size
 from ..checking.proof_roles import ProofRoles, letters
 from ..declaration.contexts import Output
 from ..declaration.machine import Machine, Row
@@ -45,7 +46,7 @@ QUEUED: Final = 2
 
 @dataclass(frozen=True)
 class Node:
-    """A state with real registers. ``told`` has the letter at each position that a register holds."""
+    """A state with its real registers; ``told`` maps each position that a register holds to its letter."""
 
     state: str
     registers: Mapping[str, Any]
@@ -100,11 +101,11 @@ class FiniteMachine(Steps):
         self._number(stepper.state, copied(stepper.context.registers), {}, 0)
 
     def edited(self, machine: Machine, row: Row) -> "FiniteMachine":
-        """The same with *machine*, which differs in what stands in the place of *row*: all other steps are shared."""
+        """Return the same with *machine*, which differs only at the place of *row*: all other steps are shared."""
         return _Edited(self, machine, row)
 
     def entered(self, state: int) -> int:
-        """The state in which the machine that this one differs from is in *state*: states are numbered together."""
+        """Return the state that *state* of the unedited machine is here: states are numbered together."""
         return state
 
     def step(self, state: int, letter: int, /) -> tuple[int, Reaction]:
@@ -175,13 +176,13 @@ class FiniteMachine(Steps):
 
 
 def _short(letter: Letter) -> str:
-    """The letter's symbol and colour: what its other fields say, the rows have already made something of."""
+    """Return the letter's symbol and colour: rows have already judged its other fields."""
     colours = [value for value in vars(letter.event).values() if value in COLOURS]
     return " ".join([letter.symbol, *colours[-1:]])
 
 
 class _Edited(FiniteMachine):
-    """A machine that differs in one row from one that was looked at: states are numbered together."""
+    """A machine that differs in one row from another one: their states are numbered together."""
 
     def __init__(self, right: FiniteMachine, machine: Machine, row: Row) -> None:
         self.__dict__.update(right.__dict__)
@@ -213,9 +214,9 @@ def _plain(value: _Register) -> Hashable:
 
 
 def _place(value: _Register, told: Mapping[int, str]) -> Hashable:
-    """What came at the positions that a register holds.
+    """Return the letters at the positions that a register holds.
 
-    No term compares positions, so that their order says nothing.
+    No term compares positions, so their order means nothing.
     """
     if isinstance(value, Mapping):
         return frozenset((key, told.get(at, at)) for key, at in value.items())
@@ -223,7 +224,7 @@ def _place(value: _Register, told: Mapping[int, str]) -> Hashable:
 
 
 def views(claims: ProofRoles) -> list[tuple[Mapping[str, Any], Mapping[str, int]]]:
-    """The tables and bounds under which a machine is looked at, each time whole."""
+    """Return each (tables, bounds) pair under which the machine is explored exhaustively."""
     queues = {name: QUEUED for name in claims.messages.queues if claims.machine.registers[name] == "queue"}
     return [(tables, {**queues, **facet}) for tables in claims.tables for facet in claims.suite_bounds]
 
@@ -231,6 +232,6 @@ def views(claims: ProofRoles) -> list[tuple[Mapping[str, Any], Mapping[str, int]
 def bounded(
     claims: ProofRoles, tables: Mapping[str, Any], bounds: Mapping[str, int], *, machine: Machine | None = None
 ) -> FiniteMachine:
-    """The machine of *claims* under *tables* within *bounds*; with *machine*, that one over the same alphabet."""
-    alphabet = letters(claims, tables, coloured=True)
-    return FiniteMachine(machine or claims.machine, tables, alphabet, bounds=bounds, echoed=claims.unbounded_counters)
+    """Return the machine of *claims* under *tables* within *bounds*, or *machine* over the same alphabet."""
+    found = letters(claims, tables, coloured=True)
+    return FiniteMachine(machine or claims.machine, tables, found, bounds=bounds, echoed=claims.unbounded_counters)

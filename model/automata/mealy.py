@@ -82,7 +82,7 @@ class Mealy(Steps):
 
 
 def flattened(machine: Steps) -> Mealy:
-    """The minimal machine of *machine*, all of whose states are visited; states are numbered breadth first."""
+    """Visit all states of *machine*; return its minimal machine, whose states are numbered breadth first."""
     numbers = {state: number for number, (state, _) in enumerate(reached([(0, ())], machine.onward))}
     rows = ([machine.step(state, letter) for letter in range(len(machine.letters))] for state in numbers)
     table = (tuple((numbers[after], output) for after, output in row) for row in rows)
@@ -90,7 +90,7 @@ def flattened(machine: Steps) -> Mealy:
 
 
 def minimal(machine: Mealy) -> Mealy:
-    """The minimal machine with the same outputs; states are numbered breadth first."""
+    """Return the minimal machine with the same outputs; its states are numbered breadth first."""
     blocks = _split(machine)[0]
     rows = {block: machine.table[state] for state, block in enumerate(blocks)}
 
@@ -103,7 +103,7 @@ def minimal(machine: Mealy) -> Mealy:
 
 
 def difference(one: Steps, other: Steps, letters: int) -> Word | None:
-    """The shortest word on which two machines differ, None where they are bisimilar."""
+    """Return the shortest word on which two machines over *letters* letters differ, None if they are bisimilar."""
 
     def onward(pair: tuple[int, int]) -> Iterator[tuple[int, tuple[int, int] | None]]:
         for letter in range(letters):
@@ -163,7 +163,7 @@ def _split(machine: Mealy) -> tuple[list[int], list[set[Word]]]:
 
 
 def without_prefixes(words: set[Word] | Sequence[Word]) -> tuple[Word, ...]:
-    """*words* without those that another one begins with, shortest first."""
+    """Return *words* without those that are a prefix of another one, shortest first."""
     ordered = sorted(set(words))
     kept = [word for word, after in zip(ordered, [*ordered[1:], ()], strict=True) if after[: len(word)] != word]
     return tuple(sorted(kept, key=lambda word: (len(word), word)))

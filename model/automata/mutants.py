@@ -2,7 +2,7 @@
 
 First-order mutants are one edit of one row (wildcards expanded: a row is one event in one state). Hidden-state mutants
 have the same edits, but show them only after a first visit: the row is right when it is taken first, and wrong from
-then on, which is one register more. Which mutants are equivalent is no matter of the edit: ``mealy.difference`` looks.
+then on, which is one register more. An edit does not say whether its mutant is equivalent; ``mealy.difference`` does.
 """
 
 from collections.abc import Iterator, Sequence
@@ -58,7 +58,7 @@ class Mutant:
         return _edited(self.right, self.right.rows, self.place, self.wrong)
 
     def edited_of(self, right: FiniteMachine) -> FiniteMachine:
-        """*right*, which is what the machine does, with the edit."""
+        """Return *right*, the machine's own finite machine, with the edit."""
         return right.edited(self.edited, self.row)
 
     @cached_property
@@ -67,7 +67,7 @@ class Mutant:
         return _hidden(self.right, self.right.rows, self.place, self.wrong) if self.hidden else self.edited
 
     def shows(self, right: FiniteMachine) -> bool:
-        """Whether the edit can show in *right*, all of whose states were visited: what it changes fits somewhere."""
+        """Return whether the edit can show in *right*, all of whose states were visited: its row fits somewhere."""
         if self.hidden or self.operator not in _BEFORE:
             return self.row in right.fitted
         return any((row.event, row.source) == (self.row.event, self.row.source) for row in right.fitted)
@@ -96,7 +96,7 @@ class DelayedMutant(Steps):
         self.steps = LazyTransitions(self._found)
 
     def entered(self, state: int) -> int:
-        """The state in which *right* is in *state*, and the row was not taken yet."""
+        """Return the state in which *right* is in *state* and the row was not taken yet."""
         return 2 * state
 
     def step(self, state: int, letter: int, /) -> tuple[int, Reaction]:
@@ -111,13 +111,13 @@ class DelayedMutant(Steps):
 
 
 def behaviour(mutant: Mutant, right: FiniteMachine) -> FiniteMachine | DelayedMutant:
-    """What *mutant* does where *right* is what its machine does."""
+    """Return the Mealy machine of *mutant*, given *right*, that of the machine without the edit."""
     wrong = mutant.edited_of(right)
     return DelayedMutant(right, wrong, mutant.row) if mutant.hidden else wrong
 
 
 def _edits(machine: Machine, row: Row) -> Iterator[tuple[str, str, list[Row]]]:
-    """Each edit of one row: its operator, what it says, and the rows in the row's place, first ones first."""
+    """Yield each edit of one row: its operator, its description, and the rows in the row's place, in order."""
     effects = row.effects
     for state in machine.states:
         if state != row.dest:
@@ -144,7 +144,7 @@ def _edits(machine: Machine, row: Row) -> Iterator[tuple[str, str, list[Row]]]:
 
 
 def _another(machine: Machine, emits: Sequence[str], name: str) -> str | None:
-    """The next output of the declaration that says something else."""
+    """Return the next declared output that differs from that called *name*."""
     at = emits.index(name)
     others = (*emits[at + 1 :], *emits[:at])
     return next((other for other in others if machine.effects[other] != machine.effects[name]), None)
@@ -159,7 +159,7 @@ def _edited(machine: Machine, rows: Sequence[Row], place: int, wrong: Sequence[R
 
 
 def _hidden(machine: Machine, rows: Sequence[Row], place: int, wrong: Sequence[Row]) -> Machine:
-    """The row is right once, and notes it; *wrong* stands in its place from then on."""
+    """Return the machine in which the row is right once and notes this; *wrong* stands in its place from then on."""
     row = rows[place]
     first = replace(row, unless=(*row.unless, _VISITED), effects=(*row.effects, _VISITED))
     later = [replace(one, conditions=(*one.conditions, _VISITED)) for one in wrong]

@@ -12,7 +12,7 @@ from typing import Any, Final
 from ..declaration.machine import Row
 from ..declaration.operands import identifier
 from ..declaration.vocabulary import Const, Effect, Emit, Increment, Push, Register
-from .explore import Letter, terms
+from .alphabet import Letter, terms
 from .proof_roles import ProofRoles, letters
 
 QUEUE: Final = 3

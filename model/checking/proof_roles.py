@@ -5,7 +5,7 @@ from typing import Any
 
 from ..declaration.proof_roles import ProofRoles
 from ..machines.registry import PROOF_ROLES
-from .explore import Letter, alphabet
+from .alphabet import Letter, alphabet
 
 __all__ = ["PROOF_ROLES", "ProofRoles", "letters"]
 

@@ -16,7 +16,7 @@ from ..declaration.proof_roles import Refine
 from ..declaration.stepping import Stepper
 from ..declaration.vocabulary import ANSWERED, Output
 from ..machines.request_cycle import SPEC, tables
-from .explore import CoreMonitor
+from .explore import Monitor
 
 
 class Core(NamedTuple):
@@ -44,7 +44,7 @@ class Core(NamedTuple):
         return Core(stepper.state, calls, len(held["queue"]))
 
 
-def acceptance(machine: Machine, refine: Refine, policies: Policies = DEFAULT) -> CoreMonitor:
+def acceptance(machine: Machine, refine: Refine, policies: Policies = DEFAULT) -> Monitor:
     """Step the core beside *machine*, for ``explore``; it starts as ``Core()``."""
 
     def step(core: Core, row: Row, outputs: Sequence[Output], told: Mapping[int, Any]) -> Core:

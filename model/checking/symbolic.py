@@ -12,7 +12,7 @@ from ..declaration.machine import Machine, Row
 from ..declaration.operands import values_of
 from ..declaration.proof_roles import ProofRoles
 from ..declaration.vocabulary import ANSWERED, Const, Here, Increment, Lookup, Output, Pop, Push, Register, Set, Slots
-from .explore import terms
+from .alphabet import terms
 
 z3: Any = import_module("z3")  # it has no types
 

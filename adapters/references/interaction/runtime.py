@@ -14,7 +14,7 @@ from typing import Any, Final, Self
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from turncheck.model.checking.explore import positions
+from turncheck.model.checking.alphabet import positions
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,

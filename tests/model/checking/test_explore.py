@@ -5,7 +5,8 @@ from functools import cache
 
 import pytest
 
-from turncheck.model.checking.explore import Exploration, Letter, Violation, alphabet, explore, positions
+from turncheck.model.checking.alphabet import Letter, alphabet, positions
+from turncheck.model.checking.explore import Exploration, Violation, explore
 from turncheck.model.checking.proof_roles import PROOF_ROLES, letters
 from turncheck.model.checking.refinement import Core, acceptance
 from turncheck.model.core.policies import Policies

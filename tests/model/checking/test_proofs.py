@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turncheck.model.checking.explore import COLOURS
+from turncheck.model.checking.alphabet import COLOURS
 from turncheck.model.checking.proof_roles import PROOF_ROLES, ProofRoles, letters
 from turncheck.model.checking.proofs import PROOFS
 from turncheck.model.checking.symbolic import Refutation, Symbols, rows_of, z3

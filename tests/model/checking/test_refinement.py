@@ -12,7 +12,8 @@ from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.observe.projector_trace import ProjectorTrace
 from turncheck.model.checking import oracle as interpreter
-from turncheck.model.checking.explore import Letter, Violation, explore
+from turncheck.model.checking.alphabet import Letter
+from turncheck.model.checking.explore import Violation, explore
 from turncheck.model.checking.proof_roles import PROOF_ROLES, ProofRoles, letters
 from turncheck.model.checking.refinement import Core, acceptance
 from turncheck.model.core.decode import judge

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turncheck.model.checking.explore import alphabet, explore
+from turncheck.model.checking.alphabet import alphabet
+from turncheck.model.checking.explore import explore
 from turncheck.model.checking.refinement import Core, acceptance
 from turncheck.model.core.decode import judge
 from turncheck.model.core.projection import project

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from turncheck.adapters.references.event_flow.backend import Backend
 from turncheck.adapters.references.event_flow.emission import Dialect
-from turncheck.model.checking.explore import alphabet, explore
+from turncheck.model.checking.alphabet import alphabet
+from turncheck.model.checking.explore import explore
 from turncheck.model.checking.refinement import Core, acceptance
 from turncheck.model.core.decode import judge
 from turncheck.model.core.projection import project

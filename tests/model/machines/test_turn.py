@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.observe.projector_trace import ProjectorTrace
-from turncheck.model.checking.explore import alphabet, explore
+from turncheck.model.checking.alphabet import alphabet
+from turncheck.model.checking.explore import explore
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import project

@@ -1,0 +1,131 @@
+"""The abstract alphabet of a declared machine, from the terms of its rows.
+
+A field that is judged takes every value that some term tells apart; all that is only stored or looked up comes in two
+colours (a machine that never compares payloads behaves on all of them as on two: data independence, Wolper 1986; with
+one, last-in-first-out would pass for first-in-first-out).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import product
+from types import SimpleNamespace
+from typing import Any, Final
+
+from ..declaration.machine import Machine
+from ..declaration.operands import values_of
+from ..declaration.vocabulary import Default, Equal, Field, Here, Less, Lookup, Pop, Push, Register, Set, Table
+
+COLOURS: Final = ("red", "blue")
+
+
+@dataclass(frozen=True)
+class Letter:
+    """An event of the abstract alphabet, with the fields that some row consults."""
+
+    symbol: str
+    event: SimpleNamespace
+
+    def now(self, registers: Mapping[str, Any]) -> "Letter":
+        """The letter with the values that the registers have among its fields."""
+        fields = vars(self.event)
+        if not any(isinstance(value, Register) for value in fields.values()):
+            return self
+        read = {name: registers[one.name] if isinstance(one, Register) else one for name, one in fields.items()}
+        return Letter(self.symbol, SimpleNamespace(**read))
+
+    def __hash__(self) -> int:
+        return hash((self.symbol, *vars(self.event).items()))
+
+    def __str__(self) -> str:
+        given = ", ".join(f"{name}={value}" for name, value in vars(self.event).items() if value is not None)
+        return f"{self.symbol}({given})" if given else self.symbol
+
+
+def positions(machine: Machine) -> frozenset[str]:
+    """The registers that hold positions: what ``Here`` flows into."""
+    found: set[str] = set()
+    while new := {target for target, source in _flows(machine) if source is None or source in found} - found:
+        found |= new
+    return frozenset(found)
+
+
+def _flows(machine: Machine) -> Iterator[tuple[str, str | None]]:
+    """Which register takes values from which; None stands for the event's position."""
+    for effect in machine.effects.values():
+        match effect:
+            case Pop(register=Register(name=source), into=Register(name=target)):
+                yield target, source
+            case (
+                Push(register=Register(name=target), value=value)
+                | Set(target=Register(name=target), value=value)
+                | Set(target=Lookup(of=Register(name=target)), value=value)
+            ):
+                if isinstance(value, Here):
+                    yield target, None
+                elif isinstance(value, Register):
+                    yield target, value.name
+            case _:
+                pass
+
+
+def alphabet(
+    machine: Machine,
+    tables: Mapping[str, Any],
+    values: Mapping[str, Sequence[Any]] | None = None,
+    carries: Mapping[str, Sequence[str]] | None = None,
+) -> tuple[Letter, ...]:
+    """Every event with every combination of field values that its rows can tell apart, in two colours.
+
+    *values* gives a field's values by hand, where the terms alone say too little or too much; a register among them
+    stands for its value at the time. *carries* names the fields of an event that no row reads, but a refinement does.
+    """
+    found: list[Letter] = []
+    for symbol in machine.events:
+        judged, carried = _fields(machine, symbol, tables)
+        carried |= {*(carries or {}).get(symbol, ())}
+        judged |= {name: [*given] for name, given in (values or {}).items() if name in judged or name in carried}
+        plain = sorted(carried - judged.keys())
+        for choice in product(*judged.values()):
+            for colour in COLOURS if plain else COLOURS[:1]:
+                event = dict(zip(judged, choice, strict=True)) | dict.fromkeys(plain, colour)
+                found.append(Letter(symbol, SimpleNamespace(**event)))
+    return tuple(found)
+
+
+def _fields(machine: Machine, symbol: str, tables: Mapping[str, Any]) -> tuple[dict[str, list[Any]], set[str]]:
+    """The fields that the rows of an event judge, each with the values told apart; and those that are only carried."""
+    rows = [row for row in machine.rows if row.event == symbol]
+    guards = [machine.guards[name] for name in dict.fromkeys(name for row in rows for name in row.guards)]
+    effects = [machine.effects[name] for name in dict.fromkeys(name for row in rows for name in row.effects)]
+    judged: dict[str, dict[Any, None]] = {}
+    carried: set[str] = set()
+    for term in terms((*guards, *effects)):
+        match term:
+            case Equal(subject=Field(name=name), right=right):
+                others = values_of(term.subject) or ("other",)
+                judged.setdefault(name, {}).update(dict.fromkeys((right.value, *others)))
+            case Equal(subject=Default(field=Field(name=name)), right=right):
+                others = values_of(term.subject) or ("other",)
+                judged.setdefault(name, {}).update(dict.fromkeys((right.value, None, *others)))
+            case Less(subject=Field(name=name), right=Table(name=table)):
+                judged.setdefault(name, {}).update(dict.fromkeys((tables[table] - 1, tables[table])))
+            case Lookup(of=Table(name=table), key=Field(name=name)):
+                judged.setdefault(name, {}).update(dict.fromkeys(tables[table]))
+            case Field(name=name):
+                carried.add(name)
+            case _:
+                pass
+    return {name: list(values) for name, values in judged.items()}, carried - judged.keys()
+
+
+def terms(term: Any) -> Iterator[Any]:
+    """A term and all that it is built of, the term first."""
+    if isinstance(term, tuple):
+        parts: Sequence[Any] = [*term]
+    elif is_dataclass(term):
+        yield term
+        parts = [getattr(term, part.name) for part in fields(term)]
+    else:
+        return
+    for part in parts:
+        yield from terms(part)
