@@ -158,7 +158,7 @@ def _stray(system: Abstracted, machine: Mealy, state: int) -> int | None:
 
 
 def _estimate(player: Player, plan: Plan) -> str:
-    """How long the suite will last, by a few of its words, which count for nothing else."""
+    """Estimate how long the suite will last from a few of its words, which count for nothing else."""
     words = plan.words[:: max(len(plan.words) // SAMPLE, 1)]
     run, subject = player.run, replace(player.subject)
     trial = Run(subject, run.laws, replace(run.options, fail_fast=False), run.progress)
@@ -175,7 +175,7 @@ def _estimate(player: Player, plan: Plan) -> str:
 
 
 def _nothing_promised(run: Run[Any], result: Result, applied: int, words: int) -> str | None:
-    """Why the suite promises nothing; None where it does."""
+    """Return the reason why the suite promises nothing; None where it does."""
     verdicts = {law.law: law.verdict for law in result.laws}
     if verdicts[LAW] == "fail":
         return "the target differs from the model (equals-model)"
@@ -192,7 +192,7 @@ def _nothing_promised(run: Run[Any], result: Result, applied: int, words: int) -
 
 
 def _guarantee(plan: Plan) -> list[str]:
-    """What a suite that was passed promises, under what assumptions, and what it does not cover."""
+    """Return the promise of a suite that was passed, its assumptions, and what it does not cover."""
     model, machine = plan.model, plan.model.machine
     size = len(machine.table)
     most, bounds = size + plan.k, model.bounds

@@ -1,4 +1,4 @@
-"""What a run exercised, against all there is: the states and rows of a machine, clauses, and values of policies."""
+"""Shares of what a run exercised: of a machine's states and rows, of clauses, and of values of policies."""
 
 import functools
 from collections import Counter
@@ -25,7 +25,7 @@ _OF_RUNTIMES: Final = {**RUNTIME_POLICIES, **{name: VALUES[name] for name in VAL
 
 
 class Coverage:
-    """Follows the rows that the core machine takes on each case that a projector is given.
+    """Follows the rows that the core machine takes on each case of a projector.
 
     *own* are the policies of a projector that takes no others: the rows that they rule out are not counted.
     """
@@ -46,7 +46,7 @@ class Coverage:
             self._rows[follower.take(symbol, event, at)] += 1
 
     def figures(self, laws: Iterable[LawResult] = ()) -> Covered:
-        """How much was exercised, and what was not."""
+        """Return the figures, with the names of what was not exercised."""
         values = {
             f"{name}={value}" for policies in self._policies for name, value in msgspec.to_builtins(policies).items()
         }
@@ -84,7 +84,7 @@ class WordCoverage:
         self._policies.update(f"{name}={value}" for name, value in policies.items())
 
     def figures(self, laws: Iterable[LawResult], stimuli: int) -> Covered:
-        """How much was exercised, and what was not."""
+        """Return the figures, with the names of what was not exercised."""
         shares = [
             *_taken("runtime", self._rows, self._taken),
             _clauses("runtime", laws),
@@ -94,7 +94,7 @@ class WordCoverage:
 
 
 def _by_default(profile: Profile) -> set[str]:
-    """What becomes of a queue where the profile does not say: it is judged by the default."""
+    """Return the default fate of a queue where the profile declares none: the queue is judged by it."""
     fates = {name: fate for name, fate in msgspec.to_builtins(DEFAULT).items() if name.startswith("queue")}
     queues = profile.can("follow-up")
     return {f"{name}={fate}" for name, fate in fates.items() if queues and name not in profile.policies}

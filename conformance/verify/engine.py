@@ -1,4 +1,4 @@
-"""The engine: it takes a subject from cases to findings, and shrinks what failed; the same for all subjects."""
+"""The engine, one for all subjects: it takes a subject from cases to findings, and shrinks the cases that failed."""
 
 import contextlib
 import time
@@ -12,14 +12,12 @@ import msgspec
 from turncheck.adapters.protocol.errors import TargetError
 
 from ..laws.law import Finding, Law, Witness, first_finding
+from ..laws.registry import LAWS
 from .failures import Failure, Failures
 from .results import INTERRUPTED
 from .shrink import shrink
 from .subject import HASH_SEED, C, Observation, Subject, judged, missing
 
-SHRINK_WORK: Final = 20_000
-"""Events or stimuli given to the target while one counterexample is shrunk, at most: a bound by work, since a bound by
-time would give other bytes on a slow day."""
 SETTLING: Final = 10
 """Seconds beyond the budget for shrinking what was found."""
 
@@ -48,11 +46,11 @@ class Options:
 
 @dataclass
 class Run(Generic[C]):
-    """Everything that verifying one subject has shown until now.
+    """Everything that the verification of one subject has shown until now.
 
     ``observed`` and ``inferred`` count each law's evidence. ``work`` is the subject's when exploration ended.
-    ``undecided`` says of a law why it can be no pass. ``flaky`` is true where a case gave something else when it was
-    applied again. ``cut`` says why the run ended early.
+    ``undecided`` holds for a law the reason why it cannot pass. ``flaky`` is true where a case gave something else when
+    it was applied again. ``cut`` holds the reason why the run ended early.
     """
 
     subject: Subject[C]
@@ -71,7 +69,7 @@ class Run(Generic[C]):
     def __post_init__(self) -> None:
         self.failures = Failures(self.subject.divergence, self.options.several)
 
-    # ---- what explorers call ----
+    # ---- for those that make cases ----
 
     def due(self) -> None:
         """Raise OverError where no further case is wanted: the budget is used up, or the first failure is enough."""
@@ -86,7 +84,7 @@ class Run(Generic[C]):
         raise OverError
 
     def asking(self, act: Callable[[], _T]) -> _T:
-        """What *act* returns; a target that breaks ends the run."""
+        """Return what *act* does; a target that breaks ends the run. Raises OverError."""
         try:
             return act()
         except TargetError as error:
@@ -104,10 +102,10 @@ class Run(Generic[C]):
             if finding is not None:
                 self.failures.add(self._failure(law.name, observation, finding))
 
-    # ---- what happens afterwards ----
+    # ---- after exploration ----
 
     def settle(self) -> None:
-        """Make sure that what broke breaks again, and shrink it."""
+        """Confirm each failure, and shrink its case."""
         until = max(self.options.deadline, time.monotonic() + SETTLING)
         for law in self.laws:
             for failure in self.failures.of(law.name):
@@ -115,18 +113,19 @@ class Run(Generic[C]):
                     self._shrink(law, failure, until)
 
     def _breaks_again(self, failure: Failure[C]) -> bool:
-        """Whether the case gives the same again; else the implementation is flaky (X-2)."""
-        finding = self.asking(lambda: self.subject.repeated(failure.observation))
-        if finding is None:
-            return True
-        self.flaky = True
-        if self.subject.repeating[0] not in self.failures:
-            self.failures.add(self._failure(self.subject.repeating[0], failure.observation, finding))
-        return False
+        """Observe the case twice more: where it gives something else, the implementation is flaky (X-2)."""
+        for name in self.subject.repeating[:1] * 2:
+            finding = first_finding(self._found(LAWS[name], failure.observation))
+            if finding is not None:
+                self.flaky = True
+                if name not in self.failures:
+                    self.failures.add(self._failure(name, failure.observation, finding))
+                return False
+        return True
 
     def _shrink(self, law: Law, failure: Failure[C], until: float) -> None:
         """Put the smallest case that still shows the failure in its place."""
-        symptom, spent = self.failures.symptom(failure), self.subject.work + SHRINK_WORK
+        symptom, spent = self.failures.symptom(failure), self.subject.work + self.subject.shrink_work
         tried: set[bytes] = set()
 
         def fails(smaller: C) -> C | None:
@@ -152,7 +151,7 @@ class Run(Generic[C]):
                 raise
 
     def _fails(self, law: Law, case: C) -> Failure[C] | None:
-        """How a case breaks *law*; no evidence is counted."""
+        """Return the failure of a case that breaks *law*; no evidence is counted."""
         observation = self.asking(lambda: self.subject.observe(case))
         if observation is None:
             return None
@@ -173,9 +172,9 @@ def run_and_judge(
     options: Options,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Run[C]:
-    """Hold *subject* to the *laws* that apply to it, on the cases that *explore* makes and has judged.
+    """Hold *subject* to the *laws* that apply to it, on the cases that *explore* makes and gives to the run.
 
-    What failed is shrunk, unless the target broke or Ctrl-C ended the run.
+    Cases that failed are shrunk, unless the target broke or Ctrl-C ended the run.
     """
     run = Run(subject, [law for law in laws if not missing(law, subject.target.profile)], options, progress)
     try:
@@ -188,5 +187,5 @@ def run_and_judge(
             with contextlib.suppress(OverError):
                 run.settle()
     except KeyboardInterrupt:
-        run.cut = INTERRUPTED  # what was found until now stands
+        run.cut = INTERRUPTED  # the failures that were found until now stand
     return run

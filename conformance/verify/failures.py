@@ -1,8 +1,8 @@
-"""What broke: for each law its smallest distinct failures, and the causes that they share across laws."""
+"""The failures of a run: per law the smallest distinct ones, and across laws the causes that they share."""
 
 import re
-from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Any, Final, Generic
 
 import msgspec
@@ -43,58 +43,45 @@ class Cause(Generic[C]):
         return tuple(dict.fromkeys(failure.law for failure in self.failures))
 
 
-@dataclass
-class Failures(Generic[C]):
-    """Law → its failures, at most *several* that differ in their symptom: in what was found, or in the divergence.
+class Failures(dict[str, dict[Hashable, Failure[C]]]):
+    """Law → symptom → failure: at most *several* per law that differ in what was found, or in the divergence.
 
     *divergence* describes an observation's first difference from the model. With one failure per law, symptoms are not
     compared: the smallest case that breaks the law is kept, whatever it shows.
     """
 
-    divergence: Callable[[Observation[C]], Hashable]
-    several: int = 1
-    _kept: dict[str, dict[Hashable, Failure[C]]] = field(default_factory=dict[str, dict[Hashable, Failure[C]]])
-
-    def __contains__(self, law: str) -> bool:
-        return law in self._kept
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._kept)
-
-    def __len__(self) -> int:
-        return len(self._kept)
+    def __init__(self, divergence: Callable[[Observation[C]], Hashable], several: int = 1) -> None:
+        super().__init__()
+        self._divergence, self._several = divergence, several
 
     def of(self, law: str) -> list[Failure[C]]:
         """The failures of a law whose cases differ, the smallest first."""
-        distinct = {failure.case: failure for failure in self._kept.get(law, {}).values()}
+        distinct = {failure.case: failure for failure in self.get(law, {}).values()}
         return sorted(distinct.values(), key=lambda failure: failure.size)
 
     def add(self, failure: Failure[C]) -> None:
         """Keep a failure that is smaller than the one with the same symptom, or whose symptom is new."""
-        kept, symptom = self._kept.setdefault(failure.law, {}), self.symptom(failure)
-        if symptom in kept:
-            if failure.size < kept[symptom].size:
-                kept[symptom] = failure
-        elif len(kept) < self.several:
+        kept, symptom = self.setdefault(failure.law, {}), self.symptom(failure)
+        if failure.size < kept[symptom].size if symptom in kept else len(kept) < self._several:
             kept[symptom] = failure
 
     def replace(self, old: Failure[C], new: Failure[C]) -> None:
         """Put what *old* was shrunk to in its place."""
-        kept = self._kept[old.law]
+        kept = self[old.law]
         kept[next(symptom for symptom, failure in kept.items() if failure is old)] = new
 
     def symptom(self, failure: Failure[C]) -> Hashable:
-        """What shrinking has to preserve besides the law, so that another fault of the same law does not hide it."""
-        if self.several == 1:
+        """Return the part of a failure that shrinking preserves, so that another fault of its law does not hide it."""
+        if self._several == 1:
             return None
-        return _NAMES.sub("#", failure.finding.message), self.divergence(failure.observation)
+        return _NAMES.sub("#", failure.finding.message), self._divergence(failure.observation)
 
     def causes(self) -> tuple[Cause[C], ...]:
         """Group all failures by cause; causes and their failures are in the order of their size."""
         groups: list[tuple[set[Hashable], list[Failure[C]]]] = []
         every = [failure for law in self for failure in self.of(law)]
         for failure in sorted(every, key=lambda failure: failure.size):
-            signs: set[Hashable] = {failure.case, self.divergence(failure.observation)} - {None}
+            signs: set[Hashable] = {failure.case, self._divergence(failure.observation)} - {None}
             members = [failure]
             for group in [group for group in groups if group[0] & signs]:
                 groups.remove(group)

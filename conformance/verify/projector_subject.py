@@ -33,6 +33,11 @@ EXAMPLES: Final = 300
 """Generated logs by default: the late doubles of the tests are caught by it at every seed that was tried."""
 
 
+SHRINK_EVENTS: Final = 20_000
+"""Events given to a projector while one counterexample is shrunk, at most: a bound by work, since a bound by time would
+give other bytes on a slow day."""
+
+
 @dataclass
 class ProjectorSubject:
     """A projector, and its *twin* in a process with another hash seed."""
@@ -40,7 +45,7 @@ class ProjectorSubject:
     target: ProjectorTarget
     twin: ProjectorTarget
     work: int = 0
-    repeating: tuple[str, ...] = ("deterministic", "hash-seed")
+    repeating: tuple[str, ...] = ()
     coverage: Coverage = field(init=False)
     _changed: bool | None = None
 
@@ -51,6 +56,11 @@ class ProjectorSubject:
     def own(self) -> Policies | None:
         """The target's own policies, where it takes no others."""
         return None if self.target.profile.can("policies") else self.target.profile.projection_policies()
+
+    @property
+    def shrink_work(self) -> int:
+        """Events, also those of relation laws."""
+        return SHRINK_EVENTS
 
     def observe(self, case: Input) -> Observation[Input]:
         """Project the log, and prepare the means to project others."""
@@ -63,13 +73,8 @@ class ProjectorSubject:
         return Observation(case, traced(case, self.target.profile, first), self._experiment(case, first))
 
     @staticmethod
-    def repeated(_: Observation[Input]) -> Finding | None:
-        """Nothing: the law ``deterministic`` observes each log a second time by itself."""
-        return None
-
-    @staticmethod
     def divergence(observation: Observation[Input]) -> Hashable:
-        """The first place where the projection is not the model's, with the two values there."""
+        """Return the first place where the projection is not the model's, with the two values there."""
         if observation.failed is not None:
             return observation.failed.message
         trace: ProjectorTrace = observation.trace
@@ -82,12 +87,12 @@ class ProjectorSubject:
 
     @staticmethod
     def without(case: Input, places: Collection[int]) -> Input:
-        """The log without some events; it is cut where it was."""
+        """Leave out the events at *places*; the log is cut between the same events as before."""
         cuts = sorted({cut - sum(place < cut for place in places) for cut in case.cuts})
         return Input([event for place, event in enumerate(case.events) if place not in places], case.policies, cuts)
 
     def simpler(self, case: Input) -> Iterator[Input]:
-        """The log with a cut less, under a default policy more, or with a field less in an event of the same letter."""
+        """Yield the log with a cut less, a policy at its default, or a field less in an event that keeps its letter."""
         for cut in case.cuts:
             yield replace(case, cuts=[other for other in case.cuts if other != cut])
         for name in case.policies.__struct_fields__ if self.own is None else ():
@@ -106,14 +111,14 @@ class ProjectorSubject:
         return (case,)
 
     def figures(self, laws: Iterable[LawResult], work: int) -> Covered:
-        """What the logs exercised."""
+        """Return what the logs exercised."""
         figures = self.coverage.figures(laws)
         figures["logs"], figures["events"] = self.coverage.logs, work
         return figures
 
     @staticmethod
     def counterexample(observation: Observation[Input], **common: Any) -> Counterexample:
-        """The file for a failing log."""
+        """Make the file of a failing log."""
         projection = None if observation.trace is None else observation.trace.observed
         return Counterexample(input=observation.case, projection=projection, **common)
 
@@ -211,7 +216,7 @@ def _generate(run: Run[Input], subject: ProjectorSubject, examples: int) -> None
 
 
 def _difference(expected: Any, observed: Any, trace: ProjectorTrace) -> tuple[Hashable, ...] | None:
-    """The way to the first difference of two projections, and what stands there; a position is its event's letter."""
+    """Return the path to the first difference and the two values there; a position is named by its event's letter."""
     match expected, observed:
         case _ if expected == observed:
             return None
@@ -229,7 +234,7 @@ def _difference(expected: Any, observed: Any, trace: ProjectorTrace) -> tuple[Ha
 
 
 def traced(case: Input, profile: Profile, observed: Projection) -> ProjectorTrace:
-    """What the log laws look at: the projection observed of *case*, beside the declared views of the model's."""
+    """Set the projection observed of *case* beside the declared views of the model's, for log laws to compare."""
     events = tuple(map(judge, case.events))
     views = frozenset(("steps", "rounds")) & frozenset(profile.capabilities)
     return ProjectorTrace(events, case.policies, observed, without(project(events, case.policies), views), views)

@@ -23,7 +23,7 @@ from .subject import HASH_SEED, C, Observation, Subject, judged, missing
 T = TypeVar("T", ProjectorTarget, RuntimeTarget)
 Outcome: TypeAlias = Literal["FIXED", "STILL FAILS", "CANNOT RUN"]
 EXIT: Final[dict[Outcome, int]] = {"FIXED": 0, "STILL FAILS": 1, "CANNOT RUN": 2}
-"""What a replay says → exit code."""
+"""Outcome of a replay → exit code."""
 
 
 class Replay(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -43,7 +43,10 @@ class Replay(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def stored(found: AnyCounterexample) -> Finding | None:
-    """How what is stored breaks the law, None where it doesn't. Raises TargetError where that cannot be told."""
+    """Return how the stored observation breaks the law, None where it keeps it.
+
+    Raises TargetError where one observation cannot tell.
+    """
     law = LAWS[found.law]
     trace = _play(found) if isinstance(found, WordCounterexample) else _trace(found)
     if law.kind == "relation" or trace is None:
@@ -52,7 +55,7 @@ def stored(found: AnyCounterexample) -> Finding | None:
 
 
 def asked_projector(found: Counterexample, projector: ProjectorTarget) -> Finding | None:
-    """How *projector* breaks the law on the file's input, None where it doesn't.
+    """Return how *projector* breaks the law on the file's input, None where it keeps it.
 
     Raises TargetError where that cannot be told.
     """
@@ -63,7 +66,7 @@ def asked_projector(found: Counterexample, projector: ProjectorTarget) -> Findin
 
 
 def asked_runtime(found: WordCounterexample, runtime: RuntimeTarget, model: Modelled | None = None) -> Finding | None:
-    """How *runtime* breaks the law on the file's word, None where it doesn't; *model* is for a law on suites.
+    """Return how *runtime* breaks the law on the file's word, None where it keeps it; a law on suites needs *model*.
 
     Raises TargetError where that cannot be told.
     """
@@ -72,7 +75,7 @@ def asked_runtime(found: WordCounterexample, runtime: RuntimeTarget, model: Mode
 
 
 def _twin(law: str, target: T) -> AbstractContextManager[T]:
-    """A relation law wants another process with another hash seed; any other law does not look at it."""
+    """Start another process with another hash seed for a relation law; any other law does not look at it."""
     again: AbstractContextManager[T] = target.again(HASH_SEED) if LAWS[law].kind == "relation" else nullcontext(target)
     return again
 

@@ -21,8 +21,7 @@ from ..generation.classic_words import DEEP, classic_words, starts
 from ..generation.situations import Situation, access_words, directed, revisit_words, rows_for
 from ..generation.words import explore as generate
 from ..generation.words import follow
-from ..laws.law import Finding, first_finding
-from ..laws.run_relations import Again, Modelled, Rerun, run_deterministic
+from ..laws.run_relations import Again, Modelled, Rerun
 from ..laws.runtime_trace import ObservedStep, RuntimeTrace, flat
 from .coverage import WordCoverage
 from .driving import Driver, UnsettledError, observing, perform
@@ -31,11 +30,13 @@ from .results import Covered, LawResult, WordCounterexample
 from .subject import Observation
 
 PLAIN: Final = 3
-"""Generated words start plainly so many times as often as with any one special option."""
+"""Weight of the plain start of generated words, where each special option has the weight 1."""
 RELATION_EVERY: Final = 10
 """Every so many generated words, the relation laws observe again: each costs as much as all the rest of a word."""
 EACH_WORD: Final = {"equals-machine", "equals-model"}
 """Relation laws that look at every word: a reference in this process costs less than what it is compared with."""
+SHRINK_STIMULI: Final = 8_000
+"""Stimuli given to a runtime while one counterexample is shrunk, at most: a bound by work, as for projectors."""
 UNSETTLED: Final = 3
 """Unsettled words after which a run ends: each has cost the adapter's whole patience."""
 
@@ -58,6 +59,11 @@ class RuntimeSubject:
         self.reference = reference_of(self.target.profile)
         self.coverage = WordCoverage(self.target.profile)
 
+    @property
+    def shrink_work(self) -> int:
+        """Stimuli, also those of relation laws."""
+        return SHRINK_STIMULI
+
     def observe(self, case: Word) -> Observation[Word] | None:
         """Apply the word, and close it; None where nothing took place, or it came to no quiet."""
         driver = perform(self.target, case.stimuli, case.options)
@@ -65,20 +71,14 @@ class RuntimeSubject:
         return None if driver.unsettled or not driver.moves else self.observation(driver.play())
 
     def observation(self, trace: RuntimeTrace) -> Observation[Word]:
-        """What was seen, with the means to observe the same word again."""
+        """Join a trace with the means to observe its word again."""
         word = tuple(move.stimulus for move in trace.moves if not move.closing)
         reference = None if self.reference is None else observing(self.reference)
         means = Rerun(trace, self._again(self.target), self._again(self.twin), reference, self.model)
         return Observation(Word(word, trace.options), trace, means)
 
-    @staticmethod
-    def repeated(observation: Observation[Word]) -> Finding | None:
-        """How the same word gives something else, when it is applied twice more."""
-        found = (first_finding(run_deterministic(observation.means)) for _ in range(2))
-        return next((one for one in found if one is not None), None)
-
     def divergence(self, observation: Observation[Word]) -> Hashable:
-        """The first stimulus after which a reference, under the same policies, says or awaits something else."""
+        """Return the first stimulus after which a reference, under the same policies, says or awaits something else."""
         trace: RuntimeTrace = observation.trace
         reference = self.reference or interaction_of(self.target)
         expected = observing(reference)(tuple(map(unnamed, observation.case.stimuli)), trace.options)
@@ -94,13 +94,13 @@ class RuntimeSubject:
 
     @staticmethod
     def without(case: Word, places: Collection[int]) -> Word:
-        """The word without some stimuli."""
+        """Leave out the stimuli at *places*."""
         stimuli = (stimulus for place, stimulus in enumerate(case.stimuli) if place not in places)
         return Word(tuple(stimuli), case.options)
 
     @staticmethod
     def simpler(case: Word) -> Iterator[Word]:
-        """The word with one option less, or with stimuli that come one by one, or alone, instead of together."""
+        """Yield the word with one option less, or with stimuli one by one, or alone, instead of together."""
         for options in _plainer(case):
             yield Word(case.stimuli, options)
         for place, stimulus in enumerate(case.stimuli):
@@ -111,20 +111,20 @@ class RuntimeSubject:
 
     @staticmethod
     def spellings(case: Word) -> Iterator[Word]:
-        """The word as it is, and without the names of what it answers: the oldest that is awaited is meant then.
+        """Yield the word as it is, and then without the names of what it answers.
 
-        A runtime gives other names where earlier runs are left out.
+        Each answer then goes to the oldest that is awaited, since names change where earlier runs are left out.
         """
         yield case
         yield Word(tuple(map(unnamed, case.stimuli)), case.options)
 
     def figures(self, laws: Iterable[LawResult], work: int) -> Covered:
-        """What the words exercised."""
+        """Return what the words exercised."""
         return self.coverage.figures(laws, work)
 
     @staticmethod
     def counterexample(observation: Observation[Word], **common: Any) -> WordCounterexample:
-        """The file for a failing word."""
+        """Make the file of a failing word."""
         moves: tuple[ObservedStep, ...] = observation.trace.moves
         return WordCounterexample(
             word=observation.case,
@@ -143,12 +143,12 @@ class RuntimeSubject:
 
 
 def interaction_of(runtime: RuntimeTarget) -> RuntimeTarget:
-    """The interaction machine under the policies of a runtime that claims no machine."""
+    """Return the interaction machine under the policies of a runtime that claims no machine."""
     return reference_of(replace(runtime.profile, machine="interaction")) or reference_runtime("interaction")
 
 
 def _plainer(case: Word) -> Iterator[ResetOptions]:
-    """The options of a word with one option less; a tool that the word calls stays."""
+    """Yield the options of a word with one less, each in turn; a tool that the word calls stays."""
     options, called = case.options, {_tool(one) for stimulus in case.stimuli for one in flat(stimulus)}
     for tool in options.tools:
         if tool.get("name") not in called:
@@ -168,7 +168,7 @@ def _tool(stimulus: Any) -> str | None:
 
 
 def _shown(move: ObservedStep) -> tuple[Hashable, ...]:
-    """What a step shows without names: its refusal, the letters of its events, and the kinds of what is awaited."""
+    """Describe a step without names: its refusal, the letters of its events, and the kinds of what it awaits."""
     step = move.step
     events = [judge(event) for event in step.events]
     letters = tuple((symbol_of(event), getattr(event, "reason", None)) for event in events)
@@ -189,7 +189,7 @@ class Player:
         return self.asking(lambda: Driver(self.subject.target, options))
 
     def asking(self, act: Callable[[], _T]) -> _T:
-        """What *act* returns; a target that breaks ends the run."""
+        """Return what *act* does; a target that breaks ends the run. Raises OverError."""
         return self.run.asking(act)
 
     def finish(self, driver: Driver, taken: Sequence[Row]) -> None:
@@ -210,7 +210,7 @@ class Player:
             self.run.judge(self.subject.observation(driver.play()), laws)
 
     def _unsettled(self, driver: Driver) -> None:
-        """Count a word that came to no quiet; the first is told, to be played in `turncheck drive`."""
+        """Count a word that came to no quiet; the first is reported so that it can be played in `turncheck drive`."""
         kinds = ", ".join(str(to_builtins(move.stimulus)["kind"]) for move in driver.moves)
         told = "\n    ".join([f"first after {kinds}", *self.subject.target.last_words])
         self._first_unsettled = self._first_unsettled or told

@@ -11,7 +11,10 @@ from .subject import C, Subject
 
 
 def shrink(case: C, subject: Subject[C], fails: Callable[[C], C | None]) -> C:
-    """Leave out of *case* what can be left out; *fails* applies a case, and returns what of it still fails."""
+    """Return the smallest case to which *case* can be reduced.
+
+    *fails* applies a case and returns it as it was applied, or None where it does not fail.
+    """
     before = None
     while case != before:
         before = case
@@ -21,7 +24,7 @@ def shrink(case: C, subject: Subject[C], fails: Callable[[C], C | None]) -> C:
 
 
 def _windows(case: C, subject: Subject[C], fails: Callable[[C], C | None]) -> C:
-    """Without stretches: of half the case, and then of ever fewer pieces."""
+    """Leave out stretches: first the whole, then ever shorter ones."""
     width = size = subject.size(case)[0]
     while width:
         start = 0
@@ -34,7 +37,7 @@ def _windows(case: C, subject: Subject[C], fails: Callable[[C], C | None]) -> C:
 
 
 def _pairs(case: C, subject: Subject[C], fails: Callable[[C], C | None]) -> C:
-    """Without two pieces that need each other."""
+    """Leave out two pieces that need each other."""
     for pair in combinations(range(subject.size(case)[0]), 2):
         found = fails(subject.without(case, pair))
         if found is not None:
@@ -43,7 +46,7 @@ def _pairs(case: C, subject: Subject[C], fails: Callable[[C], C | None]) -> C:
 
 
 def _options(case: C, subject: Subject[C], fails: Callable[[C], C | None]) -> C:
-    """With one option or detail less, as often as there is one."""
+    """Leave out options and details one by one."""
     found: C | None = case
     while found is not None:
         case = found

@@ -1,19 +1,18 @@
-"""What the engine verifies: an implementation in one role, what is seen of it on a case, and how a law judges that."""
+"""A subject of the engine: an implementation in one role, the observation of one case, and its judgement by a law."""
 
 from collections import ChainMap
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from turncheck.adapters.protocol.errors import ImplementationError, UnsupportedError
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.adapters.targets.projector import ProjectorTarget
 from turncheck.adapters.targets.runtime import RuntimeTarget
-from turncheck.model.core.stimuli import Word
 
 from ..laws.law import Finding, Judgement, Law, Witness
 from ..laws.registry import EXPERIMENT_LAWS, PLAY_LAWS, RERUN_LAWS, TRACE_LAWS
-from .results import AnyCounterexample, Covered, Input, LawResult
+from .results import AnyCounterexample, Covered, LawResult
 
 C = TypeVar("C")
 """A case: the log that a projector is given, or the word that a runtime is given."""
@@ -28,10 +27,10 @@ _JUDGING: Final[ChainMap[str, Callable[[Any], Judgement]]] = ChainMap(
 
 @dataclass(frozen=True)
 class Observation(Generic[C]):
-    """What was seen of a subject on one case.
+    """The observation of a subject on one case.
 
-    ``trace`` is what a law on one observation looks at; ``means`` is what a relation law observes again with.
-    ``failed`` is there instead of both where the implementation failed on the case: it breaks the law ``total``.
+    A law on one observation looks at ``trace``; a relation law observes again with ``means``. ``failed`` stands instead
+    of both where the implementation failed on the case, which breaks the law ``total``.
     """
 
     case: C
@@ -41,10 +40,10 @@ class Observation(Generic[C]):
 
 
 class Subject(Protocol[C]):
-    """An implementation in one role. Each call that observes raises TargetError where the target breaks.
+    """An implementation in one role: how it is observed, and how a case of it becomes smaller.
 
     ``work`` counts the events or stimuli that the target was given. ``repeating`` are the laws that a flaky
-    implementation breaks: the first is the one that is broken when a case is applied again and gives something else.
+    implementation breaks, and of these the first confirms what other laws find; it is empty where nothing is confirmed.
     """
 
     work: int
@@ -53,50 +52,38 @@ class Subject(Protocol[C]):
     @property
     def target(self) -> ProjectorTarget | RuntimeTarget:
         """The implementation itself."""
-        ...
+
+    @property
+    def shrink_work(self) -> int:
+        """The work that shrinking one counterexample may take."""
 
     def observe(self, case: C) -> Observation[C] | None:
-        """Give the target the whole case; None where nothing can be judged of it."""
-        ...
-
-    def repeated(self, observation: Observation[C]) -> Finding | None:
-        """Observe the case again, and tell how it gives something else; None where it gives the same."""
-        ...
+        """Give the target the whole case; None where nothing can be judged. Raises TargetError where it breaks."""
 
     def divergence(self, observation: Observation[C]) -> Hashable:
         """Describe the first difference from the model without names and positions; None where there is none."""
-        ...
 
     def size(self, case: C) -> tuple[int, ...]:
-        """By how much cases are compared: the number of events or stimuli, and what decides where it is the same."""
-        ...
+        """Measure a case: its number of events or stimuli, and then what decides between equal numbers."""
 
     def without(self, case: C, places: Collection[int]) -> C:
-        """The case without the events or stimuli at *places*."""
-        ...
+        """Leave out the events or stimuli at *places*."""
 
     def simpler(self, case: C) -> Iterable[C]:
-        """The cases with one option or one detail less."""
-        ...
+        """Yield the case with one option or one detail less, each in turn."""
 
     def spellings(self, case: C) -> Iterable[C]:
-        """The ways to write the case, of which the first that still breaks a law is kept."""
-        ...
+        """Yield the ways to write the case; the first that still breaks a law is kept."""
 
     def figures(self, laws: Iterable[LawResult], work: int) -> Covered:
-        """What was exercised before anything was shrunk; *work* is the work until then."""
-        ...
+        """Tell what was exercised before anything was shrunk; *work* is the work until then."""
 
     def counterexample(self, observation: Observation[C], **common: Any) -> AnyCounterexample:
-        """The file for a failing observation; *common* are the fields that all files have."""
-        ...
-
-
-AnySubject: TypeAlias = Subject[Input] | Subject[Word]
+        """Make the file of a failing observation; *common* are the fields that all files have."""
 
 
 def judging(law: Law) -> Callable[[Any], Judgement]:
-    """The function by which *law* judges a trace, or with kind ``relation`` the means to observe again."""
+    """Return the function by which *law* judges a trace, or with kind ``relation`` the means to observe again."""
     return _JUDGING[law.name]
 
 
@@ -122,7 +109,7 @@ def failing(error: ImplementationError | UnsupportedError, failed: str) -> str:
 
 
 def missing(law: Law, profile: Profile) -> list[str]:
-    """What *law* needs and the profile does not declare; of ``steps or rounds`` one is enough."""
+    """Return the needs of *law* that the profile does not declare; of ``steps or rounds`` one is enough."""
     return [need for need in law.needs if not any(_has(one, profile) for one in need.split(" or "))]
 
 

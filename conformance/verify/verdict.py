@@ -1,4 +1,4 @@
-"""From what a run has learned to what it says: one verdict for each law, and a counterexample for each that failed."""
+"""Make the result of a run: one verdict per law, and a counterexample for each law that failed."""
 
 from collections.abc import Sequence
 from importlib.metadata import version

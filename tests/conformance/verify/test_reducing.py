@@ -148,7 +148,7 @@ def test_messages_that_must_come_at_once_do():
 # ---- several counterexamples of a law ----
 
 
-class LosesCallsInTwoWays(LeavesTheSecondCallUnanswered, LosesTheSecondResult):
+class LosesCallsInTwoWays(LeavesTheSecondCallUnanswered, LosesTheSecondResult):  # type: ignore[misc] # pythonpath
     """A call has no result after an abort, and in a batch."""
 
 
