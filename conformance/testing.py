@@ -192,7 +192,7 @@ def _examples(config: pytest.Config, suite: Suite) -> int:
     """By the command line, the test module, the Hypothesis profile that the user loaded, or `verify`'s default."""
     from hypothesis import settings  # noqa: PLC0415 - as above
 
-    from .verify.verifying import EXAMPLES  # noqa: PLC0415 - as above
+    from .verify.projector_subject import EXAMPLES  # noqa: PLC0415 - as above
 
     for given in (config.getoption("turncheck_examples"), suite.examples):
         if given is not None:

@@ -87,8 +87,8 @@ def run_suite(
     from ..learn.learning import NondeterministicError, NoQuietError  # noqa: PLC0415
     from ..n_complete.reference import InexactModelError, common_letters, model_of, reference_for  # noqa: PLC0415
     from ..n_complete.run import Plan, verify_suite  # noqa: PLC0415
-    from ..verify.judging import HASH_SEED  # noqa: PLC0415
-    from ..verify.verifying_runs import Options  # noqa: PLC0415
+    from ..verify.engine import Options  # noqa: PLC0415
+    from ..verify.subject import HASH_SEED  # noqa: PLC0415
 
     runtime = target.runtime
     if runtime is None:

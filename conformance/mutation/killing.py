@@ -16,7 +16,7 @@ from turncheck.model.automata.mutants import DelayedMutant, Mutant, behaviour, m
 from turncheck.model.automata.suites import hsi, tour
 from turncheck.model.checking.proof_roles import PROOF_ROLES
 
-from ..verify.verifying import EXAMPLES
+from ..verify.projector_subject import EXAMPLES
 from .applied import Around, Probed, Words
 from .view import View, views_of
 from .words import generated

@@ -25,10 +25,9 @@ from turncheck.model.machines.interaction import POLICIES
 from turncheck.model.machines.request_cycle import tables as tables_of
 
 from ..laws.registry import selected
-from ..verify.judging import HASH_SEED
+from ..verify.projector_subject import EXAMPLES
 from ..verify.results import Result
-from ..verify.verifying import EXAMPLES, verify
-from ..verify.verifying_runs import verify_runtime
+from ..verify.verification import verify_projector, verify_runtime
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,9 @@ class MachineProjector(ReferenceTarget):
 
 def _projector(mutant: Mutant, _: Mapping[str, Any], examples: int, seed: int, *, first: bool) -> Result:
     target = MachineProjector(mutant.machine)
-    return verify(target, selected(["projector"]), examples=examples, seed=seed, fail_fast=first, shrink=False)[0]
+    return verify_projector(
+        target, selected(["projector"]), examples=examples, seed=seed, fail_fast=first, shrink=False
+    )[0]
 
 
 def _runtime(mutant: Mutant, chosen: Mapping[str, Any], examples: int, seed: int, *, first: bool) -> Result:
@@ -103,7 +104,6 @@ def _runtime(mutant: Mutant, chosen: Mapping[str, Any], examples: int, seed: int
         selected(["runtime"]),
         words=examples,
         seed=seed,
-        hash_seed=HASH_SEED,
         fail_fast=first,
         shrink=False,
     )[0]

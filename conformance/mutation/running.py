@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import chain
 
-from ..verify.verifying import EXAMPLES
+from ..verify.projector_subject import EXAMPLES
 from .killing import Kills, kills
 from .mutants_as_targets import Judged, judged, reached
 from .report import Report, reported

@@ -8,9 +8,9 @@ such letters stands for all words with them, and the suite's promise is kept (``
 import contextlib
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -23,9 +23,10 @@ from ..laws.law import Law
 from ..learn.abstraction import LOCAL, Abstracted
 from ..observe.driver import UnsettledError
 from ..verify.coverage import suite_figures
-from ..verify.judging_runs import OverError, RuntimeVerification
-from ..verify.results import INTERRUPTED, Result, SuiteRun, WordCounterexample
-from ..verify.verifying_runs import Options, hold
+from ..verify.engine import Options, OverError, Run, run_and_judge
+from ..verify.results import INTERRUPTED, AnyCounterexample, Result, SuiteRun
+from ..verify.runtime_subject import Player, RuntimeSubject
+from ..verify.verdict import result_of
 from .reference import LEARNED_FOR, Model
 
 LAW: Final = "equals-model"
@@ -84,23 +85,27 @@ def verify_suite(
     *,
     progress: Callable[[str], None] = lambda _: None,
     foretell: Callable[[str], None] = lambda _: None,
-) -> tuple[Result, dict[str, WordCounterexample]]:
+) -> tuple[Result, dict[str, AnyCounterexample]]:
     """Apply the suite of *plan* to *runtime*, each word judged by all *laws*, among which ``equals-model`` has to be.
 
     *foretell* hears how large it is, and how long it will last. Raises as ``verify_runtime``, TargetError where the
     suite is too large, and InexactModelError.
     """
     words, applied = plan.words, 0
+    with runtime.again(options.hash_seed) as twin:
+        subject = RuntimeSubject(runtime, twin, plan.model.compared)
 
-    def apply(run: RuntimeVerification) -> None:
-        nonlocal applied
-        foretell(f"suite {plan.method}, k={plan.k}: {len(words):,} words, {plan.stimuli:,} stimuli")
-        foretell(_estimate(run, plan))
-        for word in words:
-            _play(run, plan.model, word)
-            applied += 1
+        def apply(run: Run[Any]) -> None:
+            nonlocal applied
+            foretell(f"suite {plan.method}, k={plan.k}: {len(words):,} words, {plan.stimuli:,} stimuli")
+            player = Player(run, subject)
+            foretell(_estimate(player, plan))
+            for word in words:
+                _play(player, plan.model, word)
+                applied += 1
 
-    run, result, found = hold(runtime, laws, apply, options, model=plan.model.compared, progress=progress)
+        run = run_and_judge(subject, laws, apply, options, progress)
+    result, found = result_of(run, laws)
     why = _nothing_promised(run, result, applied, len(words))
     machine = plan.model.machine
     suite = SuiteRun(
@@ -116,32 +121,32 @@ def verify_suite(
         guarantee=() if why else tuple(_guarantee(plan)),
         why=why,
     )
-    return msgspec.structs.replace(result, coverage=suite_figures(run, suite, result.laws)), found
+    return msgspec.structs.replace(result, coverage=suite_figures(result.coverage, suite)), found
 
 
-def _play(run: RuntimeVerification, model: Model, word: Word) -> None:
+def _play(player: Player, model: Model, word: Word) -> None:
     """Apply one word, and judge it.
 
     As long as all outputs are the model's, the target has to wait for the letters for which the model waits: the first
     of which that does not hold is applied, so that the law sees it, and ends the word.
     """
-    machine, runtime = model.machine, run.runtime
-    system = Abstracted(runtime, model.bounds)
-    driver = run.begin(system.options)
+    machine = model.machine
+    system = Abstracted(player.subject.target, model.bounds)
+    driver = player.begin(system.options)
     system.begin(driver)
     state, alike = 0, True
     with contextlib.suppress(UnsettledError):
         for letter in word:
             stray = _stray(system, machine, state) if alike else None
-            output = run.asking(partial(system.send if alike else system.step, machine.letters[stray or letter]))
+            output = player.asking(partial(system.send if alike else system.step, machine.letters[stray or letter]))
             if stray is not None:
                 break
             state, said = machine.step(state, letter)
             alike = alike and output == said
         else:
             if alike and (stray := _stray(system, machine, state)) is not None:
-                run.asking(partial(system.send, machine.letters[stray]))
-    run.finish(driver, ())
+                player.asking(partial(system.send, machine.letters[stray]))
+    player.finish(driver, ())
 
 
 def _stray(system: Abstracted, machine: Mealy, state: int) -> int | None:
@@ -152,15 +157,15 @@ def _stray(system: Abstracted, machine: Mealy, state: int) -> int | None:
     return next(found, None)
 
 
-def _estimate(run: RuntimeVerification, plan: Plan) -> str:
-    """How long the suite will last, by a few of its words, which count for nothing else."""
+def _estimate(player: Player, plan: Plan) -> str:
+    """Estimate how long the suite will last from a few of its words, which count for nothing else."""
     words = plan.words[:: max(len(plan.words) // SAMPLE, 1)]
-    trial = RuntimeVerification(run.runtime, run.twin, run.laws, run.deadline, fail_fast=False, progress=run.progress)
-    trial.reference, trial.model = run.reference, run.model
+    run, subject = player.run, replace(player.subject)
+    trial = Run(subject, run.laws, replace(run.options, fail_fast=False), run.progress)
     started = time.monotonic()
     try:
         for word in words:
-            _play(trial, plan.model, word)
+            _play(Player(trial, subject), plan.model, word)
     except OverError:
         run.broken, run.cut = trial.broken, trial.cut
         raise
@@ -169,25 +174,25 @@ def _estimate(run: RuntimeVerification, plan: Plan) -> str:
     return f"about {max(seconds, 1):,.0f} s, as {len(words)} of its words took {took:.2g} s on the target"
 
 
-def _nothing_promised(run: RuntimeVerification, result: Result, applied: int, words: int) -> str | None:
-    """Why the suite promises nothing; None where it does."""
+def _nothing_promised(run: Run[Any], result: Result, applied: int, words: int) -> str | None:
+    """Return the reason why the suite promises nothing; None where it does."""
     verdicts = {law.law: law.verdict for law in result.laws}
     if verdicts[LAW] == "fail":
         return "the target differs from the model (equals-model)"
-    if run.flaky is not None or verdicts.get("run-deterministic") == "fail":
+    if run.flaky or verdicts.get("run-deterministic") == "fail":
         return "the target is not deterministic"
     if result.cut is not None and applied < words:
         why = "it was interrupted" if result.cut == INTERRUPTED else result.cut.splitlines()[0]
         return f"{applied:,} of {words:,} words were applied: {why}"
     if applied < words:
         return f"{applied:,} of {words:,} words were applied: it ended at the first failure"
-    if run.unsettled:
-        return f"{run.unsettled} words came to no quiet"
+    if unsettled := result.coverage["unsettled"]:
+        return f"{unsettled} words came to no quiet"
     return None if verdicts[LAW] == "pass" else f"equals-model is {verdicts[LAW]}"
 
 
 def _guarantee(plan: Plan) -> list[str]:
-    """What a suite that was passed promises, under what assumptions, and what it does not cover."""
+    """Return the promise of a suite that was passed, its assumptions, and what it does not cover."""
     model, machine = plan.model, plan.model.machine
     size = len(machine.table)
     most, bounds = size + plan.k, model.bounds

@@ -20,7 +20,7 @@ from .results import Expectation, LawResult, Result
 
 DOCUMENT: Final = "docs/baseline.md"
 UNFILED: Final = "none yet"
-"""What an update writes for the issue of a failure that nobody has looked at."""
+"""The issue that an update writes for a failure that nobody has looked at."""
 LISTS: Final = ("known", "flaky")
 
 _Text = Annotated[str, msgspec.Meta(min_length=1)]
@@ -38,7 +38,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     expires: dt.date | None = None
 
     def live(self, today: dt.date) -> bool:
-        """Whether it still counts."""
+        """True where it has not expired."""
         return self.expires is None or today <= self.expires
 
 

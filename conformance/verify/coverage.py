@@ -1,4 +1,4 @@
-"""What a run exercised, against all there is: the states and rows of a machine, clauses, and values of policies."""
+"""Shares of what a run exercised: of a machine's states and rows, of clauses, and of values of policies."""
 
 import functools
 from collections import Counter
@@ -16,7 +16,6 @@ from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines.request_cycle import SPEC, tables
 
-from .judging_runs import RuntimeVerification
 from .results import Covered, Input, LawResult, Share, SuiteRun
 
 COMBINATIONS: Final = 18
@@ -26,7 +25,7 @@ _OF_RUNTIMES: Final = {**RUNTIME_POLICIES, **{name: VALUES[name] for name in VAL
 
 
 class Coverage:
-    """Follows the rows that the core machine takes on each case that a projector is given.
+    """Follows the rows that the core machine takes on each case of a projector.
 
     *own* are the policies of a projector that takes no others: the rows that they rule out are not counted.
     """
@@ -35,9 +34,11 @@ class Coverage:
         self._every = SPEC.rows if own is None else _allowed(own)
         self._rows: Counter[Row] = Counter()
         self._policies: set[Any] = set()
+        self.logs = 0
 
     def add(self, case: Input) -> None:
         """Count the rows that the case takes."""
+        self.logs += 1
         self._policies.add(case.policies)
         follower = Stepper(SPEC, tables(case.policies))
         symbols = [(symbol_of(event), event) for event in map(judge, case.events)]
@@ -45,7 +46,7 @@ class Coverage:
             self._rows[follower.take(symbol, event, at)] += 1
 
     def figures(self, laws: Iterable[LawResult] = ()) -> Covered:
-        """How much was exercised, and what was not."""
+        """Return the figures, with the names of what was not exercised."""
         values = {
             f"{name}={value}" for policies in self._policies for name, value in msgspec.to_builtins(policies).items()
         }
@@ -64,35 +65,48 @@ def _allowed(policies: Policies) -> list[Row]:
     return [row for row in SPEC.rows if row in reached]
 
 
-def run_figures(rows: Sequence[Row], run: RuntimeVerification, laws: Iterable[LawResult]) -> Covered:
-    """The same of a runtime: *rows* are those that its capabilities and policies allow."""
-    shares = [
-        *_taken("runtime", rows, run.taken),
-        _clauses("runtime", laws),
-        _share("runtime", "policy values", _every(_OF_RUNTIMES), run.policies | _by_default(run.runtime.profile)),
-    ]
-    return {
-        **_short(shares),
-        "words": run.words,
-        "stimuli": run.stimuli,
-        "unsettled": run.unsettled,
-    }
+class WordCoverage:
+    """Counts the words that a runtime is given, and the rows and policies that they exercise.
+
+    *rows* are those that the capabilities and policies of its *profile* allow.
+    """
+
+    def __init__(self, profile: Profile, rows: Sequence[Row] = ()) -> None:
+        self.words = self.unsettled = 0
+        self._profile, self._rows = profile, rows
+        self._taken: Counter[Row] = Counter()
+        self._policies: set[str] = set()
+
+    def add(self, policies: Mapping[str, Any], taken: Iterable[Row]) -> None:
+        """Count a word, the policies that it ran under, and the rows that it took."""
+        self.words += 1
+        self._taken.update(taken)
+        self._policies.update(f"{name}={value}" for name, value in policies.items())
+
+    def figures(self, laws: Iterable[LawResult], stimuli: int) -> Covered:
+        """Return the figures, with the names of what was not exercised."""
+        shares = [
+            *_taken("runtime", self._rows, self._taken),
+            _clauses("runtime", laws),
+            _share("runtime", "policy values", _every(_OF_RUNTIMES), self._policies | _by_default(self._profile)),
+        ]
+        return {**_short(shares), "words": self.words, "stimuli": stimuli, "unsettled": self.unsettled}
 
 
 def _by_default(profile: Profile) -> set[str]:
-    """What becomes of a queue where the profile does not say: it is judged by the default."""
+    """Return the default fate of a queue where the profile declares none: the queue is judged by it."""
     fates = {name: fate for name, fate in msgspec.to_builtins(DEFAULT).items() if name.startswith("queue")}
     queues = profile.can("follow-up")
     return {f"{name}={fate}" for name, fate in fates.items() if queues and name not in profile.policies}
 
 
-def suite_figures(run: RuntimeVerification, suite: SuiteRun, laws: Iterable[LawResult]) -> Covered:
-    """The same of a runtime to which a suite was applied: rows are the business of generation."""
+def suite_figures(figures: Covered, suite: SuiteRun) -> Covered:
+    """The figures of a runtime to which a suite was applied: rows are the business of generation."""
     return {
-        "shares": [_clauses("runtime", laws)],
-        "words": run.words,
-        "stimuli": run.stimuli,
-        "unsettled": run.unsettled,
+        "shares": [share for share in figures["shares"] if share.what == "clauses"],
+        "words": figures["words"],
+        "stimuli": figures["stimuli"],
+        "unsettled": figures["unsettled"],
         "suite": suite,
     }
 

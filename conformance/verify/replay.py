@@ -1,27 +1,29 @@
 """Judge a counterexample file again: by what it stores, or by asking a target."""
 
-from typing import Final, Literal, TypeAlias
+from contextlib import AbstractContextManager, nullcontext
+from typing import Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from turncheck.adapters.protocol.errors import TargetError
-from turncheck.adapters.references.registry import reference_of
 from turncheck.adapters.targets.projector import ProjectorTarget
 from turncheck.adapters.targets.runtime import RuntimeTarget
 
 from ..laws.law import Finding, first_finding
 from ..laws.registry import LAWS
-from ..laws.runtime.subject import Rerun
-from ..n_complete.reference import modelled
-from ..observe.driver import observing, perform, recorded
+from ..laws.runtime.subject import Modelled
+from ..observe.driver import recorded
+from ..observe.projector_trace import ProjectorTrace
 from ..observe.runtime_trace import RuntimeTrace
-from .judging import HASH_SEED, Judge, traced
-from .needs import missing
+from .projector_subject import ProjectorSubject, traced
 from .results import AnyCounterexample, Counterexample, WordCounterexample
+from .runtime_subject import RuntimeSubject
+from .subject import HASH_SEED, C, Observation, Subject, judged, missing
 
+T = TypeVar("T", ProjectorTarget, RuntimeTarget)
 Outcome: TypeAlias = Literal["FIXED", "STILL FAILS", "CANNOT RUN"]
 EXIT: Final[dict[Outcome, int]] = {"FIXED": 0, "STILL FAILS": 1, "CANNOT RUN": 2}
-"""What a replay says → exit code."""
+"""Outcome of a replay → exit code."""
 
 
 class Replay(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -41,62 +43,61 @@ class Replay(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def stored(found: AnyCounterexample) -> Finding | None:
-    """How what is stored breaks the law, None where it doesn't. Raises TargetError where that cannot be told."""
-    law = LAWS.get(found.law)
-    if isinstance(found, WordCounterexample):
-        if law is not None and law.kind == "run":
-            return first_finding(law.judge(_play(found)))
-    elif law is not None and law.kind == "log" and found.projection is not None:
-        return first_finding(law.judge(traced(found.input, found.profile, found.projection)))
-    raise TargetError("one stored observation cannot tell: --run starts the target that the file names", see="")
+    """Return how the stored observation breaks the law, None where it keeps it.
+
+    Raises TargetError where one observation cannot tell.
+    """
+    law = LAWS[found.law]
+    trace = _play(found) if isinstance(found, WordCounterexample) else _trace(found)
+    if law.kind == "relation" or trace is None:
+        raise TargetError("one stored observation cannot tell: --run starts the target that the file names", see="")
+    return first_finding(judged(law, Observation(None, trace)))
 
 
 def asked_projector(found: Counterexample, projector: ProjectorTarget) -> Finding | None:
-    """How *projector* breaks the law on the file's input, None where it doesn't.
+    """Return how *projector* breaks the law on the file's input, None where it keeps it.
 
     Raises TargetError where that cannot be told.
     """
-    law = LAWS[found.law]
-    absent = missing(law, projector.profile)
-    if absent:
-        raise TargetError(f"the target does not declare {', '.join(absent)}, which {law.name} needs", see="")
     if found.input.policies != projector.profile.projection_policies() and not projector.profile.can("policies"):
         raise TargetError("the file's policies are not the target's own, and it takes no others", see="")
-    with projector.again(HASH_SEED) as twin:
-        judge = Judge(projector, twin, [law])
-        broken, projection = judge.case(found.input)
-    if law.name in broken:
-        return broken[law.name]
-    if projection is None:
-        raise TargetError("the projector fails on the file's input, so that this law cannot be judged", see="")
-    if not judge.observed[law.name]:
-        raise TargetError(f"there was no evidence: the law needs {law.evidence}", see="")
-    return None
+    with _twin(found.law, projector) as twin:
+        return _asked(found.law, found.input, ProjectorSubject(projector, twin))
 
 
-def asked_runtime(found: WordCounterexample, runtime: RuntimeTarget) -> Finding | None:
-    """How *runtime* breaks the law on the file's word, None where it doesn't.
+def asked_runtime(found: WordCounterexample, runtime: RuntimeTarget, model: Modelled | None = None) -> Finding | None:
+    """Return how *runtime* breaks the law on the file's word, None where it keeps it; a law on suites needs *model*.
 
     Raises TargetError where that cannot be told.
     """
-    law = LAWS[found.law]
-    absent = missing(law, runtime.profile)
+    with _twin(found.law, runtime) as twin:
+        return _asked(found.law, found.word, RuntimeSubject(runtime, twin, model))
+
+
+def _twin(law: str, target: T) -> AbstractContextManager[T]:
+    """Start another process with another hash seed for a relation law; any other law does not look at it."""
+    again: AbstractContextManager[T] = target.again(HASH_SEED) if LAWS[law].kind == "relation" else nullcontext(target)
+    return again
+
+
+def _asked(name: str, case: C, subject: Subject[C]) -> Finding | None:
+    law = LAWS[name]
+    absent = missing(law, subject.target.profile)
     if absent:
         raise TargetError(f"the target does not declare {', '.join(absent)}, which {law.name} needs", see="")
-    driver = perform(runtime, found.word.stimuli, found.word.options)
-    if driver.unsettled:
+    observation = subject.observe(case)
+    if observation is None:
         raise TargetError("the word did not settle within the adapter's patience", see="")
-    if law.kind == "run":
-        items = [*law.judge(driver.play())]
-    else:
-        with runtime.again(HASH_SEED) as twin:
-            known = reference_of(runtime.profile)
-            reference = None if known is None else observing(known)
-            again, elsewhere, model = observing(runtime), observing(twin), modelled(runtime.profile)
-            items = [*law.judge(Rerun(driver.play(), again, elsewhere, reference, model))]
+    items = [*judged(law, observation)]
+    if observation.failed is not None and not items:
+        raise TargetError("the projector fails on the file's input, so that this law cannot be judged", see="")
     if not items:
         raise TargetError(f"there was no evidence: the law needs {law.evidence}", see="")
-    return first_finding(iter(items))
+    return first_finding(items)
+
+
+def _trace(found: Counterexample) -> ProjectorTrace | None:
+    return None if found.projection is None else traced(found.input, found.profile, found.projection)
 
 
 def _play(found: WordCounterexample) -> RuntimeTrace:

@@ -108,12 +108,12 @@ class LawResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def excused(self) -> bool:
-        """Whether it is a failure that the baseline expects."""
+        """True for a failure that the baseline expects."""
         return self.verdict == "fail" and self.baseline is not None and self.baseline.state in {"known", "flaky"}
 
     @property
     def wrong(self) -> bool:
-        """Whether it makes a run fail: broken and not excused, or excused in vain."""
+        """True for an unexcused failure or a stale baseline entry."""
         stale = self.baseline is not None and self.baseline.state == "stale"
         return stale or (self.verdict == "fail" and not self.excused)
 

@@ -1,18 +1,34 @@
-"""Hold a target to every law of the roles that it has: one result."""
+"""Hold a target to every law of the roles that it has: one result, and a counterexample for each law that failed."""
 
+import time
 from collections.abc import Callable, Sequence
 from itertools import chain
+from typing import Any, TypedDict, Unpack
 
 from msgspec.structs import replace
 
+from turncheck.adapters.targets.projector import ProjectorTarget
 from turncheck.adapters.targets.registry import Target
+from turncheck.adapters.targets.runtime import RuntimeTarget
 
 from ..laws.law import Law
+from . import projector_subject, runtime_subject
 from .coverage import merged
-from .judging import HASH_SEED
+from .engine import Options, run_and_judge
+from .projector_subject import EXAMPLES, ProjectorSubject
 from .results import AnyCounterexample, Result, summary
-from .verifying import verify
-from .verifying_runs import verify_runtime
+from .runtime_subject import RuntimeSubject
+from .verdict import result_of
+
+
+class Limits(TypedDict, total=False):
+    """How far a verification goes: the fields of Options, with *budget* in seconds from now instead of a deadline."""
+
+    seed: int
+    budget: float | None
+    hash_seed: int
+    fail_fast: bool
+    shrink: bool
 
 
 def subjects_of(target: Target) -> list[str]:
@@ -26,42 +42,64 @@ def verify_target(
     laws: Sequence[Law],
     *,
     examples: int,
-    seed: int = 0,
-    budget: float | None = None,
-    fail_fast: bool = False,
     progress: Callable[[str], None] = lambda _: None,
+    **limits: Unpack[Limits],
 ) -> tuple[Result, dict[str, AnyCounterexample]]:
-    """Verify each role of *target* in turn; *examples* and *budget* are for each. Raises what the verifications do."""
+    """Verify each role of *target*, each within *examples* and the budget. Raises what the verifications do."""
     results: list[Result] = []
     found: dict[str, AnyCounterexample] = {}
-    for subject in subjects_of(target):
-        applicable = [law for law in laws if law.subject == subject]
-        if subject == "projector" and target.projector is not None:
-            result, failed = verify(
-                target.projector,
-                applicable,
-                examples=examples,
-                seed=seed,
-                budget=budget,
-                fail_fast=fail_fast,
-                progress=progress,
-            )
-            found |= failed
-        else:
-            assert target.runtime is not None
-            result, words = verify_runtime(
-                target.runtime,
-                applicable,
-                words=examples,
-                seed=seed,
-                budget=budget,
-                hash_seed=HASH_SEED,
-                fail_fast=fail_fast,
-                progress=progress,
-            )
-            found |= words
+    if target.projector is not None:
+        own = [law for law in laws if law.subject == "projector"]
+        result, failed = verify_projector(target.projector, own, examples=examples, progress=progress, **limits)
         results.append(result)
+        found |= failed
+    if target.runtime is not None:
+        own = [law for law in laws if law.subject == "runtime"]
+        result, failed = verify_runtime(target.runtime, own, words=examples, progress=progress, **limits)
+        results.append(result)
+        found |= failed
     return _merged(results), found
+
+
+def verify_projector(
+    target: ProjectorTarget,
+    laws: Sequence[Law],
+    *,
+    examples: int = EXAMPLES,
+    progress: Callable[[str], None] = lambda _: None,
+    **limits: Unpack[Limits],
+) -> tuple[Result, dict[str, Any]]:
+    """Hold a projector to *laws*; return the result, and for each broken law its smallest log (a Counterexample).
+
+    The same seed gives the same result, unless the budget, a broken target or Ctrl-C cut the run, which ``cut`` says.
+    Without *shrink* a counterexample is what happened to break the law, as mutation testing needs no more. The target
+    stays open. Raises TargetError when its twin process does not start.
+    """
+    options = _options(**limits)
+    with target.again(options.hash_seed) as twin:
+        subject = ProjectorSubject(target, twin)
+        run = run_and_judge(subject, laws, projector_subject.exploring(subject, examples), options, progress)
+    return result_of(run, laws)
+
+
+def verify_runtime(
+    target: RuntimeTarget,
+    laws: Sequence[Law],
+    *,
+    words: int,
+    progress: Callable[[str], None] = lambda _: None,
+    **limits: Unpack[Limits],
+) -> tuple[Result, dict[str, Any]]:
+    """The same of a runtime, whose cases are words (a WordCounterexample)."""
+    options = _options(**limits)
+    with target.again(options.hash_seed) as twin:
+        subject = RuntimeSubject(target, twin)
+        run = run_and_judge(subject, laws, runtime_subject.exploring(subject, words), options, progress)
+    return result_of(run, laws)
+
+
+def _options(*, budget: float | None = None, **others: Any) -> Options:
+    return Options(time.monotonic() + budget if budget else float("inf"), **others)
 
 
 def _merged(results: Sequence[Result]) -> Result:

@@ -7,7 +7,7 @@ from runtimes.right import Right
 
 from turncheck.adapters.targets.registry import open_runtime
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.conformance.verify.verification import verify_runtime
 
 
 class Timed:

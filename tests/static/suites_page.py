@@ -9,8 +9,8 @@ from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.learn.abstraction import Bounds, letters_of
 from turncheck.conformance.n_complete.reference import model_of
 from turncheck.conformance.n_complete.run import METHODS, Plan, sent, verify_suite
-from turncheck.conformance.verify.judging import HASH_SEED
-from turncheck.conformance.verify.verifying_runs import Options
+from turncheck.conformance.verify.engine import Options
+from turncheck.conformance.verify.subject import HASH_SEED
 from turncheck.model.automata.finite import bounded, views
 from turncheck.model.automata.mealy import flattened
 from turncheck.model.automata.suites import SUITES

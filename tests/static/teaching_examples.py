@@ -31,10 +31,9 @@ from turncheck.conformance.n_complete.reference import model_of, reference_for
 from turncheck.conformance.n_complete.run import Plan, verify_suite
 from turncheck.conformance.observe.driver import perform
 from turncheck.conformance.report.lessons import EXAMPLES, FlowExample, Lesson, LinesExample
-from turncheck.conformance.verify.judging import HASH_SEED
+from turncheck.conformance.verify.engine import Options
 from turncheck.conformance.verify.results import plain
-from turncheck.conformance.verify.verifying import verify
-from turncheck.conformance.verify.verifying_runs import Options, verify_runtime
+from turncheck.conformance.verify.verification import verify_projector, verify_runtime
 
 PROJECTORS = {
     "total": "UnknownTypeRaises",
@@ -194,7 +193,7 @@ def shortest(law, verified):
 
 def on_projector(law):
     with opened(law) as target:
-        found = shortest(law, lambda laws, examples: verify(target, laws, examples=examples))
+        found = shortest(law, lambda laws, examples: verify_projector(target, laws, examples=examples))
     wrong = msgspec.structs.replace(found, target=PROJECTORS[law])
     return Lesson(fault(getattr(projectors, PROJECTORS[law])), wrong)
 
@@ -204,7 +203,7 @@ def by_suite(target):
     reference = reference_for(target.profile)
     letters = ("user red", "steer red", "steer blue", "model-stop")
     plan = Plan(model_of(reference, letters, Bounds(messages=2)), "hsi", 1)
-    return verify_suite(target, plan, [LAWS["equals-model"]], Options(float("inf"), HASH_SEED))[1]
+    return verify_suite(target, plan, [LAWS["equals-model"]], Options())[1]
 
 
 def on_runtime(law):
@@ -213,7 +212,7 @@ def on_runtime(law):
         if LAWS[law].suite:
             wrong = by_suite(target)[law]
         else:
-            wrong = shortest(law, lambda laws, words: verify_runtime(target, laws, words=words, hash_seed=HASH_SEED))
+            wrong = shortest(law, lambda laws, words: verify_runtime(target, laws, words=words))
     right = Right(machine=wrong.profile.machine, **wrong.profile.policies)
     play = perform(right, wrong.word.stimuli, wrong.word.options).play()
     return Lesson(fault(double), wrong, tuple(map(dict, play.log)))

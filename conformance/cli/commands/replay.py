@@ -12,6 +12,7 @@ from turncheck.adapters.targets.registry import open_projector, open_runtime
 
 from ...laws.law import Finding
 from ...laws.registry import LAWS
+from ...n_complete.reference import modelled
 from ...verify.replay import EXIT, Outcome, Replay, asked_projector, asked_runtime, stored
 from ...verify.results import AnyCounterexample, Counterexample, read
 from ..output import emit, notice, style
@@ -89,4 +90,4 @@ def _asked(found: AnyCounterexample, text: str, timeout: float) -> Finding | Non
         with open_projector(text, timeout=timeout) as projector:
             return asked_projector(found, projector)
     with open_runtime(text, timeout=timeout) as runtime:
-        return asked_runtime(found, runtime)
+        return asked_runtime(found, runtime, modelled(runtime.profile) if LAWS[found.law].suite else None)

@@ -18,7 +18,7 @@ from turncheck.adapters.targets.registry import Target
 from turncheck.conformance.generation.situations import TOOLS
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.smoke.walk import walk
-from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import project

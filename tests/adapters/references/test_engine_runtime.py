@@ -5,8 +5,8 @@ import pytest
 from turncheck.adapters.references.engine.runtime import EngineRuntime
 from turncheck.adapters.references.engine.session import Message, cut, without_orphans
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.needs import missing
-from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.conformance.verify.subject import missing
+from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.stimuli import (
     Abort,
     ModelOutput,

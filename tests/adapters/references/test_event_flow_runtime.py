@@ -5,8 +5,8 @@ import pytest
 from turncheck.adapters.references.event_flow.emission import Dialect, Emission
 from turncheck.adapters.references.event_flow.runtime import EventFlowRuntime
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.needs import missing
-from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.conformance.verify.subject import missing
+from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.stimuli import ModelOutput, ModelStop, ResetOptions, Text, ToolCall, ToolReturn, User
 from turncheck.model.declaration.vocabulary import Output
 

@@ -10,8 +10,8 @@ import pytest
 
 from turncheck.adapters.references.interaction import InteractionRuntime
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.needs import missing
-from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.conformance.verify.subject import missing
+from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,

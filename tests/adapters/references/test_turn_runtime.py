@@ -11,7 +11,7 @@ from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.smoke.life import Life
 from turncheck.conformance.smoke.runtime import RUNTIME
 from turncheck.conformance.smoke.stage import live
-from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,

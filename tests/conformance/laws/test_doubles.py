@@ -9,8 +9,8 @@ from projectors.plain import Plain
 
 from turncheck.adapters.targets.registry import open_projector
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify import verifying
-from turncheck.conformance.verify.verifying import verify
+from turncheck.conformance.verify import projector_subject
+from turncheck.conformance.verify.verification import verify_projector
 
 DOUBLES = {
     # the queue
@@ -146,10 +146,11 @@ def opened(name):
 
 @pytest.mark.parametrize(("name", "law"), (DOUBLES | LATE).items())
 def test_the_fault_breaks_the_law_that_names_it(name, law, monkeypatch):
-    monkeypatch.setattr(verifying, "SHRINK_EVENTS", 1_000)  # that it is found is the point
-    monkeypatch.setattr(verifying, "REDUCE_EVENTS", 1_000)
+    monkeypatch.setattr(projector_subject, "SHRINK_EVENTS", 1_000)  # that it is found is the point
     with opened(name) as target:
-        result, counterexamples = verify(target, selected(["projector"], [law, *BESIDE.get(name, [])]), fail_fast=True)
+        result, counterexamples = verify_projector(
+            target, selected(["projector"], [law, *BESIDE.get(name, [])]), fail_fast=True
+        )
     assert law in counterexamples
     assert next(found.verdict for found in result.laws if found.law == law) == "fail"
 
@@ -169,13 +170,15 @@ def test_every_wrong_projector_says_its_symptom():
 
 
 def test_the_right_projector_passes_every_law_on_evidence():
-    result, counterexamples = verify(InProcess("projectors.plain:Plain"), selected(["projector"]))
+    result, counterexamples = verify_projector(InProcess("projectors.plain:Plain"), selected(["projector"]))
     assert counterexamples == {}
     assert [law.law for law in result.laws if law.verdict != "pass" or not law.evidence.observed] == []
 
 
 @pytest.mark.parametrize("name", ["steps_only", "rounds_only", "no_views", "own_policies"])
 def test_who_claims_less_and_keeps_it_breaks_no_law(name):
-    result, counterexamples = verify(InProcess(f"projectors.plain:{name}"), selected(["projector"]), examples=60)
+    result, counterexamples = verify_projector(
+        InProcess(f"projectors.plain:{name}"), selected(["projector"]), examples=60
+    )
     assert counterexamples == {}
     assert {law.verdict for law in result.laws} <= {"pass", "skipped", "inconclusive"}

@@ -8,7 +8,7 @@ from runtimes.right import Right
 from runtimes.target import CAPABILITIES
 
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.conformance.verify.verification import verify_runtime
 
 ALL = selected(["runtime"])
 WORDS = 300  # the command's own number of generated words

@@ -12,7 +12,7 @@ from turncheck.conformance.mutation.mutants_as_targets import Judged, MachinePro
 from turncheck.conformance.mutation.report import reported
 from turncheck.conformance.mutation.view import paired, views_of
 from turncheck.conformance.mutation.words import accesses, generated, twice
-from turncheck.conformance.verify.verifying import verify
+from turncheck.conformance.verify.verification import verify_projector
 from turncheck.model.automata.mutants import behaviour, mutants
 from turncheck.model.automata.suites import hsi
 from turncheck.model.checking.proof_roles import PROOF_ROLES
@@ -119,7 +119,7 @@ def test_another_seed_generates_other_words():
 
 
 def test_the_rows_as_they_are_break_no_law_as_a_projector():
-    result, _ = verify(MachineProjector(SPEC), selected(["projector"]), examples=20)
+    result, _ = verify_projector(MachineProjector(SPEC), selected(["projector"]), examples=20)
     assert [law.law for law in result.laws if law.verdict == "fail"] == []
 
 

@@ -19,7 +19,7 @@ from turncheck.conformance.learn.abstraction import BEYOND, NOT_AWAITED, Abstrac
 from turncheck.conformance.learn.learning import learn
 from turncheck.conformance.n_complete.reference import InexactModelError, Model, model_of, reference_for
 from turncheck.conformance.n_complete.run import Plan, sent, verify_suite
-from turncheck.conformance.verify.verifying_runs import Options
+from turncheck.conformance.verify.engine import Options
 from turncheck.model.automata.mealy import Mealy, difference, minimal
 from turncheck.model.automata.suites import SUITES, hsi, w, wp
 

@@ -18,7 +18,7 @@ from turncheck.conformance.verify.results import (
     WordCounterexample,
     summary,
 )
-from turncheck.conformance.verify.verifying import verify
+from turncheck.conformance.verify.verification import verify_projector
 from turncheck.model.core.policies import DEFAULT
 from turncheck.model.core.stimuli import Refusal, ResetOptions, Step, User, Word
 
@@ -59,7 +59,7 @@ def result():
 @pytest.fixture(scope="session")
 def broken():
     """A real run that breaks one law of two, with the file that its counterexample was written to."""
-    run, found = verify(
+    run, found = verify_projector(
         InProcess("projectors.wrong:LastInFirstOut"), selected(["projector"], ["follow-up-fifo", "total"]), examples=0
     )
     laws = tuple(

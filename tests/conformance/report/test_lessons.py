@@ -15,6 +15,7 @@ from turncheck.conformance.check.judge import check
 from turncheck.conformance.laws.collation import Collation
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS
+from turncheck.conformance.n_complete.reference import modelled
 from turncheck.conformance.report.lessons import lessons, stories
 from turncheck.conformance.verify.replay import asked_projector, asked_runtime
 from turncheck.model.machines.blocks import collate
@@ -73,13 +74,15 @@ def test_the_right_projector_keeps_the_law_on_its_example(law):
 
 @pytest.mark.parametrize("law", of("runtime"))
 def test_the_example_of_a_law_on_runtimes_breaks_it(law):
-    assert asked_runtime(example(law), getattr(runtimes, examples.RUNTIMES[law])()) is not None
+    target = getattr(runtimes, examples.RUNTIMES[law])()
+    assert asked_runtime(example(law), target, modelled(target.profile)) is not None
 
 
 @pytest.mark.parametrize("law", of("runtime"))
 def test_the_right_runtime_keeps_the_law_on_its_example(law):
     found = example(law)
-    assert asked_runtime(found, Right(machine=found.profile.machine, **found.profile.policies)) is None
+    target = Right(machine=found.profile.machine, **found.profile.policies)
+    assert asked_runtime(found, target, modelled(target.profile)) is None
 
 
 @pytest.mark.parametrize("law", of("collation"))

@@ -9,13 +9,14 @@ from turncheck.adapters.protocol.messages import Profile
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.verify.coverage import Coverage, _by_default, merged
 from turncheck.conformance.verify.results import Evidence, Input, LawResult
-from turncheck.conformance.verify.verifying import verify
-from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.conformance.verify.verification import verify_projector, verify_runtime
 from turncheck.model.core.policies import DEFAULT
 
 
 def of_projector(name="plain:steps_only", laws=("o*",), examples=0):
-    return verify(InProcess(f"projectors.{name}"), selected(["projector"], laws), examples=examples)[0].coverage
+    return verify_projector(InProcess(f"projectors.{name}"), selected(["projector"], laws), examples=examples)[
+        0
+    ].coverage
 
 
 def of_runtime(laws=("run-ends-once",), **policies):

@@ -1,20 +1,30 @@
-"""A word that breaks a law is shrunk, whatever its stimuli name."""
+"""A word that breaks a law is shrunk, whatever its stimuli name, and so are the options under which it was applied."""
 
 from itertools import count
 
 import pytest
-from runtimes.wrong import CompletesAfterAModelFailure, ToolFailureHasNoResult
+from runtimes.wrong import (
+    CompletesAfterAModelFailure,
+    EndsTwice,
+    LeavesTheSecondCallUnanswered,
+    LosesTheSecondOfTwoAtOnce,
+    LosesTheSecondResult,
+    SerialRunsSideBySide,
+    ToolFailureHasNoResult,
+)
 
-from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS
 from turncheck.conformance.observe.driver import Driver, answer_to
-from turncheck.conformance.verify.judging_runs import RuntimeVerification
+from turncheck.conformance.verify.engine import Options, Run
+from turncheck.conformance.verify.runtime_subject import RuntimeSubject
 from turncheck.model.core.stimuli import (
+    Abort,
     ModelAwaited,
     ModelFail,
     ModelOutput,
     ResetOptions,
     Text,
+    Together,
     ToolAwaited,
     ToolCall,
     ToolFail,
@@ -42,22 +52,37 @@ def play(driver, *names):
                 driver.apply(ModelFail(failure="fatal", request_id=request))
             case "fail", ToolAwaited(call_id=call, execution=execution):
                 driver.apply(ToolFail(call_id=call, message="broken", execution=execution))
+            case "abort", _:
+                driver.apply(Abort())
             case "end", awaited if awaited is not None:
                 driver.apply(answer_to(awaited))
             case unexpected:
                 raise AssertionError(unexpected)
 
 
+def judged(driver, runtime, law, **options):
+    """A run of the engine to which what *driver* did is the only word."""
+    driver.close()
+    subject = RuntimeSubject(runtime, runtime)
+    run = Run(subject, [LAWS[law]], Options(**options))
+    run.judge(subject.observation(driver.play()))
+    run.settle()
+    return run
+
+
+def word_left(driver, runtime, law):
+    return judged(driver, runtime, law).failures.of(law)[0].observation.case
+
+
+def kinds(word):
+    return [type(stimulus).__name__ for stimulus in word.stimuli]
+
+
 def reduced(runtime, law, *names):
     """The kinds of what is left of a word that breaks a law."""
     driver = Driver(runtime, PLAIN)
     play(driver, *names)
-    driver.close()
-    run = RuntimeVerification(runtime, runtime, [LAWS[law]], float("inf"), fail_fast=False, progress=lambda _: None)
-    found = [item for item in LAWS[law].judge(driver.play()) if isinstance(item, Finding)]
-    run.remember(law, driver, found[0])
-    run.reduce(LAWS[law])
-    return [type(stimulus).__name__ for stimulus in run.failures[law].word.stimuli]
+    return kinds(word_left(driver, runtime, law))
 
 
 EARLIER = ("user", "call", "end", "end", "text", "end")
@@ -73,3 +98,81 @@ def test_earlier_runs_are_left_out_though_executions_have_other_names_then(earli
 def test_earlier_runs_are_left_out_though_requests_have_other_names_then():
     left = reduced(CompletesAfterAModelFailure(), "model-failure-survived", *EARLIER, "user", "break")
     assert left == ["User", "ModelFail"]
+
+
+# ---- options, and what comes together ----
+
+SERIAL = {"tools": "serial"}
+TOOLS = ({"name": "read"}, {"name": "bash"})
+
+
+def options_left(runtime, law, options, *names):
+    driver = Driver(runtime, options)
+    play(driver, *names)
+    return word_left(driver, runtime, law).options
+
+
+def test_options_that_change_nothing_are_left_out():
+    options = ResetOptions(tools=TOOLS, limits={"maxRounds": 2}, policies=SERIAL, deaf_tools=True, observer="slow")
+    assert options_left(EndsTwice(), "run-ends-once", options, "user", "end") == PLAIN
+
+
+def test_an_option_without_which_the_law_holds_stays():
+    options = ResetOptions(tools=TOOLS, limits={"maxRounds": 2}, policies=SERIAL)
+    left = options_left(
+        SerialRunsSideBySide(tools="parallel"), "tools-as-declared", options, "user", "call", "call", "end"
+    )
+    assert (left.limits, left.policies) == ({}, SERIAL)
+
+
+def test_a_tool_that_the_word_calls_stays():
+    options = ResetOptions(tools=TOOLS)
+    left = options_left(ToolFailureHasNoResult(), "tool-failure-survived", options, "user", "call", "end", "fail")
+    assert [tool["name"] for tool in left.tools] == ["read"]
+
+
+def at_once(runtime, law):
+    driver = Driver(runtime, PLAIN)
+    driver.apply(Together(stimuli=(User(id="u1", text="one"), User(id="u2", text="two"))))
+    return kinds(word_left(driver, runtime, law))
+
+
+def test_messages_that_need_not_come_at_once_come_alone():
+    assert at_once(EndsTwice(), "run-ends-once") == ["User"]
+
+
+def test_messages_that_must_come_at_once_do():
+    assert at_once(LosesTheSecondOfTwoAtOnce(), "sent-together-none-lost") == ["Together"]
+
+
+# ---- several counterexamples of a law ----
+
+
+class LosesCallsInTwoWays(LeavesTheSecondCallUnanswered, LosesTheSecondResult):  # type: ignore[misc] # pythonpath
+    """A call has no result after an abort, and in a batch."""
+
+
+def lost(several):
+    runtime, law = LosesCallsInTwoWays(), "calls-answered"
+    subject = RuntimeSubject(runtime, runtime)
+    run = Run(subject, [LAWS[law]], Options(several=several))
+    for names in (("user", "call", "call", "end", "abort"), ("user", "call", "call", "end", "end", "end")):
+        driver = Driver(runtime, PLAIN)
+        play(driver, *names)
+        driver.close()
+        run.judge(subject.observation(driver.play()))
+    run.settle()
+    return run
+
+
+def test_two_faults_behind_one_law_are_two_counterexamples():
+    words = [kinds(failure.observation.case) for failure in lost(several=2).failures.of("calls-answered")]
+    assert sorted("Abort" in word for word in words) == [False, True]
+
+
+def test_two_faults_behind_one_law_are_two_causes():
+    assert len(lost(several=2).failures.causes()) == 2
+
+
+def test_one_counterexample_per_law_is_kept_by_default():
+    assert len(lost(several=1).failures.of("calls-answered")) == 1

@@ -14,10 +14,10 @@ from turncheck.adapters.protocol.messages import Profile
 from turncheck.adapters.targets.registry import open_projector
 from turncheck.conformance.laws.law import Finding, Witness
 from turncheck.conformance.laws.registry import LAWS, selected
-from turncheck.conformance.verify import verifying
-from turncheck.conformance.verify.judging import Judge
+from turncheck.conformance.verify import projector_subject
+from turncheck.conformance.verify.projector_subject import ProjectorSubject, classics
 from turncheck.conformance.verify.results import Evidence, read, write
-from turncheck.conformance.verify.verifying import verify
+from turncheck.conformance.verify.verification import verify_projector
 
 ALL = selected(["projector"])
 SHORT = 0.3
@@ -25,7 +25,7 @@ FULL = Profile(("projector",), ("policies", "feed", "steps", "rounds"))
 
 
 def run(name, laws=ALL, profile=None, **options):
-    return verify(InProcess(f"projectors.{name}", profile), laws, **options)
+    return verify_projector(InProcess(f"projectors.{name}", profile), laws, **options)
 
 
 def failing(result):
@@ -108,7 +108,7 @@ def test_another_seed_generates_other_logs():
 
 
 def test_a_law_without_evidence_is_inconclusive(monkeypatch):
-    monkeypatch.setattr(verifying, "CLASSICS", ())
+    monkeypatch.setattr(projector_subject, "CLASSICS", ())
     result, _ = run("plain:Plain", [LAWS["groups-maximal"]], examples=0)
     assert (verdict(result, "groups-maximal").verdict, verdict(result, "groups-maximal").why) == (
         "inconclusive",
@@ -184,7 +184,7 @@ def test_an_unknown_law_is_never_passed():
 )
 def test_a_target_that_breaks_is_an_error_of_every_law(name, why):
     with open_projector(f"python:projectors.wrong:{name}", timeout=SHORT) as target:
-        result, counterexamples = verify(target, [LAWS["total"], LAWS["rounds"]])
+        result, counterexamples = verify_projector(target, [LAWS["total"], LAWS["rounds"]])
     assert [law.verdict for law in result.laws] == ["error", "error"]
     assert why in (result.laws[0].why or "")
     assert ((result.cut or "").partition(":")[0], counterexamples, result.exit_code) == ("the target broke", {}, 2)
@@ -196,7 +196,7 @@ def test_a_hanging_target_costs_its_timeout_once():
         with target.again(1):
             starting = time.monotonic() - began
         began = time.monotonic()
-        verify(target, ALL)
+        verify_projector(target, ALL)
         assert time.monotonic() - began < starting + 2 * SHORT + 1
 
 
@@ -205,18 +205,17 @@ def test_a_hanging_target_costs_its_timeout_once():
 
 @pytest.fixture
 def logs(monkeypatch):
-    """The logs that are judged of a projector by a law that *breaks* or not, but for classics and what reduces."""
-    monkeypatch.setattr(verifying, "CLASSICS", ())
-    monkeypatch.setattr(verifying._Run, "reduce", lambda *_: None)
+    """The generated logs that are judged of a projector by a law that *breaks* or not."""
+    monkeypatch.setattr(projector_subject, "CLASSICS", ())
 
-    def logs(breaks, **options):
+    def logs(breaks):
         seen = []
 
         def law(trace):
             seen.append((trace.events, trace.policies))
             yield Finding(None, "broken") if breaks(len(seen)) else Witness()
 
-        run("plain:Plain", [replace(LAWS["one-root"], judge=law)], examples=40, **options)
+        run("plain:Plain", [replace(LAWS["one-root"], judge=law)], examples=40, shrink=False)
         return seen
 
     return logs
@@ -228,22 +227,17 @@ def test_a_broken_law_hides_no_log_from_the_others(logs, first):
     assert [log for log in whole if log not in broken] == []
 
 
-def test_a_run_that_need_not_shrink_ends_soon_after_a_broken_law(logs):
-    assert len(logs(lambda _: True, shrink=False)) < len(logs(lambda _: False))
-
-
-def test_no_case_is_judged_twice_when_generation_goes_on(monkeypatch):
+def test_no_generated_case_is_judged_twice(monkeypatch):
     cases = []
+    observe = ProjectorSubject.observe
 
-    class Watched(Judge):
-        def case(self, case):
-            cases.append(msgspec.json.encode(case))
-            return super().case(case)
+    def watched(self, case):
+        cases.append(msgspec.json.encode(case))
+        return observe(self, case)
 
-    monkeypatch.setattr(verifying, "CLASSICS", ())
-    monkeypatch.setattr(verifying, "Judge", Watched)
-    monkeypatch.setattr(verifying._Run, "reduce", lambda *_: None)
-    run("wrong:LastInFirstOut", examples=40)
+    monkeypatch.setattr(projector_subject, "CLASSICS", ())
+    monkeypatch.setattr(ProjectorSubject, "observe", watched)
+    run("wrong:LastInFirstOut", examples=60, shrink=False)
     assert len(cases) == len(set(cases)) > 40
 
 
@@ -258,7 +252,7 @@ def test_a_run_that_its_budget_cuts_says_so():
     result, _ = run("plain:Plain", budget=1e-9)
     assert (result.cut, result.coverage["logs"]) == (
         "the time budget was used up",
-        len(verifying._classics(InProcess("projectors.plain:Plain"))),
+        len(classics(None)),
     )
 
 

@@ -16,9 +16,9 @@ from turncheck.adapters.protocol.messages import Profile
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.observe.driver import observing
-from turncheck.conformance.verify.judging_runs import UNSETTLED
 from turncheck.conformance.verify.results import read, write
-from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.conformance.verify.runtime_subject import UNSETTLED
+from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.stimuli import ModelOutput, ModelStop, ResetOptions, Stimulus, ToolCall, User
 
 ALL = selected(["runtime"])

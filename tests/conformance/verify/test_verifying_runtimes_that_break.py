@@ -12,9 +12,9 @@ import pytest
 from turncheck.adapters.targets.registry import open_runtime
 from turncheck.adapters.targets.remote_runtime import RemoteRuntime
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify import verifying_runs
-from turncheck.conformance.verify.judging import HASH_SEED
-from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.conformance.verify import runtime_subject
+from turncheck.conformance.verify.subject import HASH_SEED
+from turncheck.conformance.verify.verification import verify_runtime
 
 DOUBLE = Path(__file__).parents[2] / "adapters" / "doubles" / "misbehaving_runtime.py"
 LAWS = selected(["runtime"])
@@ -158,25 +158,25 @@ def test_a_hanging_runtime_costs_its_timeout_once(tmp_path, when):
 
 @pytest.mark.parametrize("when", ["reset:1", "reset:3", "apply:1", "apply:30"])
 def test_a_runtime_that_hangs_amid_generated_words_costs_its_timeout_once(monkeypatch, tmp_path, when):
-    monkeypatch.setattr(verifying_runs, "_directed", lambda *_: None)
+    monkeypatch.setattr(runtime_subject, "play_directed", lambda *_: None)
     verified(f"never_answers:{when}", tmp_path / "marker", timeout=SHORT, words=100)
     assert (tmp_path / "marker").read_text().split() == ["never_answers"]
 
 
 def test_a_runtime_that_hangs_amid_generated_words_is_told_as_one_that_hangs(monkeypatch):
-    monkeypatch.setattr(verifying_runs, "_directed", lambda *_: None)
+    monkeypatch.setattr(runtime_subject, "play_directed", lambda *_: None)
     result, _ = verified("never_answers:apply:30", timeout=SHORT, words=100)
     assert {law.why for law in result.laws if law.verdict == "error"} == {f"hangs: no answer within {SHORT:g} s"}
 
 
 def test_a_runtime_that_breaks_amid_generated_words_prints_nothing(monkeypatch, capfd):
-    monkeypatch.setattr(verifying_runs, "_directed", lambda *_: None)
+    monkeypatch.setattr(runtime_subject, "play_directed", lambda *_: None)
     verified("exits:apply:30", words=100)
     assert capfd.readouterr() == ("", "")
 
 
 def test_the_same_seed_breaks_at_the_same_word(monkeypatch):
-    monkeypatch.setattr(verifying_runs, "_directed", lambda *_: None)
+    monkeypatch.setattr(runtime_subject, "play_directed", lambda *_: None)
     first, second = (verified("exits:apply:300", words=100)[0].coverage for _ in range(2))
     assert first == second
 
@@ -204,7 +204,7 @@ def test_an_interrupt_amid_generated_words_exits_130(invoke, tmp_path, monkeypat
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(verifying_runs, "_directed", lambda *_: None)
+    monkeypatch.setattr(runtime_subject, "play_directed", lambda *_: None)
     monkeypatch.setattr(RemoteRuntime, "apply", interrupt)
     ran = invoke(tmp_path, "verify", double("behaves"), "--json")
     assert (ran.code, json.loads(ran.out)["cut"]) == (130, "interrupted")

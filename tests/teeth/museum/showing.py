@@ -6,9 +6,9 @@ import msgspec
 
 from turncheck.adapters.targets.registry import open_projector
 from turncheck.conformance.laws.registry import selected
+from turncheck.conformance.verify.projector_subject import EXAMPLES
 from turncheck.conformance.verify.results import AnyCounterexample, Counterexample, Result
-from turncheck.conformance.verify.verifying import EXAMPLES, verify
-from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.conformance.verify.verification import verify_projector, verify_runtime
 
 from .exhibit import exhibited, is_projector, mended, source
 from .page import Found
@@ -38,7 +38,7 @@ def objections(name: str, examples: int = EXAMPLES) -> dict[str, str]:
 def _verified(name: str, *, mend: bool, examples: int) -> tuple[Result, dict[str, Any]]:
     if is_projector(name):
         with open_projector(f"python:{__package__}.targets:{attribute(name, mend=mend)}", timeout=PATIENCE) as target:
-            return verify(target, selected(["projector"]), examples=examples)
+            return verify_projector(target, selected(["projector"]), examples=examples)
     runtime = exhibited(name, mended(name) if mend else source(name))
     return verify_runtime(Driven(runtime), selected(["runtime"]), words=examples, hash_seed=HASH_SEED)
 

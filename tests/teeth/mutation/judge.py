@@ -18,11 +18,12 @@ from turncheck.adapters.protocol.errors import HangingError, ImplementationError
 from turncheck.adapters.protocol.messages import Implementation, Profile
 from turncheck.adapters.protocol.projections import read_projection
 from turncheck.conformance.generation.classic_logs import CLASSICS
+from turncheck.conformance.laws.law import first_finding
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify import verifying
-from turncheck.conformance.verify.judging import Judge
+from turncheck.conformance.verify.projector_subject import ProjectorSubject
 from turncheck.conformance.verify.results import Input
-from turncheck.conformance.verify.verifying import verify
+from turncheck.conformance.verify.subject import judged
+from turncheck.conformance.verify.verification import verify_projector
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.policies import Policies
 
@@ -99,7 +100,6 @@ class Bench:
     """
 
     def __init__(self, folder: Path, examples: int = EXAMPLES) -> None:
-        verifying.SHRINK_EVENTS = verifying.REDUCE_EVENTS = 0  # type: ignore[misc]
         self.package, self.examples = folder / PACKAGE, examples
         self.laws = selected(["projector"])
         shutil.copytree(ROOT / "model", self.package / "model", ignore=shutil.ignore_patterns("__pycache__"))
@@ -147,7 +147,7 @@ class Bench:
             classic = self.classic(target)
             if classic is not None:
                 return classic
-            result, found = verify(target, self.laws, examples=self.examples, fail_fast=True)
+            result, found = verify_projector(target, self.laws, examples=self.examples, fail_fast=True, shrink=False)
         except TooLongError:
             return f"broke: {HangingError.__name__}"
         except TargetError as error:
@@ -160,11 +160,12 @@ class Bench:
 
     def classic(self, target: Served) -> str | None:
         """The law that the first classic log breaks, None where none does: most mutants need no more of `verify`."""
-        judge = Judge(target, target, self.laws)
+        subject = ProjectorSubject(target, target)
         for case in CLASSICS:
-            broken, _ = judge.case(Input(*case))
-            if broken:
-                return next(iter(broken))
+            observation = subject.observe(Input(*case))
+            for law in self.laws:
+                if first_finding(judged(law, observation)) is not None:
+                    return law.name
         return None
 
 

@@ -7,8 +7,7 @@ from typing import Any
 from runtimes.right import Right
 
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.verifying import verify
-from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.conformance.verify.verification import verify_projector, verify_runtime
 from variants.logs import checked
 from variants.registry import PROJECTORS, RUNTIMES
 
@@ -31,7 +30,7 @@ def held(subject: str, name: str, examples: int) -> Held:
         with RUNTIMES[name].open() as runtime:
             return _held(*verify_runtime(runtime, selected(["runtime"]), words=examples, hash_seed=HASH_SEED))
     with PROJECTORS[name].open() as projector:
-        return _held(*verify(projector, selected(["projector"]), examples=examples))
+        return _held(*verify_projector(projector, selected(["projector"]), examples=examples))
 
 
 def combined(number: int, policies: dict[str, Any], words: int) -> Held:

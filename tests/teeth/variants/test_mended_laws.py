@@ -5,7 +5,7 @@ import pytest
 from runtimes.wrong import ForgetsWhatItSaid, RetriesForEver, RoundPerItem, TwoResponsesAreOneRound
 
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.conformance.verify.verification import verify_runtime
 from variants.runtimes import Compacts, IdsBeginAnewInEachRun
 
 

@@ -10,8 +10,7 @@ from runtimes import wrong
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.report.html.page import render
 from turncheck.conformance.verify.results import summary
-from turncheck.conformance.verify.verifying import verify
-from turncheck.conformance.verify.verifying_runs import verify_runtime
+from turncheck.conformance.verify.verification import verify_projector, verify_runtime
 
 SCRIPT = "<script>window.obeyed = 1</script><img src=x onerror='window.obeyed = 2'>"
 HOSTILE = f"{SCRIPT}</style></script></svg>{{{{ 7 * 7 }}}}\u202egnp.exe\u2066\u200b\x00\x1b[31m\ud800\ue0000\ue000&lt;"
@@ -40,7 +39,7 @@ def _with_files(run, found):
 def projector():
     """A projector that breaks several laws, each with a projection of its own."""
     laws = selected(["projector"], ["follow-up-fifo", "anomalies-exact", "total", "deterministic", "one-root"])
-    return _with_files(*verify(InProcess("projectors.wrong:LastInFirstOut"), laws, examples=0))
+    return _with_files(*verify_projector(InProcess("projectors.wrong:LastInFirstOut"), laws, examples=0))
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,191 @@
+"""The engine, one for all subjects: it takes a subject from cases to findings, and shrinks the cases that failed."""
+
+import contextlib
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from turncheck.adapters.protocol.errors import TargetError
+
+from ..laws.law import Finding, Law, Witness, first_finding
+from ..laws.registry import LAWS
+from .failures import Failure, Failures
+from .results import INTERRUPTED
+from .shrink import shrink
+from .subject import HASH_SEED, C, Observation, Subject, judged, missing
+
+SETTLING: Final = 10
+"""Seconds beyond the budget for shrinking what was found."""
+
+_T = TypeVar("_T")
+
+
+class OverError(BaseException):
+    """Exploration or shrinking ends: the budget is used up, or the target broke. Hypothesis catches Exception only."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a subject is verified.
+
+    ``deadline`` is in monotonic seconds; ``hash_seed`` is that of the twin process; ``several`` is the number of
+    distinct counterexamples that are kept and shrunk per law, at most.
+    """
+
+    deadline: float = float("inf")
+    hash_seed: int = HASH_SEED
+    seed: int = 0
+    fail_fast: bool = False
+    shrink: bool = True
+    several: int = 1
+
+
+@dataclass
+class Run(Generic[C]):
+    """Everything that the verification of one subject has shown until now.
+
+    ``observed`` and ``inferred`` count each law's evidence. ``work`` is the subject's when exploration ended.
+    ``undecided`` holds for a law the reason why it cannot pass. ``flaky`` is true where a case gave something else when
+    it was applied again. ``cut`` holds the reason why the run ended early.
+    """
+
+    subject: Subject[C]
+    laws: Sequence[Law]
+    options: Options
+    progress: Callable[[str], None] = lambda _: None
+    observed: Counter[str] = field(default_factory=Counter[str])
+    inferred: Counter[str] = field(default_factory=Counter[str])
+    failures: Failures[C] = field(init=False)
+    work: int = 0
+    undecided: dict[str, str] = field(default_factory=dict[str, str])
+    broken: TargetError | None = None
+    flaky: bool = False
+    cut: str | None = None
+
+    def __post_init__(self) -> None:
+        self.failures = Failures(self.subject.divergence, self.options.several)
+
+    # ---- for those that make cases ----
+
+    def due(self) -> None:
+        """Raise OverError where no further case is wanted: the budget is used up, or the first failure is enough."""
+        if time.monotonic() > self.options.deadline:
+            self.end("the time budget was used up")
+        if self.options.fail_fast and self.failures:
+            raise OverError
+
+    def end(self, why: str) -> None:
+        """Cut the run. Raises OverError."""
+        self.cut = why
+        raise OverError
+
+    def asking(self, act: Callable[[], _T]) -> _T:
+        """Return what *act* does; a target that breaks ends the run. Raises OverError."""
+        try:
+            return act()
+        except TargetError as error:
+            self.broken, self.cut = error, f"the target broke: {error}"
+            raise OverError from error
+
+    def judge(self, observation: Observation[C], laws: Sequence[Law] | None = None) -> None:
+        """Judge an observation by *laws* (all, where none are given): count the evidence, and keep what failed."""
+        for law in self.laws if laws is None else laws:
+            items = self._found(law, observation)
+            for item in items:
+                if isinstance(item, Witness):
+                    (self.inferred if item.inferred else self.observed)[law.name] += 1
+            finding = first_finding(items)
+            if finding is not None:
+                self.failures.add(self._failure(law.name, observation, finding))
+
+    # ---- after exploration ----
+
+    def settle(self) -> None:
+        """Confirm each failure, and shrink its case."""
+        until = max(self.options.deadline, time.monotonic() + SETTLING)
+        for law in self.laws:
+            for failure in self.failures.of(law.name):
+                if law.name in self.subject.repeating or self._breaks_again(failure):
+                    self._shrink(law, failure, until)
+
+    def _breaks_again(self, failure: Failure[C]) -> bool:
+        """Observe the case twice more: where it gives something else, the implementation is flaky (X-2)."""
+        for name in self.subject.repeating[:1] * 2:
+            finding = first_finding(self._found(LAWS[name], failure.observation))
+            if finding is not None:
+                self.flaky = True
+                if name not in self.failures:
+                    self.failures.add(self._failure(name, failure.observation, finding))
+                return False
+        return True
+
+    def _shrink(self, law: Law, failure: Failure[C], until: float) -> None:
+        """Put the smallest case that still shows the failure in its place."""
+        symptom, spent = self.failures.symptom(failure), self.subject.work + self.subject.shrink_work
+        tried: set[bytes] = set()
+
+        def fails(smaller: C) -> C | None:
+            nonlocal failure
+            for case in self.subject.spellings(smaller):
+                key = msgspec.json.encode(case)
+                if key in tried:
+                    continue
+                if self.subject.work > spent or time.monotonic() > until:
+                    raise OverError
+                tried.add(key)
+                found = self._fails(law, case)
+                if found is not None and self.failures.symptom(found) == symptom:
+                    self.failures.replace(failure, found)
+                    failure = found
+                    return found.observation.case
+            return None
+
+        try:
+            shrink(failure.observation.case, self.subject, fails)
+        except OverError:
+            if self.broken is not None:
+                raise
+
+    def _fails(self, law: Law, case: C) -> Failure[C] | None:
+        """Return the failure of a case that breaks *law*; no evidence is counted."""
+        observation = self.asking(lambda: self.subject.observe(case))
+        if observation is None:
+            return None
+        finding = first_finding(self._found(law, observation))
+        return None if finding is None else self._failure(law.name, observation, finding)
+
+    def _found(self, law: Law, observation: Observation[C]) -> list[Finding | Witness]:
+        return self.asking(lambda: [*judged(law, observation)])
+
+    def _failure(self, law: str, observation: Observation[C], finding: Finding) -> Failure[C]:
+        return Failure(law, observation, finding, self.subject.size(observation.case))
+
+
+def run_and_judge(
+    subject: Subject[C],
+    laws: Sequence[Law],
+    explore: Callable[[Run[C]], None],
+    options: Options,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Run[C]:
+    """Hold *subject* to the *laws* that apply to it, on the cases that *explore* makes and gives to the run.
+
+    Cases that failed are shrunk, unless the target broke or Ctrl-C ended the run.
+    """
+    run = Run(subject, [law for law in laws if not missing(law, subject.target.profile)], options, progress)
+    try:
+        with contextlib.suppress(OverError):
+            try:
+                explore(run)
+            finally:
+                run.work = subject.work
+        if options.shrink and run.broken is None:
+            with contextlib.suppress(OverError):
+                run.settle()
+    except KeyboardInterrupt:
+        run.cut = INTERRUPTED  # the failures that were found until now stand
+    return run

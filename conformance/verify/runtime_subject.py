@@ -1,0 +1,257 @@
+"""A runtime as a subject: it is observed on words, directed ones and then generated ones."""
+
+import contextlib
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from msgspec import to_builtins
+from msgspec.structs import replace
+
+from turncheck.adapters.references.registry import reference_of, reference_runtime
+from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.model.core.decode import judge
+from turncheck.model.core.events import symbol_of
+from turncheck.model.core.stimuli import ResetOptions, Stimulus, Together, Word, unnamed
+from turncheck.model.declaration.machine import Row
+from turncheck.model.machines.interaction import tables
+
+from ..generation.classic_words import DEEP, classic_words, starts
+from ..generation.situations import Situation, access_words, directed, revisit_words, rows_for
+from ..generation.words import explore as generate
+from ..generation.words import follow
+from ..laws.runtime.subject import Modelled, Rerun
+from ..observe.driver import Driver, UnsettledError, observing, perform
+from ..observe.runtime_trace import Again, ObservedStep, RuntimeTrace, flat
+from .coverage import WordCoverage
+from .engine import Run
+from .results import Covered, LawResult, WordCounterexample
+from .subject import Observation
+
+PLAIN: Final = 3
+"""Weight of the plain start of generated words, where each special option has the weight 1."""
+RELATION_EVERY: Final = 10
+"""Every so many generated words, the relation laws observe again: each costs as much as all the rest of a word."""
+SHRINK_STIMULI: Final = 8_000
+"""Stimuli given to a runtime while one counterexample is shrunk, at most: a bound by work, as for projectors."""
+UNSETTLED: Final = 3
+"""Unsettled words after which a run ends: each has cost the adapter's whole patience."""
+
+_T = TypeVar("_T")
+
+
+@dataclass
+class RuntimeSubject:
+    """A runtime, and its *twin* in a process with another hash seed; *model* is what a suite was made from."""
+
+    target: RuntimeTarget
+    twin: RuntimeTarget
+    model: Modelled | None = None
+    work: int = 0
+    repeating: tuple[str, ...] = ("run-deterministic", "run-hash-seed")
+    reference: RuntimeTarget | None = field(init=False)
+    coverage: WordCoverage = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reference = reference_of(self.target.profile)
+        self.coverage = WordCoverage(self.target.profile)
+
+    @property
+    def shrink_work(self) -> int:
+        """Stimuli, also those of relation laws."""
+        return SHRINK_STIMULI
+
+    def observe(self, case: Word) -> Observation[Word] | None:
+        """Apply the word, and close it; None where nothing took place, or it came to no quiet."""
+        driver = perform(self.target, case.stimuli, case.options)
+        self.work += len(driver.moves)
+        return None if driver.unsettled or not driver.moves else self.observation(driver.play())
+
+    def observation(self, trace: RuntimeTrace) -> Observation[Word]:
+        """Join a trace with the means to observe its word again."""
+        word = tuple(move.stimulus for move in trace.moves if not move.closing)
+        reference = None if self.reference is None else observing(self.reference)
+        means = Rerun(trace, self._again(self.target), self._again(self.twin), reference, self.model)
+        return Observation(Word(word, trace.options), trace, means)
+
+    def divergence(self, observation: Observation[Word]) -> Hashable:
+        """Return the first stimulus after which a reference, under the same policies, says or awaits something else."""
+        trace: RuntimeTrace = observation.trace
+        reference = self.reference or interaction_of(self.target)
+        expected = observing(reference)(tuple(map(unnamed, observation.case.stimuli)), trace.options)
+        for ours, theirs in zip(trace.moves, expected.moves, strict=False):
+            if _shown(ours) != _shown(theirs):
+                return str(to_builtins(ours.stimulus)["kind"]), _shown(theirs), _shown(ours)
+        return None
+
+    @staticmethod
+    def size(case: Word) -> tuple[int, ...]:
+        """Stimuli."""
+        return (len(case.stimuli),)
+
+    @staticmethod
+    def without(case: Word, places: Collection[int]) -> Word:
+        """Leave out the stimuli at *places*."""
+        stimuli = (stimulus for place, stimulus in enumerate(case.stimuli) if place not in places)
+        return Word(tuple(stimuli), case.options)
+
+    @staticmethod
+    def simpler(case: Word) -> Iterator[Word]:
+        """Yield the word with one option less, or with stimuli one by one, or alone, instead of together."""
+        for options in _plainer(case):
+            yield Word(case.stimuli, options)
+        for place, stimulus in enumerate(case.stimuli):
+            if isinstance(stimulus, Together):
+                several = stimulus.stimuli
+                for some in (*((one,) for one in several), several):
+                    yield Word((*case.stimuli[:place], *some, *case.stimuli[place + 1 :]), case.options)
+
+    @staticmethod
+    def spellings(case: Word) -> Iterator[Word]:
+        """Yield the word as it is, and then without the names of what it answers.
+
+        Each answer then goes to the oldest that is awaited, since names change where earlier runs are left out.
+        """
+        yield case
+        yield Word(tuple(map(unnamed, case.stimuli)), case.options)
+
+    def figures(self, laws: Iterable[LawResult], work: int) -> Covered:
+        """Return what the words exercised."""
+        return self.coverage.figures(laws, work)
+
+    @staticmethod
+    def counterexample(observation: Observation[Word], **common: Any) -> WordCounterexample:
+        """Make the file of a failing word."""
+        moves: tuple[ObservedStep, ...] = observation.trace.moves
+        return WordCounterexample(
+            word=observation.case,
+            applied=tuple(move.stimulus for move in moves),
+            steps=tuple(move.step for move in moves),
+            **common,
+        )
+
+    def _again(self, runtime: RuntimeTarget) -> Again:
+        def observe(word: Sequence[Stimulus], options: ResetOptions) -> RuntimeTrace:
+            driver = perform(runtime, word, options, ())
+            self.work += len(driver.moves)
+            return driver.play()
+
+        return observe
+
+
+def interaction_of(runtime: RuntimeTarget) -> RuntimeTarget:
+    """Return the interaction machine under the policies of a runtime that claims no machine."""
+    return reference_of(replace(runtime.profile, machine="interaction")) or reference_runtime("interaction")
+
+
+def _plainer(case: Word) -> Iterator[ResetOptions]:
+    """Yield the options of a word with one less, each in turn; a tool that the word calls stays."""
+    options, called = case.options, {_tool(one) for stimulus in case.stimuli for one in flat(stimulus)}
+    for tool in options.tools:
+        if tool.get("name") not in called:
+            yield replace(options, tools=tuple(other for other in options.tools if other is not tool))
+    for name in ResetOptions.__struct_fields__:
+        value, default = getattr(options, name), getattr(ResetOptions(), name)
+        if isinstance(value, dict):
+            for key in value:
+                yield replace(options, **{name: {other: value[other] for other in value if other != key}})
+        elif name != "tools" and value != default:
+            yield replace(options, **{name: default})
+
+
+def _tool(stimulus: Any) -> str | None:
+    """The tool that a stimulus calls."""
+    return getattr(getattr(stimulus, "item", None), "tool", None)
+
+
+def _shown(move: ObservedStep) -> tuple[Hashable, ...]:
+    """Describe a step without names: its refusal, the letters of its events, and the kinds of what it awaits."""
+    step = move.step
+    events = [judge(event) for event in step.events]
+    letters = tuple((symbol_of(event), getattr(event, "reason", None)) for event in events)
+    awaiting = tuple(sorted(type(one).__name__ for one in step.awaiting))
+    return step.refused and step.refused.why, letters, awaiting
+
+
+class Player:
+    """Plays words on a runtime while they are made, and has each of them judged (an ``Explorer``)."""
+
+    def __init__(self, run: Run[Word], subject: RuntimeSubject) -> None:
+        self.run, self.subject = run, subject
+        self._first_unsettled = ""
+
+    def begin(self, options: ResetOptions) -> Driver:
+        """Start a word."""
+        self.run.due()
+        return self.asking(lambda: Driver(self.subject.target, options))
+
+    def asking(self, act: Callable[[], _T]) -> _T:
+        """Return what *act* does; a target that breaks ends the run. Raises OverError."""
+        return self.run.asking(act)
+
+    def finish(self, driver: Driver, taken: Sequence[Row]) -> None:
+        """Close a word, and judge it by all laws; every so often by relation laws too."""
+        if not driver.unsettled:
+            with contextlib.suppress(UnsettledError):
+                self.asking(driver.close)
+        coverage = self.subject.coverage
+        self.subject.work += len(driver.moves)
+        coverage.add(driver.policies, taken)
+        counted = f"{coverage.words} words, {self.subject.work:,} stimuli"
+        self.run.progress(f"{counted}, {len(self.run.failures)} laws broken")
+        if driver.unsettled:
+            self._unsettled(driver)
+        elif driver.moves:
+            relations = coverage.words % RELATION_EVERY == 1
+            laws = [law for law in self.run.laws if relations or law.kind != "relation" or law.each_word]
+            self.run.judge(self.subject.observation(driver.play()), laws)
+
+    def _unsettled(self, driver: Driver) -> None:
+        """Count a word that came to no quiet; the first is reported so that it can be played in `turncheck drive`."""
+        kinds = ", ".join(str(to_builtins(move.stimulus)["kind"]) for move in driver.moves)
+        told = "\n    ".join([f"first after {kinds}", *self.subject.target.last_words])
+        self._first_unsettled = self._first_unsettled or told
+        self.subject.coverage.unsettled += 1
+        count, first = self.subject.coverage.unsettled, self._first_unsettled
+        self.run.undecided["run-never-stuck"] = f"{count} words did not settle, {first.splitlines()[0]}"
+        if count >= UNSETTLED:
+            self.run.end(f"{UNSETTLED} words were unsettled: no quiet within the adapter's patience, {first}")
+
+
+def exploring(subject: RuntimeSubject, words: int) -> Callable[[Run[Word]], None]:
+    """Explore *subject* on the directed words, and on so many generated ones."""
+    profile = subject.target.profile
+    capabilities = frozenset(profile.capabilities)
+    rows = rows_for(capabilities, profile.policies)
+    subject.coverage = WordCoverage(profile, rows)
+    accesses = access_words(tables(profile.policies), capabilities)
+
+    def explore(run: Run[Word]) -> None:
+        player = Player(run, subject)
+        play_directed(player, sorted(directed(rows, accesses), key=len), capabilities)
+        if words:
+            again = revisit_words(tables(profile.policies), capabilities)
+            reached = [accesses[row] for row in rows if len(accesses[row]) > 1]
+            reached += [again[row] for row in rows if row in again]
+            plain_start, special = starts(capabilities)
+            options = [*[plain_start] * PLAIN, *special]
+            generate(player, rows, reached, options, words=words, seed=run.options.seed)
+
+    return explore
+
+
+def play_directed(player: Player, words: Sequence[Sequence[str]], capabilities: frozenset[str]) -> None:
+    """Play *words*, which take every row at least once, and the classic situations of each option."""
+    plain_start, special = starts(capabilities)
+    for options, word in (*((plain_start, word) for word in words), *((one, word) for one in special for word in DEEP)):
+        driver = player.begin(options)
+        situation = Situation(driver)
+        with contextlib.suppress(UnsettledError):
+            player.asking(partial(follow, situation, word))
+        player.finish(driver, situation.taken)
+    for stimuli in classic_words(capabilities):
+        driver = player.begin(plain_start)
+        with contextlib.suppress(UnsettledError):
+            player.asking(partial(driver.run, stimuli))
+        player.finish(driver, ())
