@@ -4,11 +4,11 @@ from typing import Any, Final
 
 import click
 
-from ..report.text import brief, counterexample_lines, coverage_lines, difference_lines
+from ..report.text import counterexample_lines, coverage_lines, difference_lines
 from ..verify.results import AnyCounterexample, Covered, Verdict
 from .output import style
 
-__all__ = ["MARKS", "brief", "show_counterexample", "show_coverage", "show_difference"]
+__all__ = ["MARKS", "show_counterexample", "show_coverage", "show_difference"]
 
 MARKS: Final[dict[Verdict, tuple[str, str]]] = {
     "pass": ("✓", "green"),

@@ -4,9 +4,10 @@ import shlex
 from collections.abc import Mapping
 from typing import Final
 
+from turncheck.model.rendering.printable import spelled
+
 from ..verify.results import AnyCounterexample, LawResult, Result
-from .html.strings import LONG, spelled
-from .text import counterexample_lines
+from .text import LONG, counterexample_lines
 
 LINES: Final = 400
 """Lines of a counterexample that a report shows; the file has the rest."""

@@ -1,4 +1,4 @@
-"""All kinds of report: the one place to add one. Each is a module of its name in this package.
+"""All kinds of report: the one place to add one. Each is a module of its name in ``formats``.
 
 The module has ``render(result, counterexamples) -> str``, and ``render_logs(results) -> str`` where it can tell of
 recorded logs too. It is imported only when it is asked for.
@@ -44,4 +44,4 @@ def on_logs(kind: str) -> OnLogs:
 def _module(kind: str) -> ModuleType:
     if kind not in KINDS:
         raise KeyError(kind)
-    return importlib.import_module(f".{kind}", __package__)
+    return importlib.import_module(f".formats.{kind}", __package__)

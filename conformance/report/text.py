@@ -4,21 +4,20 @@ Each function takes ``paint``, which makes what an implementation wrote fit to b
 wanted: ``paint(text, **styles)``.
 """
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
 from turncheck.model.clauses.catalogue import CLAUSES
-from turncheck.model.core.stimuli import Awaited, ModelAwaited, TimerAwaited, ToolAwaited
+from turncheck.model.rendering.words import awaited_line, event_line, short
 
 from ..verify.results import AnyCounterexample, Counterexample, Covered, SuiteRun, WordCounterexample
 
 Paint: TypeAlias = Callable[..., str]
 
-_WIDE: Final = 160
-"""Characters of a value that are shown: a screen line and a half."""
+LONG: Final = 4096
+"""Characters of a string that a report shows as it is."""
 
 
 def counterexample_lines(found: AnyCounterexample, paint: Paint, *, clauses: bool = True) -> Iterator[str]:
@@ -34,8 +33,8 @@ def difference_lines(expected: Any, observed: Any, paint: Paint) -> Iterator[str
     """Where two values differ; nothing where both are None."""
     if expected is not None or observed is not None:
         expected, observed = _difference(expected, observed)
-        yield f"  {paint('expected', fg='green')}  {paint(_short(expected))}"
-        yield f"  {paint('observed', fg='red')}  {paint(_short(observed))}"
+        yield f"  {paint('expected', fg='green')}  {paint(short(expected))}"
+        yield f"  {paint('observed', fg='red')}  {paint(short(observed))}"
 
 
 def coverage_lines(coverage: Covered) -> Iterator[str]:
@@ -65,7 +64,7 @@ def _suite_lines(suite: SuiteRun) -> Iterator[str]:
 def _log_lines(found: Counterexample, paint: Paint) -> Iterator[str]:
     for at, event in enumerate(found.input.events):
         mark = paint("▶", fg="red") if at == found.position else " "
-        yield f"  {mark} {at:>3}  {paint(brief(event))}"
+        yield f"  {mark} {at:>3}  {paint(event_line(event))}"
     policies = found.input.policies
     if found.input.events:
         fates = f"interrupted {policies.queue_after_interrupted}, error {policies.queue_after_error}"
@@ -77,44 +76,21 @@ def _word_lines(found: WordCounterexample, paint: Paint) -> Iterator[str]:
     options = msgspec.to_builtins(found.word.options)
     options.pop("tools", None)
     if options:
-        yield f"    options: {paint(_short(options))}"
+        yield f"    options: {paint(short(options))}"
     at = 0
     for place, (stimulus, step) in enumerate(zip(found.applied, found.steps, strict=True)):
         closing = " (closing)" if place >= len(found.word.stimuli) else ""
         fields = msgspec.to_builtins(stimulus)
-        yield f"  {paint('→', fg='cyan')} {paint(brief({'type': fields.pop('kind'), **fields}), bold=True)}{closing}"
+        line = event_line({"type": fields.pop("kind"), **fields})
+        yield f"  {paint('→', fg='cyan')} {paint(line, bold=True)}{closing}"
         for event in step.events:
             mark = paint("▶", fg="red") if at == found.position else " "
-            yield f"  {mark} {at:>3}  {paint(brief(event))}"
+            yield f"  {mark} {at:>3}  {paint(event_line(event))}"
             at += 1
         if step.refused is not None:
             yield f"         refused: {step.refused.why} {paint(step.refused.message)}"
-        awaited = ", ".join(_awaited(one) for one in step.awaiting)
+        awaited = ", ".join(map(awaited_line, step.awaiting))
         yield paint(f"         awaits {awaited or 'nothing'}", dim=True)
-
-
-def _awaited(one: Awaited) -> str:
-    match one:
-        case ModelAwaited(request_id=request):
-            return f"model {request}"
-        case ToolAwaited(call_id=call, execution=execution, cancelled=cancelled):
-            return f"tool {call} ({execution}{', cancelled' if cancelled else ''})"
-        case TimerAwaited(due=due):
-            return f"timer in {due} s"
-
-
-def brief(event: Any) -> str:
-    """An event on a line: its type first, then its other fields."""
-    if not isinstance(event, dict):
-        return "unreadable line" if event is None else _short(event)
-    fields = cast(dict[str, Any], event)
-    shown = "  ".join(f"{key}={_short(value)}" for key, value in fields.items() if key != "type")
-    return f"{fields.get('type')!s:13} {shown}".rstrip()
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _WIDE else f"{text[:_WIDE]} … ({len(text):,} characters)"
 
 
 def _difference(expected: Any, observed: Any) -> tuple[Any, Any]:
