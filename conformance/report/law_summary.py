@@ -6,9 +6,10 @@ from typing import Final
 
 from turncheck.model.rendering.printable import spelled
 
-from ..verify.results import AnyCounterexample, LawResult, Result
+from ..verify.results import AnyCounterexample, LawResult, Result, Verdict
 from .text import LONG, counterexample_lines
 
+MARKS: Final[Mapping[Verdict, str]] = {"pass": "✓", "fail": "✗", "inconclusive": "?", "skipped": "-", "error": "!"}
 LINES: Final = 400
 """Lines of a counterexample that a report shows; the file has the rest."""
 

@@ -9,16 +9,15 @@ import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from turncheck.model.rendering.graphviz_svg import to_svg
+from turncheck.model.rendering.graphviz_svg import digraph, to_svg
 
 from ..generation.situations import COLOURS
 from ..learn.abstraction import LOCAL
 from ..learn.learned import Comparison, Edge, Learned, Share
 from ..learn.output_abstraction import ARROW, QUIET
 
-_FONT: Final = "DejaVu Sans"
 _WIDTH: Final = 34
 _STYLES: Final[Mapping[Share, Mapping[str, str]]] = {
     "agreed": {"color": "#222222", "fontcolor": "#222222", "style": "solid", "penwidth": "1.2"},
@@ -73,9 +72,6 @@ def _bounded(learned: Learned) -> str:
 
 
 def _draw(title: str, names: Sequence[Name], edges: list[Edge], notes: list[str]) -> str:
-    import graphviz  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  (only who draws pays for it)
-
-    untyped: Any = graphviz
     images = _images(len(names), edges)
     kept = edges
     if images is not None and any(number != image for number, image in enumerate(images)):
@@ -87,21 +83,9 @@ def _draw(title: str, names: Sequence[Name], edges: list[Edge], notes: list[str]
         "in a node: its number and what is awaited; what changes no state; what leads to state 0",
         "left out: what is not awaited or beyond the bound, and what neither says nor changes anything",
     ]
-    graph = untyped.Digraph(
-        "learned",
-        graph_attr={
-            "label": f"{title}\\n \\n" + "".join(f"{note}\\n" for note in notes) + " \\n",
-            "labelloc": "t",
-            "fontname": _FONT,
-            "fontsize": "11",
-            "bgcolor": "white",
-            "nodesep": "0.35",
-            "ranksep": "0.5",
-            "pad": "0.25",
-        },
-        node_attr={"shape": "box", "style": "rounded", "penwidth": "1.4", "fontname": _FONT, "fontsize": "11"},
-        edge_attr={"fontname": _FONT, "fontsize": "9.5", "arrowsize": "0.8"},
-    )
+    label = f"{title}\\n \\n" + "".join(f"{note}\\n" for note in notes) + " \\n"
+    sizes = {"fontsize": "11", "nodesep": "0.35", "ranksep": "0.5"}
+    graph = digraph("learned", label, sizes, {"shape": "box", "fontsize": "11"}, {"fontsize": "9.5"})
     groups = _groups(kept, names)
     for number in sorted({0, *(edge.source for edge in kept), *(edge.dest for edge in kept)}):
         name, awaits, share = names[number]

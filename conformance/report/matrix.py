@@ -1,13 +1,13 @@
 """The matrix: one table, law by runtime, of several verifications."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
-from ..verify.results import Result, Verdict
+from ..verify.results import Result
+from .law_summary import MARKS
 
-CELLS: Final[Mapping[Verdict, str]] = {"pass": "✓", "fail": "✗", "inconclusive": "?", "skipped": "-", "error": "!"}
 LEGEND: Final = (
     "✓ pass · ✗ fail (a counterexample file beside this table) · ? inconclusive (no evidence, or all of it inferred by"
     " the adapter) · - skipped (not declared) · ! error"
@@ -69,7 +69,7 @@ def reasons(matrix: Matrix) -> str:
         for law in result.laws:
             if law.verdict in {"fail", "inconclusive", "error"}:
                 file = f" ([counterexample]({law.counterexample}))" if law.counterexample else ""
-                lines.append(f"- {CELLS[law.verdict]} **{law.law}**: {law.why}{file}")
+                lines.append(f"- {MARKS[law.verdict]} **{law.law}**: {law.why}{file}")
         skipped = ", ".join(law.law for law in result.laws if law.verdict == "skipped")
         lines += [f"skipped: {skipped}" if skipped else "- nothing is skipped", ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -88,4 +88,4 @@ def _laws(results: Sequence[Result]) -> list[str]:
 
 
 def _cell(result: Result, law: str) -> str:
-    return next((CELLS[one.verdict] for one in result.laws if one.law == law), " ")
+    return next((MARKS[one.verdict] for one in result.laws if one.law == law), " ")

@@ -10,16 +10,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from textwrap import wrap
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 from ..core.events import StopReason
 from ..declaration.machine import Machine, Row
 from ..declaration.vocabulary import Effect, Emit
+from .graphviz_svg import digraph
 
 _GREY: Final = "#6b6b6b"
 _RULE: Final = "#b5b5b5"
-_FONT: Final = "DejaVu Sans"
-"""The widest of the usual families measures the text, so that it fits with any of them."""
 _BLANK: Final = "\N{NO-BREAK SPACE}"
 _WIDTH: Final = 52
 """Characters of a line beside an edge."""
@@ -88,7 +87,9 @@ def _reports_anomaly(effect: Effect) -> bool:
 
 def to_dot(machine: Machine) -> str:
     """Write *machine* as DOT."""
-    graph = _digraph(machine)
+    label = f"{machine.title}\\n \\n{_LEGEND}{_HEAVY if machine.boundary else ''}{_GREYED}\\n \\n"
+    sizes = {"fontsize": "10", "nodesep": "0.5", "ranksep": "0.6"}
+    graph = digraph(machine.name, label, sizes, {"shape": "record", "fontsize": "10.5"}, {"fontsize": "10.5"})
     graph.node(_START, label="", shape="circle", width="0.16", style="filled", fillcolor="black")
     graph.edge(_START, machine.initial)
     for state in machine.states:
@@ -111,28 +112,6 @@ def to_dot(machine: Machine) -> str:
         width = "2.4" if all(row.event == machine.boundary for row in rows) else "1.2"
         graph.edge(source, dest, label=_label(machine, rows), penwidth=width, **{"class": "step"})
     return str(graph.source)
-
-
-def _digraph(machine: Machine) -> Any:
-    """Start a graph in our style; the package has no type hints that a strict checker takes."""
-    import graphviz  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  (only who draws pays for it)
-
-    untyped: Any = graphviz
-    return untyped.Digraph(
-        machine.name,
-        graph_attr={
-            "label": f"{machine.title}\\n \\n{_LEGEND}{_HEAVY if machine.boundary else ''}{_GREYED}\\n \\n",
-            "labelloc": "t",
-            "fontname": _FONT,
-            "fontsize": "10",
-            "bgcolor": "white",
-            "nodesep": "0.5",
-            "ranksep": "0.6",
-            "pad": "0.25",
-        },
-        node_attr={"shape": "record", "style": "rounded", "penwidth": "1.4", "fontname": _FONT, "fontsize": "10.5"},
-        edge_attr={"fontname": _FONT, "fontsize": "10.5", "arrowsize": "0.8"},
-    )
 
 
 def _record(title: str, lines: Iterable[Line]) -> str:

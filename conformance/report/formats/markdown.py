@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ...verify.results import AnyCounterexample, LawResult, Result
-from ..law_summary import counted, line, story, why
-from ..matrix import CELLS
+from ..law_summary import MARKS, counted, line, story, why
 from ..text import coverage_lines
 
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>#|~&!@:$]")
@@ -33,7 +32,7 @@ def _lines(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
     yield from ["", "| | law | verdict | clauses | |", "| :-: | --- | --- | --- | --- |"]
     for law in result.laws:
         verdict = "known" if law.excused else law.verdict
-        yield f"| {CELLS[law.verdict]} | {law.law} | {verdict} | {', '.join(law.clauses)} | {_text(why(law))} |"
+        yield f"| {MARKS[law.verdict]} | {law.law} | {verdict} | {', '.join(law.clauses)} | {_text(why(law))} |"
     for law in result.laws:
         if law.verdict == "fail":
             yield from _folded(law, story(law, counterexamples))
@@ -43,7 +42,7 @@ def _lines(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
 
 
 def _folded(law: LawResult, text: str) -> Iterator[str]:
-    summary = f"{CELLS[law.verdict]} {law.law}: {line(why(law))}"
+    summary = f"{MARKS[law.verdict]} {law.law}: {line(why(law))}"
     yield from _block(summary, text or why(law))
 
 

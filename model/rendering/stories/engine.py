@@ -1,46 +1,41 @@
 """The request sequence of the engine with its error paths: the machine is told stories, and what it does is drawn."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from ...declaration.vocabulary import Output
-from ...machines.engine import SPEC, Heard, tables
+from ...machines.engine import SPEC, tables
 from ..scene import Arrow, Scene
-from .story import Stories, Word, moments, says, told
+from .story import Moment, Stories, event, says, told
 
 PARTIES: Final = ("client", "storage", "engine", "compactor", "tools", "model")
 _TABLES: Final = tables(max_tool_rounds=2, max_history_messages=3, compactor=True)
 _CUTS: Final = tables(max_tool_rounds=2, max_history_messages=3, compactor=False)
 
-
-def _event(symbol: str, **fields: Any) -> tuple[str, Heard]:
-    return symbol, Heard(**fields)
-
-
-_BEGIN: Final = (_event("message", text="one"), _event("session-loaded", messages=0))
-_LONG: Final = (_event("message", text="one"), _event("session-loaded", messages=9))
-_TEXT: Final = _event("text", text="I look.", begins=1)
-_CALL: Final = _event("tool-call", call_id="c1", tool="read", arguments={})
-_OUTPUT: Final = _event("tool-output", call_id="c1", output="text")
-_RICH: Final = _event("tool-output", call_id="c1", output="text", data=1, metadata={})
-_SECOND: Final = _event("tool-call", call_id="c2", tool="read", arguments={})
-_SECONDS: Final = _event("tool-output", call_id="c2", output="text")
-_END: Final = _event("stream-end")
-_BROKEN: Final = _event("stream-error", message="reset")
+_BEGIN: Final = (event("message", text="one"), event("session-loaded", messages=0))
+_LONG: Final = (event("message", text="one"), event("session-loaded", messages=9))
+_TEXT: Final = event("text", text="I look.", begins=1)
+_CALL: Final = event("tool-call", call_id="c1", tool="read", arguments={})
+_OUTPUT: Final = event("tool-output", call_id="c1", output="text")
+_RICH: Final = event("tool-output", call_id="c1", output="text", data=1, metadata={})
+_SECOND: Final = event("tool-call", call_id="c2", tool="read", arguments={})
+_SECONDS: Final = event("tool-output", call_id="c2", output="text")
+_END: Final = event("stream-end")
+_BROKEN: Final = event("stream-error", message="reset")
 _ROUND: Final = (_CALL, _OUTPUT, _END)
 
 STORIES: Final[Stories] = {
     "a request": ((), (*_BEGIN, _TEXT, _CALL, _RICH, _END, _TEXT, _END)),
-    "the history is too long": (_LONG[:1], (_LONG[1], _event("compacted", text="…"))),
-    "the compactor fails": (_LONG, (_event("compaction-failed", message="busy"),)),
+    "the history is too long": (_LONG[:1], (_LONG[1], event("compacted", text="…"))),
+    "the compactor fails": (_LONG, (event("compaction-failed", message="busy"),)),
     "there is no compactor": (_LONG[:1], (_LONG[1],)),
-    "the provider fails": (_BEGIN, (_event("provider-error", message="down"),)),
+    "the provider fails": (_BEGIN, (event("provider-error", message="down"),)),
     "the stream breaks": ((*_BEGIN, _TEXT), (_BROKEN,)),
     "the stream breaks after a tool call": ((*_BEGIN, _CALL, _OUTPUT), (_BROKEN,)),
-    "a tool fails": ((*_BEGIN, _CALL), (_event("tool-error", call_id="c1", message="no file"),)),
-    "a call cannot be executed": (_BEGIN, (_event("broken-call", call_id="c1", tool="read", message="no JSON"),)),
+    "a tool fails": ((*_BEGIN, _CALL), (event("tool-error", call_id="c1", message="no file"),)),
+    "a call cannot be executed": (_BEGIN, (event("broken-call", call_id="c1", tool="read", message="no JSON"),)),
     "the bound of rounds is reached": ((*_BEGIN, *_ROUND, _SECOND, _SECONDS), (_END,)),
-    "the client goes while a tool runs": ((*_BEGIN, _CALL), (_event("client-gone"),)),
+    "the client goes while a tool runs": ((*_BEGIN, _CALL), (event("client-gone"),)),
 }
 """Story title → (setup events, not drawn; events drawn)."""
 
@@ -83,15 +78,15 @@ _ASKED: Final[Mapping[str, tuple[str, str]]] = {
 
 def scene() -> Scene:
     """Tell the stories."""
-    return Scene("Request sequence", PARTIES, told(STORIES, _tell))
+    rows = told(STORIES, SPEC, lambda title: _CUTS if "no compactor" in title else _TABLES, _rows)
+    return Scene("Request sequence", PARTIES, tuple(rows))
 
 
-def _tell(title: str, before: Word, word: Word) -> Iterator[Arrow]:
-    for moment in moments(SPEC, _CUTS if "no compactor" in title else _TABLES, before, word):
-        source, words = _SAID[moment.event]
-        yield says(source, "engine", words, answer=source != "client")
-        for output in moment.outputs:
-            yield from _done(output)
+def _rows(moment: Moment) -> Iterator[Arrow]:
+    source, words = _SAID[moment.event]
+    yield says(source, "engine", words, answer=source != "client")
+    for output in moment.stepper.outputs:
+        yield from _done(output)
 
 
 def _done(output: Output) -> Iterator[Arrow]:

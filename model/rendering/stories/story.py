@@ -1,45 +1,58 @@
 """What the pictures of machines at work share: the words that a machine is told, played one event at a time."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from types import SimpleNamespace
+from typing import Any, NamedTuple, TypeAlias
 
 from ...declaration.machine import Machine
 from ...declaration.stepping import Stepper
-from ...declaration.vocabulary import Output
 from ..scene import Arrow, Band, Row
 
 Word: TypeAlias = Sequence[tuple[str, Any]]
 """Events, each with what the machine hears."""
 Stories: TypeAlias = Mapping[str, tuple[Word, Word]]
-"""Title → the events that come before and are not drawn, and those that are drawn."""
+"""Story title → (setup events, not drawn; events drawn)."""
 
 
-@dataclass(frozen=True)
-class Moment:
-    """One event that was taken: the states before and after it, its outputs, and position → what was heard there."""
+class Heard(SimpleNamespace):
+    """What a machine hears with an event; a field that is none of the event's is absent, a number 0."""
+
+    begins = messages = tokens = 0
+
+    def __getattr__(self, _name: str) -> Any:
+        return None
+
+
+def event(symbol: str, **fields: Any) -> tuple[str, Heard]:
+    """Make an event of a word."""
+    return symbol, Heard(**fields)
+
+
+class Moment(NamedTuple):
+    """One event that was taken, and whether it is the first that is drawn; *heard* maps positions to what was heard."""
 
     event: str
     left: str
-    state: str
-    outputs: Sequence[Output]
+    stepper: Stepper
     heard: Mapping[int, Any]
+    first: bool
 
 
-def moments(machine: Machine, tables: Mapping[str, Any], before: Word, word: Word) -> Iterator[Moment]:
-    """Play *before*, then *word*, and yield a moment for each event of *word*."""
-    stepper, heard = Stepper(machine, tables), dict[int, Any]()
-    for at, (event, fields) in enumerate((*before, *word)):
-        left = stepper.state
-        heard[at] = fields
-        stepper.take(event, fields, at)
-        if at >= len(before):
-            yield Moment(event, left, stepper.state, stepper.outputs, heard)
-
-
-def told(stories: Stories, tell: Callable[[str, Word, Word], Iterable[Row]]) -> tuple[Row, ...]:
-    """Lay out all *stories*, each under its title; *tell* gives the rows of one."""
-    return tuple(row for title, words in stories.items() for row in (Band(title), *tell(title, *words)))
+def told(
+    stories: Stories,
+    machine: Machine,
+    tables: Callable[[str], Mapping[str, Any]],
+    rows: Callable[[Moment], Iterable[Row]],
+) -> Iterator[Row]:
+    """Play all *stories*, each under its title and with its own *tables*; *rows* draws one event."""
+    for title, (before, word) in stories.items():
+        yield Band(title)
+        stepper, heard = Stepper(machine, tables(title)), dict[int, Any]()
+        for at, (symbol, fields) in enumerate((*before, *word)):
+            left, heard[at] = stepper.state, fields
+            stepper.take(symbol, fields, at)
+            if at >= len(before):
+                yield from rows(Moment(symbol, left, stepper, heard, at == len(before)))
 
 
 def says(source: str, dest: str, words: str, *, answer: bool = False) -> Arrow:

@@ -5,45 +5,29 @@ follows the colon. What the journal is told are the log events that an output am
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from ...declaration.vocabulary import Output
 from ...machines.turn import DEFAULTS, OUTCOMES, SPEC, refine
 from ..scene import Arrow, Scene
-from .story import Moment, Stories, Word, moments, says, told
+from .story import Heard, Moment, Stories, Word, event, says, told
 
 PARTIES: Final = ("user", "turn", "shell", "lock", "journal", "tools", "model")
 _TABLES: Final = {**DEFAULTS, "max_calls": 1}
 """One call a turn: the bound that a story reaches."""
 
 
-@dataclass(frozen=True)
-class Heard:
-    """What the machine hears with an event; fields that are none of the event's stay absent."""
-
-    id: str | None = None
-    text: str | None = None
-    delivery: str | None = None
-    key: str | None = None
-    call_id: str | None = None
-    tool: str | None = None
-    arguments: Any = None
-    output: Any = None
-    tokens: int = 0
-
-
 def _plain(*symbols: str) -> Word:
-    return tuple((symbol, Heard()) for symbol in symbols)
+    return [event(symbol) for symbol in symbols]
 
 
-_ONE: Final = ("inbound", Heard(id="m1", text="one"))
-_TWO: Final = ("inbound", Heard(id="m2", text="two"))
+_ONE: Final = event("inbound", id="m1", text="one")
+_TWO: Final = event("inbound", id="m2", text="two")
 _READY: Final = (_ONE, *_plain("valid", "locked", "loaded"))
-_TEXT: Final = ("text", Heard(text="all well"))
-_CALL: Final = ("call", Heard(call_id="c1", tool="read", arguments={}))
-_SECOND: Final = ("call", Heard(call_id="c2", tool="read", arguments={}))
-_RETURN: Final = ("tool-return", Heard(output="text"))
+_TEXT: Final = event("text", text="all well")
+_CALL: Final = event("call", call_id="c1", tool="read", arguments={})
+_SECOND: Final = event("call", call_id="c2", tool="read", arguments={})
+_RETURN: Final = event("tool-return", output="text")
 _STOP: Final = _plain("model-stop")
 _RUN: Final = _plain("model-stop", "approved")
 _CLOSED: Final = _plain("responded", "recorded")
@@ -99,25 +83,21 @@ _FLAGS: Final = ("isError", "synthetic")
 
 def scene() -> Scene:
     """Tell the stories."""
-    return Scene("Single-chat turn, step by step", PARTIES, told(STORIES, _tell))
+    rows = told(STORIES, SPEC, lambda _title: _TABLES, _rows)
+    return Scene("Single-chat turn, step by step", PARTIES, tuple(rows))
 
 
-def _tell(_title: str, before: Word, word: Word) -> Iterator[Arrow]:
-    for place, moment in enumerate(moments(SPEC, _TABLES, before, word)):
-        if place == 0:
-            yield _step(moment.left)
-        yield from _taken(moment)
-
-
-def _taken(moment: Moment) -> Iterator[Arrow]:
-    source = _SAID.get(moment.event, "shell")
+def _rows(moment: Moment) -> Iterator[Arrow]:
+    if moment.first:
+        yield _step(moment.left)
+    source, stepper = _SAID.get(moment.event, "shell"), moment.stepper
     yield says(source, "turn", _words(moment.event), answer=source != "user")
-    for output in moment.outputs:
+    for output in stepper.outputs:
         if output.name in _LAST:
             yield from _done(output, moment.heard)
-    if moment.state != moment.left:
-        yield _step(moment.state)
-    for output in moment.outputs:
+    if stepper.state != moment.left:
+        yield _step(stepper.state)
+    for output in stepper.outputs:
         if output.name not in _LAST:
             yield from _done(output, moment.heard)
 
@@ -134,17 +114,17 @@ def _done(output: Output, heard: Mapping[int, Heard]) -> Iterator[Arrow]:
         yield says("turn", "user", status if name == status else f"{status}: {name}", answer=True)
         return
     logged = Output("finish", output.arguments) if output.name == "append" else output
-    for event in refine([logged], heard):
-        yield says("turn", "journal", _entry(event))
+    for entry in refine([logged], heard):
+        yield says("turn", "journal", _entry(entry))
     if output.name in _ASKED:
         dest = _ASKED[output.name]
         yield says("turn", dest, _words(output.name), answer=dest == "user")
 
 
-def _entry(event: Mapping[str, Any]) -> str:
+def _entry(entry: Mapping[str, Any]) -> str:
     """Write a log event in a few words."""
-    facts = [str(event[name]) for name in _FACTS if name in event]
-    return f"{event['type']}: {', '.join((*facts, *(name for name in _FLAGS if name in event)))}"
+    facts = [str(entry[name]) for name in _FACTS if name in entry]
+    return f"{entry['type']}: {', '.join((*facts, *(name for name in _FLAGS if name in entry)))}"
 
 
 def _words(name: str) -> str:

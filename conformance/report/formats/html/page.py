@@ -20,7 +20,8 @@ from turncheck.model.rendering.svg import HEAD
 
 from ....generation.situations import rows_for
 from ....laws.registry import LAWS
-from ....verify.results import VERDICTS, AnyCounterexample, Result, Share
+from ....verify.results import AnyCounterexample, Result, Share
+from ...law_summary import MARKS
 from .failure import DRAWN, Failure, failure_of
 from .machine import MachinePicture, picture_of
 from .strings import BRIEF, said
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 LIMIT: Final = 3
 """Megabytes of a page. Failures that would go beyond it are there without their pictures."""
 _TEMPLATES: Final = Path(__file__).parent / "templates"
-_MARKS: Final = dict(zip(VERDICTS, "✓✗?-!", strict=True))
 _MACHINES: Final = {"projector": "request_cycle", "runtime": "interaction"}
 """A target's role → the machine whose rows are counted."""
 _COUNTS: Final = ("logs", "events", "words", "stimuli", "unsettled")
@@ -105,7 +105,7 @@ def _environment() -> "Environment":
     )
     environment.filters |= {"said": said, "spelled": spelled, "quoted": quoted, "text": text}
     constants: Any = environment.globals
-    constants.update(marks=_MARKS, most=BRIEF)
+    constants.update(marks=MARKS, most=BRIEF)
     return environment
 
 
