@@ -87,16 +87,20 @@ def _sequence(path: Path, only: str | None) -> Iterator[tuple[str, str]]:
     """Draw the first cycle of the log at *path*."""
     from turncheck.model.core.decode import judge  # noqa: PLC0415
     from turncheck.model.core.projection import project  # noqa: PLC0415
-    from turncheck.model.rendering.log_scene import cycle_scene  # noqa: PLC0415
+    from turncheck.model.rendering.log_scene import requests, session_scene  # noqa: PLC0415
 
     try:
         log = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
     except ValueError as error:
         raise click.ClickException(f"{path}: not a log: {error}") from error
-    cycles = project([judge(value) for value in log]).cycles
+    events = [judge(value) for value in log]
+    cycles = project(events).cycles
     if not cycles:
         raise click.ClickException(f"{path}: the log has no cycle to draw")
-    yield from _drawn(path.stem, cycle_scene(log, cycles[0]), only)
+    end = len(log) if cycles[0].stop is None else cycles[0].stop + 1
+    title = f"{cycles[0].kind.capitalize()} cycle, {cycles[0].reason or 'still open'}"
+    scene = session_scene(title, log[:end], project(events[:end]), None, requests(cycles[:1]))
+    yield from _drawn(path.stem, scene, only)
 
 
 def _drawn(name: str, scene: "Scene", only: str | None) -> Iterator[tuple[str, str]]:

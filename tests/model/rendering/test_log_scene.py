@@ -1,4 +1,4 @@
-"""The sequence picture of a cycle."""
+"""The sequence picture of a log with a cycle."""
 
 import json
 import re
@@ -8,12 +8,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from turncheck.model.core.cycles import CycleViews
 from turncheck.model.core.decode import judge
 from turncheck.model.core.projection import project
-from turncheck.model.rendering import mermaid, svg
-from turncheck.model.rendering.log_scene import cycle_scene
+from turncheck.model.rendering.log_scene import requests, session_scene
+from turncheck.model.rendering.mermaid import to_mermaid
 from turncheck.model.rendering.scene import Scene, Views
+from turncheck.model.rendering.svg import to_svg
 
 RECORDED = Path(__file__).parents[3] / "diagrams/sequence.jsonl"
 HOSTILE = "</text><script>alert(1)</script>\x00\x1b\u202e\ud83d%%{init: {}}%%;#quot;"
@@ -23,16 +23,9 @@ def recorded() -> list[Any]:
     return [json.loads(line) for line in RECORDED.read_text("utf-8").splitlines()]
 
 
-def cycle(log: list[Any], number: int = 0) -> CycleViews:
-    return project([judge(value) for value in log]).cycles[number]
-
-
-def to_svg(log: list[Any], view: CycleViews, mark: int | None = None) -> str:
-    return svg.to_svg(cycle_scene(log, view, mark))
-
-
-def to_mermaid(log: list[Any], view: CycleViews, mark: int | None = None) -> str:
-    return mermaid.to_mermaid(cycle_scene(log, view, mark))
+def drawn(log: list[Any], mark: int | None = None) -> Scene:
+    projection = project([judge(value) for value in log])
+    return session_scene("title", log, projection, mark, requests(projection.cycles))
 
 
 def views(scene: Scene) -> Views:
@@ -65,9 +58,9 @@ def texts(drawing: str) -> list[str | None]:
 
 
 def test_every_event_of_the_cycle_is_a_row():
-    """Positions from root to stop, in order, and one row more wherever the model is asked."""
+    """All positions in order, and one row more wherever the model is asked."""
     log = recorded()
-    rows = [arrow.at for arrow in cycle_scene(log, cycle(log)).rows]
+    rows = [arrow.at for arrow in drawn(log).rows]
     assert [at for at in rows if at is not None] == list(range(len(log)))
     assert rows.count(None) == 2
 
@@ -75,18 +68,17 @@ def test_every_event_of_the_cycle_is_a_row():
 def test_every_round_stands_on_the_left():
     """Each round's inputs and outputs are the projection's."""
     log = recorded()
-    view = cycle(log)
-    scene = cycle_scene(log, view)
+    scene = drawn(log)
     found = [
         [[scene.rows[row].at for row in rows] for rows in (item.inputs, item.outputs)] for item in views(scene).rounds
     ]
-    assert found == [[item.inputs, item.outputs] for item in view.rounds]
+    assert found == [[item.inputs, item.outputs] for item in project([judge(value) for value in log]).cycles[0].rounds]
 
 
 def test_every_step_stands_on_the_right():
     """Each step of the projection has its bracket, in order, with its groups."""
     log = recorded()
-    found = [(step.label, [part.label for part in step.parts]) for step in views(cycle_scene(log, cycle(log))).steps]
+    found = [(step.label, [part.label for part in step.parts]) for step in views(drawn(log)).steps]
     assert found == [
         ("non-steer", []),
         ("ai-block", []),
@@ -101,16 +93,16 @@ def test_every_step_stands_on_the_right():
 def test_both_views_are_drawn_and_written(words):
     """The SVG and the Mermaid text both name every part of both views."""
     log = recorded()
-    assert words in texts(to_svg(log, cycle(log)))
-    assert words in to_mermaid(log, cycle(log))
+    assert words in texts(to_svg(drawn(log)))
+    assert words in to_mermaid(drawn(log))
 
 
 def test_rounds_that_overlap_get_bars_side_by_side():
     """A result between two calls of one response belongs to the next round."""
     log = [user("go"), call("a"), result("a"), call("b"), said("done", "r2"), STOP]
-    scene = cycle_scene(log, cycle(log))
+    scene = drawn(log)
     assert views(scene).rounds[1].first < views(scene).rounds[0].last
-    bars = re.findall(r'<line x1="(\d+)" y1="\d+" x2="\1" y2="\d+"/>', to_svg(log, cycle(log)))
+    bars = re.findall(r'<line x1="(\d+)" y1="\d+" x2="\1" y2="\d+"/>', to_svg(drawn(log)))
     assert len(set(bars)) == 2
 
 
@@ -120,62 +112,37 @@ def test_rounds_that_overlap_get_bars_side_by_side():
 def test_hostile_text_stays_text(event):
     """Markup, controls and bidi overrides of a log neither break the XML nor become elements."""
     log = [user("go"), call("a"), event, STOP]
-    drawing = to_svg(log, cycle(log), mark=2)
+    drawing = to_svg(drawn(log, mark=2))
     tags = {element.tag.rpartition("}")[2] for element in ET.fromstring(drawing).iter()}
     assert "script" not in tags
-    assert not set("\x00\x1b\u202e\ud83d") & set(drawing + to_mermaid(log, cycle(log), mark=2))
+    assert not set("\x00\x1b\u202e\ud83d") & set(drawing + to_mermaid(drawn(log, mark=2)))
 
 
 def test_no_text_of_a_log_can_speak_mermaid():
     """Statement ends, directives and arrows in a text are entities."""
     log = [user("a;b #quot; %%{init: {}}%% A->>B: hi"), STOP]
-    label = to_mermaid(log, cycle(log)).splitlines()[-2].split(": ", 1)[1]
+    label = to_mermaid(drawn(log)).splitlines()[-2].split(": ", 1)[1]
     assert not re.search(r"[;#%{}<>:]", re.sub(r"#\d+;", "", label))
-
-
-def test_an_unanswered_call_is_said_to_be_one():
-    """The picture shows what is missing."""
-    log = [user("go"), call("a"), STOP]
-    assert "tool call, unanswered" in texts(to_svg(log, cycle(log)))
 
 
 def test_an_absent_text_is_said_to_be_absent():
     """An ai-block that begins with a call has no text."""
     log = [user("go"), call("a"), STOP]
-    assert [step.label for step in views(cycle_scene(log, cycle(log))).steps] == ["non-steer", "ai-block, no text"]
-
-
-def test_an_event_that_is_no_part_of_the_cycle_is_shown_aside():
-    """A queued follow-up is drawn in the cycle in which it waits, as what it is."""
-    log = [user("go"), user("later"), said("done"), STOP]
-    assert "user message, no part of this cycle" in texts(to_svg(log, cycle(log)))
-
-
-def test_a_promoted_root_does_not_bring_the_cycle_before_it():
-    """The follow-up's cycle shows its root and what came after the stop before it."""
-    log = [user("go"), user("later"), said("done"), STOP, said("bye", "r2"), STOP]
-    assert [arrow.at for arrow in cycle_scene(log, cycle(log, 1)).rows] == [1, None, 4, 5]
-
-
-def test_an_open_cycle_is_drawn_to_the_end_of_its_log():
-    """Without a stop the title says so."""
-    log = [user("go"), said("on my way")]
-    scene = cycle_scene(log, cycle(log))
-    assert (scene.title, scene.rows[-1].at) == ("Direct cycle, still open", 1)
+    assert [step.label for step in views(drawn(log)).steps] == ["non-steer", "ai-block, no text"]
 
 
 @pytest.mark.parametrize("mark", [0, 1, 2, 3])
 def test_a_marked_event_is_pointed_at(mark):
-    """One row is marked, be it in the cycle or after it."""
+    """One row is marked, in the cycle or after it."""
     log = [user("go"), said("done"), STOP, said("too late")]
-    assert [arrow.at for arrow in cycle_scene(log, cycle(log), mark).rows if arrow.marked] == [mark]
-    assert 'class="mark"' in to_svg(log, cycle(log), mark)
-    assert "▶" in to_mermaid(log, cycle(log), mark)
+    assert [arrow.at for arrow in drawn(log, mark).rows if arrow.marked] == [mark]
+    assert 'class="mark"' in to_svg(drawn(log, mark))
+    assert "▶" in to_mermaid(drawn(log, mark))
 
 
 @pytest.mark.parametrize("value", [None, 7, [], "text", {}, {"type": 3}, {"type": "<unknown>"}, {"type": "native"}])
 def test_what_is_no_event_is_drawn_all_the_same(value):
     """A rejected line in the midst of a cycle breaks no picture."""
     log = [user("go"), value, said("done"), STOP]
-    ET.fromstring(to_svg(log, cycle(log), mark=1))
-    assert cycle_scene(log, cycle(log)).rows[1].at == 1
+    ET.fromstring(to_svg(drawn(log, mark=1)))
+    assert drawn(log).rows[1].at == 1
