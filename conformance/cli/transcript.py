@@ -1,4 +1,4 @@
-"""A session of a runtime as a person reads it: its cycles with their content."""
+"""The cycles of a runtime's session, with their content, for a person."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,14 +11,14 @@ from turncheck.model.rendering.words import event_line, short
 
 
 def projected(log: Sequence[Any], policies: Policies) -> Mapping[str | None, Projection]:
-    """The projection of each session of *log*, whose events are JSON values; positions are those in *log*."""
+    """Project each session of *log*, whose events are JSON values; positions are those in *log*."""
     ledgers = LogViewProjector(policies)
     ledgers.feed(Batch(tuple(map(judge, log)), range(len(log))))
     return ledgers.projections()
 
 
 def session_lines(log: Sequence[Any], name: str | None, projection: Projection) -> Iterator[str]:
-    """The cycles of one session of *log* as a tree of its ResolutionSteps, what still waits, and the anomalies."""
+    """Write the cycles of one session of *log* as trees of their steps, then the waiting messages and the anomalies."""
     if name is not None:
         yield f"session {name}"
     for number, cycle in enumerate(projection.cycles, 1):

@@ -1,8 +1,8 @@
 """A learned machine as a picture, and two laid over each other: agreed, missing and extra by colour and by line style.
 
-What would only be ink is left out: letters that nobody waits for, steps that change nothing and say nothing. Letters of
-one edge share it, a line each. Where exchanging the two colours changes nothing, as it must be (X-8), states that are
-each other's image are drawn once.
+Letters that are not awaited are left out, and so are steps without output that change no state. Letters of one edge
+share it, one per line. If exchanging the two colours changes nothing, as X-8 demands, then of two states that are
+each other's image one is drawn.
 """
 
 import re
@@ -27,14 +27,14 @@ _STYLES: Final[Mapping[Share, Mapping[str, str]]] = {
 Name: TypeAlias = tuple[str, str, Share]
 """Of a node: its number in its machine, what is awaited in it, and whose it is."""
 _HOME: Final = "→ 0"
-"""What ends a run leads home: written in the node, or half of the picture would be these edges."""
+"""Steps that end a run lead to state 0: these are written in the node, since half of all edges would be theirs."""
 _SWAP: Final[Mapping[str, str]] = dict(zip(COLOURS, reversed(COLOURS), strict=True))
 _ANY: Final = "any"
-"""What a colour is called where each does the same."""
+"""Name of a colour where both colours do the same."""
 
 
 def machine_svg(learned: Learned) -> str:
-    """The picture of one machine. Raises ValueError where Graphviz refuses it."""
+    """Draw one machine. Raises ValueError where Graphviz refuses it."""
     edges = [
         Edge(one.source, one.letter, one.output, one.dest, "agreed")
         for one in learned.transitions
@@ -45,7 +45,7 @@ def machine_svg(learned: Learned) -> str:
 
 
 def comparison_svg(found: Comparison) -> str:
-    """The picture of two machines. Raises ValueError where Graphviz refuses it."""
+    """Draw two machines over each other. Raises ValueError where Graphviz refuses it."""
     names: list[Name] = []
     for node in found.nodes:
         if node.target is not None:
@@ -103,7 +103,7 @@ def _draw(title: str, names: Sequence[Name], edges: list[Edge], notes: list[str]
 
 
 def _groups(edges: Sequence[Edge], names: Sequence[Name]) -> dict[tuple[int, int, Share], list[str]]:
-    """(source, dest, share) → the lines beside that edge: letters that lead to one output share a line."""
+    """Map (source, dest, share) to the lines beside that edge: letters that lead to one output share a line."""
     found: dict[tuple[int, int, Share], dict[str, list[str]]] = {}
     for edge in edges:
         said, _, awaits = edge.output.rpartition(ARROW)
@@ -115,7 +115,7 @@ def _groups(edges: Sequence[Edge], names: Sequence[Name]) -> dict[tuple[int, int
 
 
 def _merged(outputs: Mapping[str, list[str]]) -> list[tuple[str, list[str]]]:
-    """Two letters that differ in their colour, and so do their outputs, as one."""
+    """Merge two letters that differ only in their colour, and whose outputs do too."""
     merged: dict[str, list[str]] = {}
     pairs = {(letter, text) for text, letters in outputs.items() for letter in letters}
     for text, letters in outputs.items():
@@ -136,7 +136,7 @@ def _line(letters: Sequence[str], text: str) -> str:
 
 
 def _left(lines: Sequence[str], indent: str = "") -> str:
-    """The lines of a label, wrapped and set to the left."""
+    """Wrap the lines of a label, and set them to the left."""
     wrapped = (part for line in lines for part in wrap(line, _WIDTH, subsequent_indent="   "))
     return "".join(f"{indent}{part}\\l" for part in wrapped)
 
@@ -150,9 +150,9 @@ def _anyhow(text: str) -> str:
 
 
 def _images(size: int, edges: Sequence[Edge]) -> list[int] | None:
-    """Node → its image when the colours are exchanged; None where that is no symmetry of the picture.
+    """Map each node to its image when the colours are exchanged; None where that is no symmetry of the picture.
 
-    What only differing steps lead to has the image that these give it: there the picture's places are a choice.
+    A node that only differing steps lead to gets the image that these steps give it.
     """
     table: list[dict[tuple[str, Share], tuple[str, int]]] = [{} for _ in range(size)]
     for edge in edges:

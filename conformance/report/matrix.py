@@ -1,4 +1,4 @@
-"""The matrix: one table, law by runtime, of several verifications."""
+"""One table of several verifications: a row per law, a column per runtime."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -40,7 +40,7 @@ class Matrix(msgspec.Struct, frozen=True):
 
 
 def to_markdown(matrix: Matrix) -> str:
-    """The table, with a footnote for each cell that is neither pass nor skipped."""
+    """Write the table, with a footnote for each cell that is neither pass nor skipped."""
     names = [_name(result) for result in matrix.results]
     lines = [
         f"turncheck {matrix.turncheck}, {matrix.date}, seed {matrix.seed}, {matrix.examples} generated words each.",
@@ -62,7 +62,7 @@ def to_markdown(matrix: Matrix) -> str:
 
 
 def reasons(matrix: Matrix) -> str:
-    """Every cell that is neither pass nor skipped, with its reason and its counterexample, as Markdown."""
+    """Write every cell that is neither pass nor skipped, with its reason and its counterexample, as Markdown."""
     lines: list[str] = []
     for result in matrix.results:
         lines += [f"### {_name(result)}", ""]
@@ -80,7 +80,7 @@ def _name(result: Result) -> str:
 
 
 def _laws(results: Sequence[Result]) -> list[str]:
-    """Every law of any result, in the registry's order."""
+    """List every law of any result, in the registry's order."""
     found: dict[str, None] = {}
     for result in results:
         found |= dict.fromkeys(law.law for law in result.laws)

@@ -1,7 +1,6 @@
-"""A counterexample, and what a run exercised, as lines of text: the log, what was expected, what came, the clauses.
+"""Counterexamples and coverage as lines of text.
 
-Each function takes ``paint``, which makes what an implementation wrote fit to be shown, and colours it where that is
-wanted: ``paint(text, **styles)``.
+Each function takes ``paint(text, **styles)``, which spells an implementation's text and, on a terminal, colours it.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +20,7 @@ LONG: Final = 4096
 
 
 def counterexample_lines(found: AnyCounterexample, paint: Paint, *, clauses: bool = True) -> Iterator[str]:
-    """*found* for people, with the text of its clauses unless these stand elsewhere."""
+    """Write *found*: its log or word, the difference, and the text of its clauses unless these stand elsewhere."""
     yield f"{paint('✗ ' + found.law, fg='red', bold=True)}: {paint(found.message)}"
     yield from _log_lines(found, paint) if isinstance(found, Counterexample) else _word_lines(found, paint)
     yield from difference_lines(found.expected, found.observed, paint)
@@ -30,7 +29,7 @@ def counterexample_lines(found: AnyCounterexample, paint: Paint, *, clauses: boo
 
 
 def difference_lines(expected: Any, observed: Any, paint: Paint) -> Iterator[str]:
-    """Where two values differ; nothing where both are None."""
+    """Write the parts in which two values differ; nothing where both are None."""
     if expected is not None or observed is not None:
         expected, observed = _difference(expected, observed)
         yield f"  {paint('expected', fg='green')}  {paint(short(expected))}"
@@ -38,7 +37,7 @@ def difference_lines(expected: Any, observed: Any, paint: Paint) -> Iterator[str
 
 
 def coverage_lines(coverage: Covered) -> Iterator[str]:
-    """What was exercised, and what was not."""
+    """Write the shares of the model that were exercised, and what was missed."""
     for share in coverage.get("shares", ()):
         yield f"covered by the {share.role}: {share.what} {share}"
         missed = share.missed if share.what == "rows" else filter(None, [", ".join(share.missed)])
@@ -50,7 +49,7 @@ def coverage_lines(coverage: Covered) -> Iterator[str]:
 
 
 def _suite_lines(suite: SuiteRun) -> Iterator[str]:
-    """What follows from a suite, or why nothing does."""
+    """Write the guarantee of a suite, or why there is none."""
     size = f"{suite.words:,} words of {suite.stimuli:,} stimuli"
     yield f"suite {suite.method}, k={suite.k}: {size}, for the {suite.n} states of {suite.reference}"
     if not suite.complete:
@@ -72,7 +71,7 @@ def _log_lines(found: Counterexample, paint: Paint) -> Iterator[str]:
 
 
 def _word_lines(found: WordCounterexample, paint: Paint) -> Iterator[str]:
-    """What the environment did, what the log then held, and what was awaited."""
+    """Write each stimulus, the events that followed it, and what was awaited then."""
     options = msgspec.to_builtins(found.word.options)
     options.pop("tools", None)
     if options:
@@ -94,7 +93,7 @@ def _word_lines(found: WordCounterexample, paint: Paint) -> Iterator[str]:
 
 
 def _difference(expected: Any, observed: Any) -> tuple[Any, Any]:
-    """The parts of two values that differ: what two lists begin and end with alike is left out."""
+    """Narrow two values to the parts that differ: equal beginnings and ends of two lists are left out."""
     while True:
         match expected, observed:
             case [first, *rest], [other, *others] if first == other:

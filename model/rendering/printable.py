@@ -1,4 +1,4 @@
-"""Text that an implementation wrote, made fit to be shown: no character of it is hidden, and none is obeyed."""
+"""Text of an implementation, made fit to be shown: no character is hidden, and none is obeyed."""
 
 from typing import Final
 from unicodedata import category, east_asian_width

@@ -12,11 +12,11 @@ Stroke: TypeAlias = Literal["", "answer", "asked", "other"]
 
 @dataclass(frozen=True)
 class Arrow:
-    """A row: *source* tells *dest* something; where they are the same, it does something by itself.
+    """A row: *source* tells *dest* something; where both are the same, a party does something by itself.
 
-    ``caption`` is our word for it, ``text`` what was said. ``at`` is an event's position. The stroke is dashed for an
-    ``answer``, and light for what the log does not say (``asked``) or what is no part of the picture's subject
-    (``other``). ``marked`` is True for the row to point at.
+    ``caption`` is our word for it, ``text`` what was said, ``at`` an event's position. The stroke is dashed for an
+    ``answer``, and light for a row that the log does not hold (``asked``) or that is no part of a cycle (``other``).
+    ``marked`` is True for the row to point at.
     """
 
     source: str

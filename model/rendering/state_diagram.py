@@ -1,7 +1,7 @@
 """A declared machine as a picture: its rows become DOT (built with `graphviz`, no binary) or a Mermaid stateDiagram-v2.
 
 A row that leads to a state is an edge, and rows of one source and destination share it. An internal row is an activity
-inside its state, or the picture would be a ball of loops. What only reports an anomaly is grey and stands aside. The
+inside its state: as loops they would hide the rest. A row that only reports an anomaly is grey and stands aside. The
 boundary event shows its reasons as one class.
 """
 
@@ -23,7 +23,7 @@ _BLANK: Final = "\N{NO-BREAK SPACE}"
 _WIDTH: Final = 52
 """Characters of a line beside an edge."""
 _ANOMALIES: Final = {"reject", "remark", "ignore", "not-awaited"}
-"""The outputs that report what is not permitted here."""
+"""The outputs that report an event that is not permitted."""
 _START, _FINAL = "start mark", "final mark"
 _LEGEND: Final = "dot: initial state   ·   ringed dot: a log may end here   ·   "
 _HEAVY: Final = "heavy line: the boundary   ·   "
@@ -51,13 +51,13 @@ def edges(machine: Machine) -> dict[tuple[str, str], list[Row]]:
 
 
 def activities(machine: Machine, state: str) -> list[Line]:
-    """Say the internal rows of *state*: behaviour first, anomalies after it, else in the table's order."""
+    """Write the internal rows of *state* in words: behaviour first, anomalies after it, else in the table's order."""
     lines = [line(machine, row) for row in machine.rows if row.internal and row.source == state]
     return sorted(lines, key=lambda item: item.quiet)
 
 
 def line(machine: Machine, row: Row) -> Line:
-    """Say *row*."""
+    """Write *row* in words."""
     conditions = [*row.conditions, *(f"not {name}" for name in row.unless)]
     effects = [machine.effects[name] for name in row.effects]
     return Line(
@@ -143,7 +143,7 @@ def edge_lines(machine: Machine, rows: Sequence[Row]) -> Iterator[tuple[str, Row
 
 
 def _by_event(machine: Machine, rows: Sequence[Row]) -> list[tuple[str, list[Line]]]:
-    """Say what stands beside an edge: each event once, with the cases in which it takes the edge."""
+    """Group the text beside an edge: each event once, with the cases in which it takes the edge."""
     lines = [line(machine, row) for row in rows]
     return [(event, list(group)) for event, group in groupby(lines, lambda item: item.event)]
 
@@ -178,5 +178,5 @@ def to_mermaid(machine: Machine) -> str:
 
 
 def _mermaid(text: str) -> str:
-    """Write whatever means something to Mermaid as an entity."""
+    """Write the characters with a meaning in Mermaid as entities."""
     return "".join(f"#{ord(char)};" if char in '#;:<>&"%{}' else char for char in text)

@@ -1,6 +1,6 @@
-"""A scene as SVG: plain strings, the same bytes everywhere, nothing but what it says in it.
+"""A scene as SVG: plain strings, the same bytes everywhere, and nothing is loaded.
 
-A text of a log is in a monospaced face: it takes the same room whatever font is at hand.
+A log's text is in a monospaced face: it takes the same room in every font.
 """
 
 from collections.abc import Iterator, Sequence

@@ -78,10 +78,10 @@ def short(value: Any) -> str:
 
 
 class Telling(NamedTuple):
-    """One party tells another something; where they are the same, it is nobody's in particular.
+    """One party tells another something; where both are the same, no party does.
 
-    ``what`` is our word for it, ``text`` the implementation's own words, ``how`` a message's delivery. ``spoken``: the
-    text says enough without ``what``.
+    ``what`` is our word for it, ``text`` the implementation's own words, ``how`` a message's delivery. ``spoken`` is
+    True where the text alone says enough.
     """
 
     source: str
@@ -93,13 +93,13 @@ class Telling(NamedTuple):
 
     @property
     def brief(self) -> str:
-        """All of it as short as it can be said."""
+        """All of it in few words."""
         text = shown(self.text)
         return " ".join(filter(None, (self.how, "" if self.spoken and text else self.what, text)))
 
 
 def of_event(value: object) -> Telling:
-    """Say who tells whom what by an event of a log, which can be any JSON value."""
+    """Name the parties and the words of a log event, which can be any JSON value."""
     event = as_object(value)
     kind = event.get("kind") if event.get("type") == "agent-output" else event.get("type")
     match kind:
@@ -126,7 +126,7 @@ def of_event(value: object) -> Telling:
 
 
 def of_stimulus(stimulus: Stimulus) -> Telling:
-    """Say who tells the agent what by a stimulus."""
+    """Name the parties and the words of a stimulus."""
     match stimulus:
         case User(text=text, delivery=delivery):
             return Telling(USER, AGENT, "sends", text, delivery or "", spoken=True)

@@ -177,7 +177,7 @@ def _options(text: str) -> ResetOptions:
 
 
 def _event(event: Any) -> str:
-    """An event without the model's input, which what is awaited shows."""
+    """Write an event without the model's input: the awaited request shows it."""
     return event_line(event, without={"input"})
 
 

@@ -18,7 +18,7 @@ from ..showing import show_counterexample, show_difference
 from .laws import JUDGED, unknown
 
 _WIDE: Final = 100
-"""Columns of prose: what one reads with ease."""
+"""Columns of prose that are easy to read."""
 _PICTURES: Final = ("mermaid", "svg")
 
 

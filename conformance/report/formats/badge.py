@@ -7,7 +7,7 @@ from ...verify.results import AnyCounterexample, Result
 
 
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:  # noqa: ARG001 - as all reports
-    """How many of the laws that apply were passed, and a colour."""
+    """Count the passed laws among those that apply, and choose a colour."""
     passed, applicable = result.summary["pass"], len(result.laws) - result.summary["skipped"]
     return json.dumps(
         {"schemaVersion": 1, "label": "turncheck", "message": f"{passed}/{applicable} laws", "color": _colour(result)}
@@ -15,7 +15,7 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
 
 
 def _colour(result: Result) -> str:
-    """Green is for a run that was not cut, and in which every law that applies passed."""
+    """Choose green only for a run that was not cut, and in which every law that applies passed."""
     if any(law.wrong for law in result.laws):
         return "red"
     if result.exit_code:

@@ -1,4 +1,4 @@
-"""Annotations of GitHub Actions: workflow commands on standard output, one a line.
+"""Annotations of GitHub Actions: workflow commands on standard output, one per line.
 
 GitHub shows the first ten errors and the first ten warnings of a step.
 """
@@ -11,12 +11,12 @@ from ..law_summary import safe, story, why
 
 
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
-    """An error for a broken law, a warning for one without evidence; one error for all that a broken target left."""
+    """Write an error per broken law, a warning per law without evidence, one error for all laws of a broken target."""
     return "".join(f"{command}\n" for command in _commands(result, counterexamples))
 
 
 def render_logs(results: Sequence[LogResult]) -> str:
-    """An error for each finding, at its line; a warning where a log merely ends in a run."""
+    """Write an error for each finding, at its line; a warning where a log only ends in an open run."""
     return "".join(f"{command}\n" for result in results for command in _of_log(result))
 
 

@@ -1,7 +1,7 @@
-"""JUnit XML: one test case a law, as Jenkins, GitLab and their like read it (the schema of Jenkins' xUnit plugin).
+"""JUnit XML: one test case per law, as Jenkins, GitLab and their like read it (the schema of Jenkins' xUnit plugin).
 
-A law without evidence is *skipped* there, with a message that says so: JUnit knows nothing nearer, and it must not be
-shown as a pass. So is a failure that the baseline excuses; an entry of the baseline that is stale is a failure.
+A law without evidence is *skipped*, with a message that says so: JUnit has no nearer outcome, and it must not be shown
+as a pass. A failure that the baseline excuses is skipped too; a stale entry of the baseline is a failure.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from ..law_summary import line, story, why
 
 
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
-    """*result* as one test suite."""
+    """Write *result* as one test suite."""
     suite = TestSuite(line(f"turncheck {result.target}"))
     who = result.implementation
     suite.add_property("implementation", line(f"{who.name} {who.version} ({who.language})"))

@@ -1,7 +1,7 @@
 """A job summary in GitHub's Markdown: verdicts as a table, each failure folded, coverage, and how to replay.
 
-What an implementation wrote is escaped for the place that it stands in: entities in text, ``<pre>`` for blocks, in
-which Markdown means nothing.
+Text of an implementation is escaped for its place: as entities in a line, and in blocks by ``<pre>``, where Markdown
+means nothing.
 """
 
 import html
@@ -14,11 +14,11 @@ from ..law_summary import MARKS, counted, line, story, why
 from ..text import coverage_lines
 
 _MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>#|~&!@:$]")
-"""Characters that mean something to GitHub's Markdown amid a line: of links and mentions too."""
+"""Characters with a meaning in a line of GitHub's Markdown, those of links and mentions included."""
 
 
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
-    """*result* as Markdown."""
+    """Write *result* as Markdown."""
     return "\n".join(_lines(result, counterexamples)) + "\n"
 
 

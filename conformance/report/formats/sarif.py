@@ -1,7 +1,7 @@
 """SARIF 2.1.0, as code scanning reads it: rules are laws, results are broken laws.
 
-Only what is broken is a result: code scanning makes an alert of each. A law without evidence, and a target that broke,
-are notifications of the run.
+Only a broken law is a result, since code scanning makes an alert of each result. A law without evidence and a broken
+target are notifications of the run.
 """
 
 import json
@@ -24,7 +24,7 @@ SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/sche
 
 
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
-    """A result for each broken law, at its counterexample file; suppressed where the baseline excuses it."""
+    """Write a result for each broken law, at its counterexample file; suppressed where the baseline excuses it."""
     rules = [law.law for law in result.laws]
     results = [_broken(law, rules, result, counterexamples) for law in result.laws if law.wrong or law.excused]
     notes = [_notice(law, rules) for law in result.laws if law.verdict in {"error", "inconclusive"}]
@@ -35,7 +35,7 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
 
 
 def render_logs(results: Sequence[LogResult]) -> str:
-    """A result for each finding, at its line."""
+    """Write a result for each finding, at its line."""
     rules = list(dict.fromkeys(one.law for result in results for one in result.findings))
     found = [one for result in results for one in _findings(result, rules)]
     failed = [result for result in results if result.verdict == "error"]
@@ -122,14 +122,14 @@ def _location(file: str, region: dict[str, int]) -> dict[str, Any]:
 
 
 def _uri(file: str) -> str:
-    """A relative path stays relative: code scanning looks for it from the repository's root."""
+    """Quote a path; a relative one stays relative, since code scanning looks for it from the repository's root."""
     path = Path(file)
     encoded = quote(path.as_posix(), errors="replace")
     return f"file://{encoded}" if path.is_absolute() else encoded
 
 
 def _places(log: str, findings: Sequence[LogFinding]) -> Mapping[int, dict[str, int]]:
-    """Line → where it begins and how long it is, in bytes, without its line feed; none of a log that is gone."""
+    """Map each line to its offset and length in bytes, without its line feed; empty for a log that is gone."""
     wanted = {one.line for one in findings}
     try:
         if not wanted or not Path(log).is_file():  # a pipe cannot be read twice

@@ -1,4 +1,4 @@
-"""The request sequence of the engine with its error paths: the machine is told stories, and what it does is drawn."""
+"""Request sequence of the engine with its error paths: the machine plays stories, and its outputs are drawn."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -54,7 +54,7 @@ _SAID: Final[Mapping[str, tuple[str, str]]] = {
     "tool-error": ("tools", "error"),
     "client-gone": ("client", "gone"),
 }
-"""Event → who says it to the engine, and how it is captioned."""
+"""Event → the party that sends it to the engine, and its caption."""
 
 _ASKED: Final[Mapping[str, tuple[str, str]]] = {
     "load": ("storage", "load or create"),
@@ -73,7 +73,7 @@ _ASKED: Final[Mapping[str, tuple[str, str]]] = {
     "data": ("client", "data"),
     "save": ("storage", "save"),
 }
-"""Output → who is told, and how it is captioned; the rest is told below, or seen by nobody."""
+"""Output → the party that gets it, and its caption; ``_done`` draws the others that are visible."""
 
 
 def scene() -> Scene:

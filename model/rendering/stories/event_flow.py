@@ -1,4 +1,4 @@
-"""The collation frame by frame: what the UI is sent, and what each frame does to which block."""
+"""Collation frame by frame: the frames that the UI gets, and the effect of each on its block."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final

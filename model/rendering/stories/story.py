@@ -1,4 +1,4 @@
-"""What the pictures of machines at work share: the words that a machine is told, played one event at a time."""
+"""The player of stories: it gives a machine one event at a time, and lays out what follows."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
@@ -9,13 +9,13 @@ from ...declaration.stepping import Stepper
 from ..scene import Arrow, Band, Row
 
 Word: TypeAlias = Sequence[tuple[str, Any]]
-"""Events, each with what the machine hears."""
+"""Events, each with its fields."""
 Stories: TypeAlias = Mapping[str, tuple[Word, Word]]
 """Story title → (setup events, not drawn; events drawn)."""
 
 
 class Heard(SimpleNamespace):
-    """What a machine hears with an event; a field that is none of the event's is absent, a number 0."""
+    """The fields of an event. A field that the event does not have is None, a number 0."""
 
     begins = messages = tokens = 0
 
@@ -29,7 +29,7 @@ def event(symbol: str, **fields: Any) -> tuple[str, Heard]:
 
 
 class Moment(NamedTuple):
-    """One event that was taken, and whether it is the first that is drawn; *heard* maps positions to what was heard."""
+    """One event that was taken, and whether it is the first that is drawn; *heard* maps positions to fields."""
 
     event: str
     left: str

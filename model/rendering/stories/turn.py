@@ -1,7 +1,7 @@
-"""The six steps of the single-chat turn: the machine is told stories, and what it does is drawn.
+"""The six steps of the single-chat turn: the machine plays stories, and its outputs are drawn.
 
-A box on the turn's line is the step that it is in now; where receive and execute wait for somebody, what they wait for
-follows the colon. What the journal is told are the log events that an output amounts to.
+A box on the turn's lifeline is its present step; a colon separates a step that waits from what it waits for. The
+journal gets the log events that an output amounts to.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from .story import Heard, Moment, Stories, Word, event, says, told
 
 PARTIES: Final = ("user", "turn", "shell", "lock", "journal", "tools", "model")
 _TABLES: Final = {**DEFAULTS, "max_calls": 1}
-"""One call a turn: the bound that a story reaches."""
+"""One call per turn: a story reaches this bound."""
 
 
 def _plain(*symbols: str) -> Word:
@@ -55,7 +55,7 @@ _SAID: Final[Mapping[str, str]] = {
     "tool-return": "tools",
     "recorded": "journal",
 }
-"""Event → who says it to the turn; the rest is the shell's."""
+"""Event → the party that sends it to the turn; the shell sends the others."""
 
 _ASKED: Final[Mapping[str, str]] = {
     "check": "shell",
@@ -69,13 +69,13 @@ _ASKED: Final[Mapping[str, str]] = {
     "checkpoint": "journal",
     "text": "user",
 }
-"""Output → who is told, besides the journal."""
+"""Output → the party that gets it, besides the journal."""
 
 _WAITS: Final[Mapping[str, str]] = {"lock": "receive", "approve": "execute"}
-"""State that is a place where a step waits → the step."""
+"""State in which a step waits → the step."""
 
 _LAST: Final = {"result", "skip", "release", "finish"}
-"""Outputs that are the last of the step that is left."""
+"""Outputs that still belong to the step that is left."""
 
 _FACTS: Final = ("kind", "requestId", "callId", "reason", "detail", "text")
 _FLAGS: Final = ("isError", "synthetic")

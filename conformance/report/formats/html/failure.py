@@ -1,4 +1,4 @@
-"""One failure as the page shows it: the sequence picture, the views, the way through the machine, what was expected."""
+"""One failure of the page: its sequence picture, the two views, the way through the machine, and the difference."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -31,16 +31,16 @@ from .strings import BRIEF, Line, Pieces, compact, compared, said, shortened
 from .views import Views, views
 
 DRAWN: Final = 120
-"""Events that a sequence picture shows at most; the list beside it has them all."""
+"""Events of a sequence picture, at most; the list beside it has them all."""
 HEADLINE: Final = 200
 """Characters of a message in a failure's heading; a longer one follows it whole."""
 LISTED: Final = 500
-"""Rows of that list."""
+"""Rows of that list, at most."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of the list: a stimulus, an event at its position with the row that it takes, or what is awaited then."""
+    """A row of the list: a stimulus, an event at its position with the row that it takes, or the awaited answers."""
 
     kind: str
     at: int | None
@@ -50,13 +50,13 @@ class Entry:
 
     @property
     def where(self) -> str:
-        """Its position, or else what it is."""
+        """Its position, or else its kind."""
         return self.kind if self.at is None else str(self.at)
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What the template reads of one broken law."""
+    """The fields of one broken law that the template reads."""
 
     name: str
     law: LawResult
@@ -76,7 +76,7 @@ class Failure:
 
 
 def failure_of(place: int, law: LawResult, found: AnyCounterexample) -> Failure:
-    """Lay out *found*; *place* tells it from the others of the page."""
+    """Lay out *found*; *place* is its number on the page."""
     log, policies = _log(found), _policies(found)
     name = f"failure-{place}"
     rows = _path(log, policies)
@@ -115,7 +115,7 @@ def _policies(found: AnyCounterexample) -> Policies:
 
 
 def _path(log: Sequence[Any], policies: Policies) -> list[Row]:
-    """The row that each event takes; the last is that of the log's end."""
+    """Find the row that each event takes; the last is that of the log's end."""
     follower = Stepper(SPEC, tables(policies))
     events = [*map(judge, log)]
     rows = [follower.take(symbol_of(event), event, at) for at, event in enumerate(events)]

@@ -1,7 +1,7 @@
-"""A machine's diagram for a page: drawn once, and lit as often as wanted by a style rule alone.
+"""A machine's diagram for a page: drawn once, and coloured by style rules wherever it is used.
 
-``model.diagrams`` draws it. What its rows say gets a ground of its own, and each row, edge and state a custom property
-that colours it. A page defines the picture as a symbol; who uses the symbol sets the properties, which are inherited.
+``state_diagram`` draws it. The text of each row gets a ground of its own, and each row, edge and state a custom
+property that colours it. The page defines the picture as a symbol; each use of the symbol sets the properties.
 """
 
 import re
@@ -21,23 +21,23 @@ _KEPT: Final = ("d", "points", "cx", "cy", "rx", "ry", "x", "y", "text-anchor", 
 _LINE: Final = 12.6
 _RISE: Final = 9.6
 _CHARACTER: Final = 5.9
-"""Of a text of 10.5 px: the line's height, how far it reaches above its base, and a character's width at most."""
+"""Of a text of 10.5 px: the line's height, its rise above the base, and the greatest width of a character."""
 
 
 STRENGTH: Final = ("absent", "missed", "taken", "lit", "offending")
 """Colours of rows, the strongest last."""
 OUTLINED: Final = {"offending", "missed"}
-"""Colours of a row that come with an outline: nothing is told by colour alone."""
+"""Colours of a row that come with an outline: no fact is shown by colour alone."""
 
 
 @cache
 def picture_of(machine: str) -> "MachinePicture":
-    """The picture of the machine of that name, drawn once."""
+    """Draw the machine of that name, once."""
     return MachinePicture(MACHINES[machine])
 
 
 class MachinePicture:
-    """A machine's diagram. ``rows`` are its rows, whose places here are their numbers in the style's names."""
+    """A machine's diagram. A row's place in ``rows`` is its number in the style's names."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -66,7 +66,7 @@ class MachinePicture:
 
     @cached_property
     def symbol(self) -> str:
-        """The ``symbol`` element: classes instead of colours, nothing that a strict policy of contents refuses."""
+        """The ``symbol`` element, with classes instead of colours: a strict content security policy accepts it."""
         graph = next(self._root.iter(f"{_SVG}g"))
         parts = [*_texts(graph)]
         for group in graph.iter(f"{_SVG}g"):
@@ -94,9 +94,9 @@ class MachinePicture:
         return "".join((*rows, *lines, *states))
 
     def lit(self, selector: str, colours: Mapping[Row, str], states: Iterable[str] = ()) -> str:
-        """The rule that gives rows their colours, names of custom properties of the page, and *states* that of the way.
+        """Write the rule that gives rows their colours, names of the page's custom properties, and *states* the way's.
 
-        A row that leads to a state colours its edge too, by the colour's ``-line``; of several the strongest does.
+        A row that leads to a state colours its edge too, by the colour's ``-line``; of several rows the strongest does.
         """
         said: dict[str, str] = {self._state(state): "lit-line" for state in states}
         for row, colour in sorted(colours.items(), key=lambda item: STRENGTH.index(item[1])):
@@ -153,7 +153,7 @@ class MachinePicture:
 
 
 def _extent(group: ET.Element, texts: Sequence[ET.Element]) -> tuple[float, float]:
-    """From where to where the grounds reach: a state's whole width, or the label's beside an edge."""
+    """Find the left and right ends of the grounds: of the whole state, or of the label beside an edge."""
     if "node" in group.get("class", "").split():
         shapes = [shape.get("d") or shape.get("points") or "" for shape in group]
         places = [float(x) for shape in shapes for x in re.findall(r"(-?[\d.]+),-?[\d.]+", shape)]

@@ -1,7 +1,7 @@
-"""The report as one HTML page that needs nothing but itself: the laws, each failure with its pictures, the coverage.
+"""The report as one HTML page that loads nothing: the laws, each failure with its pictures, the coverage.
 
-The page's policy of contents allows the one style and the one script that are in it, by their hashes, and nothing else:
-whatever an implementation said stays text.
+The page's content security policy allows its one style and its one script, by their hashes, and nothing else: an
+implementation's text stays text.
 """
 
 import shlex
@@ -39,7 +39,7 @@ _COUNTS: Final = ("logs", "events", "words", "stimuli", "unsettled")
 
 
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
-    """The page of *result*; *counterexamples* are those of its broken laws, by name. The same bytes every time."""
+    """Write the page of *result*; *counterexamples* maps its broken laws to theirs. The same bytes every time."""
     environment = _environment()
     core = picture_of("request_cycle")
     broken = [law for law in result.laws if law.law in counterexamples]
@@ -75,7 +75,7 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
 
 
 def _bodies(environment: "Environment", failures: Sequence[Failure], core: MachinePicture, room: int) -> list[str]:
-    """Each failure as HTML, with its pictures as long as there is *room* for them, in bytes."""
+    """Write each failure as HTML, with its pictures as long as there is *room* for them, in bytes."""
     body = partial(environment.get_template("failure.html").render, core=core, limit=LIMIT, drawn=DRAWN)
     bodies = [body(failure=failure, brief=True) for failure in failures]
     room -= sum(map(_size, bodies))
@@ -110,19 +110,19 @@ def _environment() -> "Environment":
 
 
 def text(words: str) -> "Markup":
-    """*words* as the content of an element: quotes stay, which makes a page of JSON a third smaller."""
+    """Escape *words* as the content of an element: quotes stay, so a page of JSON is a third smaller."""
     from markupsafe import Markup  # noqa: PLC0415
 
     return Markup(escape(words, quote=False))  # noqa: S704 - it is escaped
 
 
 def quoted(words: str) -> str:
-    """*words* as one word of a shell's command line."""
+    """Quote *words* as one word of a shell's command line."""
     return spelled(shlex.quote(words))
 
 
 def _policy(style: str, script: str) -> str:
-    """Nothing from outside, and nothing inline but these two."""
+    """Write the policy: nothing from outside, and inline only these two."""
     hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (style, script)]
     return (
         f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
@@ -142,7 +142,7 @@ def _outcome(result: Result) -> str:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """A machine with what was taken of it."""
+    """A machine, coloured by what was taken of it."""
 
     picture: MachinePicture
     name: str
@@ -152,7 +152,7 @@ class _Drawn:
 
 
 def _coverage(share: Share, result: Result) -> _Drawn:
-    """The rows of a role's machine: taken, missed, or not possible with what the target declares."""
+    """Colour the rows of a role's machine: taken, missed, or not possible for a target of these capabilities."""
     picture = picture_of(_MACHINES[share.role])
     possible = _possible(share, result, picture.rows)
     missed = [row for row in possible if f"{row.source}: {row.label}" in share.missed]

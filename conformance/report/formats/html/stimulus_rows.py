@@ -1,4 +1,4 @@
-"""What the environment did to a runtime, as rows of a sequence picture: what the log alone does not tell."""
+"""Stimuli as rows of a sequence picture, where the log alone does not show them."""
 
 import itertools
 from collections import Counter, defaultdict
@@ -19,11 +19,11 @@ _ECHOES: Final[Mapping[type, str]] = {
     ToolReturn: "tool-result",
     ToolFail: "tool-result",
 }
-"""A stimulus → the event that tells of it."""
+"""A stimulus → the event that shows it."""
 
 
 def rows_of_word(found: WordCounterexample) -> Mapping[int, Sequence[Row]]:
-    """The rows that stand before each position of the log: every stimulus that no event of its own step tells of."""
+    """Map each position of the log to the rows before it: the stimuli that no event of their own step shows."""
     rows: defaultdict[int, list[Row]] = defaultdict(list)
     ends = itertools.accumulate((len(step.events) for step in found.steps), initial=0)
     for place, (at, stimulus, step) in enumerate(zip(ends, found.applied, found.steps, strict=False)):

@@ -1,6 +1,6 @@
-"""What an implementation said, as text: nothing of it is obeyed, nothing hidden, and what is long is folded.
+"""Values of an implementation as text: none of it is obeyed, none hidden, and long strings are folded.
 
-Values become pieces, which the templates escape: strings, and ``Folded`` where one was too long.
+Values become pieces, which the templates escape: strings, and ``Folded`` for one that is too long.
 """
 
 import itertools
@@ -16,9 +16,9 @@ from turncheck.model.rendering.printable import spelled
 from ...text import LONG
 
 LONGEST: Final = 16_384
-"""Characters of a folded string that are there; the counterexample file has the rest."""
+"""Characters of a folded string that the page holds; the counterexample file has the rest."""
 BRIEF: Final = 1024
-"""The same where there may be hundreds on a page."""
+"""The same, of strings that may be on a page hundreds of times."""
 DEEP: Final = 40
 """Levels of a value; what is nested deeper is left out."""
 DIGITS: Final = 8192
@@ -32,7 +32,7 @@ _FOLD: Final = re.compile("\ue000(\\d+)\ue000")  # of a private-use character, w
 
 @dataclass(frozen=True)
 class Folded:
-    """A long string: how many characters it has, what is shown of it, and whether that is only its beginning."""
+    """A long string: its length in characters, the text that is shown, and whether that is only its beginning."""
 
     length: int
     text: str
@@ -51,24 +51,24 @@ class Line:
 
 
 def said(text: object, most: int = LONGEST) -> Pieces:
-    """*text*, folded where it is long; *most* characters of it are shown."""
+    """Spell *text*, and fold it where it is long; then at most *most* characters are shown."""
     whole = str(text)
     return [spelled(whole)] if len(whole) <= LONG else [_folded(whole, most)]
 
 
 def compact(value: Any) -> Pieces:
-    """A JSON value on one line."""
+    """Write a JSON value on one line."""
     folds: list[Folded] = []
     return _pieces(_dumped(_tame(value, folds, 0)), folds)
 
 
 def compared(expected: Any, observed: Any) -> tuple[Sequence[Line], Sequence[Line]]:
-    """Two JSON values line by line, with the lines marked that differ."""
+    """Write two JSON values line by line, and mark the lines that differ."""
     return beside(_pretty(expected), _pretty(observed))
 
 
 def beside(first: Sequence[Pieces], second: Sequence[Pieces]) -> tuple[Sequence[Line], Sequence[Line]]:
-    """The lines of two texts, with those marked that differ."""
+    """Mark the lines of two texts that differ."""
     matcher = SequenceMatcher(None, [*map(str, first)], [*map(str, second)], autojunk=False)
     blocks = matcher.get_matching_blocks()
     kept = {block.a + step for block in blocks for step in range(block.size)}
@@ -80,7 +80,7 @@ def beside(first: Sequence[Pieces], second: Sequence[Pieces]) -> tuple[Sequence[
 
 
 def shortened(value: Any) -> Any:
-    """*value* for a picture, which shows the beginning of a string: cut, spelled, and not deeply nested."""
+    """Prepare *value* for a picture: strings cut and spelled, and nothing deeply nested."""
     return _tame(value, None, 0)
 
 
@@ -92,7 +92,7 @@ def _pretty(value: Any) -> list[Pieces]:
 
 
 def _lines(value: Any, indent: str = "", before: str = "", after: str = "") -> Iterator[str]:
-    """JSON with whatever fits on one line on one line; *before* and *after* stand around it."""
+    """Write JSON, each value on one line if it fits there; *before* and *after* stand around it."""
     flat = f"{indent}{before}{_dumped(value)}{after}"
     if len(flat) <= WIDE or not value or not isinstance(value, dict | list):
         yield flat
@@ -113,7 +113,7 @@ def _dumped(value: Any) -> str:
 
 
 def _tame(value: Any, folds: list[Folded] | None, depth: int) -> Any:
-    """*value* with its strings spelled; long ones are replaced by their places in *folds*, or cut where it is None."""
+    """Spell the strings of *value*; long ones are replaced by their places in *folds*, or cut where it is None."""
     if isinstance(value, str):
         return _string(value, folds)
     if depth == DEEP and isinstance(value, dict | list):

@@ -1,4 +1,4 @@
-"""The two views of a session's cycles as lines of text, side by side on the page: robust against any positions."""
+"""The two views of a session's cycles as lines of text, side by side on the page, for any positions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from .strings import Line, beside
 
 @dataclass(frozen=True)
 class View:
-    """A cycle, or what is in none, under its title: the lines of each view."""
+    """The lines of each view of one cycle, under its title."""
 
     title: str
     rounds: Sequence[Line]
@@ -21,7 +21,7 @@ class View:
 
 @dataclass(frozen=True)
 class Views:
-    """All cycles of a session: as *who* tells them."""
+    """All cycles of a session, as *who* projects them, and the events in no cycle."""
 
     who: str
     cycles: Sequence[View]
@@ -29,7 +29,7 @@ class Views:
 
 
 def views(who: str, log: Sequence[object], projection: Projection, other: Projection) -> Views:
-    """What *projection* makes of *log*, with the lines marked that *other* does not have."""
+    """Lay out *projection* of *log*, and mark the lines that *other* does not have."""
     cycles = [
         View(
             _title(number, cycle),
