@@ -28,7 +28,7 @@ from turncheck.conformance.schemas.json_schemas import schemas, text
 from turncheck.model.clauses import clause_text
 from turncheck.model.declaration.machine import EVERY, Machine, NativeRow
 from turncheck.model.machines.registry import MACHINES
-from turncheck.model.rendering.exchange import to_svg
+from turncheck.model.rendering.svg import to_svg
 
 _SUBJECTS: Final = {
     "runtime": "Laws on runtimes",

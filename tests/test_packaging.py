@@ -89,7 +89,7 @@ def test_the_clauses_and_the_stories_of_the_laws_are_in_the_wheel(wheel):
 
 
 def test_every_template_of_the_html_report_is_in_the_wheel(wheel):
-    templates = {name for name in files("*.*") if "/report/html/templates/" in name}
+    templates = {name for name in files("*.*") if "/html/templates/" in name}
     assert templates
     assert templates - wheel == set()
 

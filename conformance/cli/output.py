@@ -10,6 +10,8 @@ from typing import Any, Final
 import click
 import msgspec
 
+from turncheck.model.rendering.printable import spelled
+
 _QUIET_FOR: Final = 2.0
 """Seconds before progress shows."""
 
@@ -22,9 +24,9 @@ def emit(value: object) -> None:
 def style(text: str, **styles: Any) -> str:
     """Colour *text*, unless NO_COLOR is set (any non-empty value) or the output is no terminal.
 
-    What an implementation wrote is shown without its control characters.
+    What an implementation wrote is shown on one line, with its control characters spelled out.
     """
-    clean = "".join(character if character.isprintable() else "�" for character in text)
+    clean = spelled(text).replace("\n", "⟨U+000A⟩")
     return clean if os.environ.get("NO_COLOR") or not sys.stdout.isatty() else click.style(clean, **styles)
 
 

@@ -1,22 +1,26 @@
 """Counterexamples and coverage, printed with the terminal's colours."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import click
 
-from ..report.text import brief, counterexample_lines, coverage_lines, difference_lines
+from ..report import law_summary
+from ..report.text import counterexample_lines, coverage_lines, difference_lines
 from ..verify.results import AnyCounterexample, Covered, Verdict
 from .output import style
 
-__all__ = ["MARKS", "brief", "show_counterexample", "show_coverage", "show_difference"]
+__all__ = ["MARKS", "show_counterexample", "show_coverage", "show_difference"]
 
-MARKS: Final[dict[Verdict, tuple[str, str]]] = {
-    "pass": ("✓", "green"),
-    "fail": ("✗", "red"),
-    "inconclusive": ("?", "yellow"),
-    "skipped": ("-", "blue"),
-    "error": ("!", "red"),
+_COLOURS: Final[Mapping[Verdict, str]] = {
+    "pass": "green",
+    "fail": "red",
+    "inconclusive": "yellow",
+    "skipped": "blue",
+    "error": "red",
 }
+MARKS: Final = {verdict: (mark, _COLOURS[verdict]) for verdict, mark in law_summary.MARKS.items()}
+"""Verdict → its mark and colour."""
 
 
 def show_counterexample(found: AnyCounterexample, *, clauses: bool = True) -> None:

@@ -1,4 +1,4 @@
-"""How a learned machine is shown in a terminal, and how two that were laid over each other are."""
+"""Learned machines on a terminal: one, or two laid over each other."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def show_learned(found: "Learned") -> None:
-    """A state a paragraph: the shortest letters that lead there, and what each letter does that does anything."""
-    from ..learn.abstraction import LOCAL  # noqa: PLC0415 - who only asks for help pays for nothing
+    """Print a paragraph per state: the shortest letters that lead there, and the letters with an effect."""
+    from ..learn.abstraction import LOCAL  # noqa: PLC0415 - a command's start shall cost nothing
     from ..learn.output_abstraction import ARROW, QUIET  # noqa: PLC0415
 
     for number, state in enumerate(found.states):
@@ -30,7 +30,7 @@ def show_learned(found: "Learned") -> None:
 
 
 def show_comparison(found: "Comparison", left_out: Sequence[str]) -> None:
-    """The shortest letters to each difference, with what each machine says."""
+    """Print the shortest letters to each difference, with each machine's output."""
     for number, one in enumerate(found.differences, start=1):
         click.echo(f"{style(f'{number:>3}', bold=True)}  {', '.join(one.word)}")
         click.echo(f"       {style('missing', fg='red')}  {style(one.expected)}")
@@ -47,7 +47,7 @@ def show_comparison(found: "Comparison", left_out: Sequence[str]) -> None:
 
 
 def show_conflict(found: "Conflict") -> None:
-    """The word that had two answers, which X-2 forbids."""
+    """Print the word that had two answers, which X-2 forbids."""
     click.echo(
         f"{style('✗ not deterministic', fg='red', bold=True)}: the same stimuli had two answers of {found.target}"
     )

@@ -5,70 +5,51 @@ requests, the tools that it starts, and (dashed, to the user) the events that it
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from io import BytesIO
-from typing import Any, Final
+from typing import Any
 
-from turncheck.model.core.stimuli import (
-    Abort,
-    Advance,
-    Client,
-    ModelFail,
-    ModelOutput,
-    ModelStop,
-    Step,
-    Stimulus,
-    Together,
-    ToolAwaited,
-    ToolCall,
-    ToolFail,
-    ToolReturn,
-    User,
-)
-from turncheck.model.rendering.exchange import Exchange, Line, Message, Part
-from turncheck.model.rendering.sequence import LIFELINES, as_object, said, shown
+from turncheck.model.core.stimuli import Step, Stimulus, Together, ToolAwaited
+from turncheck.model.rendering.log_scene import LIFELINES
+from turncheck.model.rendering.printable import shown
+from turncheck.model.rendering.scene import Arrow, Band, Row, Scene
+from turncheck.model.rendering.words import AGENT, MODEL, TOOLS, USER, as_object, of_event, of_stimulus
 
 from ..check.judge import check
 from ..observe.driver import PROBE
 from ..verify.results import WordCounterexample
 from .lessons import FlowExample, Lesson, LinesExample
 
-_USER, _AGENT, _MODEL, _TOOLS = LIFELINES
-_MARK: Final = "✗ "
 
-
-def picture(law: str, lesson: Lesson) -> Exchange:
-    """The smallest wrong example of *law*."""
+def picture(law: str, lesson: Lesson) -> Scene:
+    """Lay out the smallest wrong example of *law*."""
     match lesson.wrong:
         case WordCounterexample() as found:
-            return Exchange(law, LIFELINES, tuple(_word(found)))
+            return Scene(law, LIFELINES, tuple(_word(found)))
         case FlowExample() as found:
-            return Exchange(law, ("backend", "UI"), tuple(_flow(found)))
+            return Scene(law, ("backend", "UI"), tuple(_flow(found)))
         case LinesExample(lines=lines):
             first, *_ = check(law, BytesIO("\n".join(lines).encode())).findings
-            return Exchange(law, LIFELINES, tuple(_log([*map(json.loads, lines)], first.at)))
+            return Scene(law, LIFELINES, tuple(_log([*map(json.loads, lines)], first.at)))
         case found:
-            return Exchange(law, LIFELINES, tuple(_log(found.input.events, found.position)))
+            return Scene(law, LIFELINES, tuple(_log(found.input.events, found.position)))
 
 
-def _log(events: Sequence[Any], mark: int | None) -> Iterator[Line]:
+def _log(events: Sequence[Any], mark: int | None) -> Iterator[Row]:
     for at, value in enumerate(events):
-        event = as_object(value)
-        source, dest, caption, text = said(event, value)
-        delivery = f"{event['delivery']} " if "delivery" in event else ""
-        words = f"{_MARK if at == mark else ''}{at} {delivery}{shown(text) or caption}"
-        yield Message(LIFELINES[source], LIFELINES[dest], words)
+        told = of_event(value)
+        yield Arrow(told.source, told.dest, told.brief, at=at, marked=at == mark)
 
 
-def _flow(found: FlowExample) -> Iterator[Line]:
+def _flow(found: FlowExample) -> Iterator[Row]:
     for at, frame in enumerate(found.frames):
-        said_ = frame.get("content") or frame.get("name") or ""
-        words = f"{frame['type']} {said_}" if isinstance(said_, str) else str(frame["type"])
-        yield Message("backend", "UI", f"{_MARK if at == found.position else ''}{at} {words.strip()}")
+        what = frame.get("content") or frame.get("name") or ""
+        words = f"{frame['type']} {what}" if isinstance(what, str) else str(frame["type"])
+        yield Arrow("backend", "UI", words.strip(), at=at, marked=at == found.position)
 
 
-def _word(found: WordCounterexample) -> Iterator[Line]:
-    """Without the probe at the end, unless it is there that the law breaks."""
+def _word(found: WordCounterexample) -> Iterator[Row]:
+    """Lay out the word without the probe at its end, unless the law breaks there."""
     at, known = 0, set[str]()
     for stimulus, step in zip(found.applied, found.steps, strict=True):
         if stimulus == PROBE and found.position is not None and found.position < at:
@@ -79,57 +60,37 @@ def _word(found: WordCounterexample) -> Iterator[Line]:
         known = {one.execution for one in step.awaiting if isinstance(one, ToolAwaited)}
 
 
-def _stimulus(stimulus: Stimulus) -> Iterator[Line]:
-    match stimulus:
-        case User(text=text, delivery=delivery):
-            yield Message(_USER, _AGENT, f"{delivery or ''} {shown(text)}".strip())
-        case Abort():
-            yield Message(_USER, _AGENT, "abort")
-        case ModelOutput(item=item):
-            words = f"call {item.tool} {item.call_id}" if isinstance(item, ToolCall) else item.text
-            yield Message(_MODEL, _AGENT, shown(words))
-        case ModelStop(reason=reason):
-            yield Message(_MODEL, _AGENT, reason)
-        case ModelFail(failure=failure):
-            yield Message(_MODEL, _AGENT, f"fails: {failure}")
-        case ToolReturn(call_id=call):
-            yield Message(_TOOLS, _AGENT, shown(f"returns {call}"))
-        case ToolFail(call_id=call):
-            yield Message(_TOOLS, _AGENT, shown(f"fails {call}"))
-        case Advance(seconds=seconds):
-            yield Part(f"{seconds:g} s later")
-        case Client(action=action):
-            yield Message(_USER, _AGENT, f"{action}s")
-        case Together(stimuli=stimuli):
-            yield Part("at once")
-            for one in stimuli:
-                yield from _stimulus(one)
+def _stimulus(stimulus: Stimulus) -> Iterator[Row]:
+    told = of_stimulus(stimulus)
+    yield Band(told.brief) if told.source == told.dest else Arrow(told.source, told.dest, told.brief)
+    if isinstance(stimulus, Together):
+        for one in stimulus.stimuli:
+            yield from _stimulus(one)
 
 
-def _step(step: Step, first: int, mark: int | None, known: set[str]) -> Iterator[Line]:
+def _step(step: Step, first: int, mark: int | None, known: set[str]) -> Iterator[Row]:
     if step.refused is not None:
-        yield Message(_AGENT, _USER, f"refuses: {step.refused.why}", answer=True)
+        yield Arrow(AGENT, USER, f"refuses: {step.refused.why}", stroke="answer")
     for at, value in enumerate(step.events, first):
         event = as_object(value)
-        marked = _MARK if at == mark else ""
         if event.get("type") == "model-request":
-            yield Message(_AGENT, _MODEL, f"{marked}asks {event.get('requestId')}")
-            continue
-        yield Message(_AGENT, _USER, f"{marked}{_logged(event, value)}", answer=True)
+            yield Arrow(AGENT, MODEL, shown(f"asks {event.get('requestId')}"), marked=at == mark)
+        else:
+            yield Arrow(AGENT, USER, _logged(value), stroke="answer", marked=at == mark)
     for one in step.awaiting:
         if isinstance(one, ToolAwaited) and one.execution not in known:
-            yield Message(_AGENT, _TOOLS, shown(f"runs {one.tool} {one.call_id}"))
+            yield Arrow(AGENT, TOOLS, shown(f"runs {one.tool} {one.call_id}"))
 
 
-def _logged(event: Mapping[str, Any], value: Any) -> str:
-    """What an agent's event is in short: who follows the picture has just seen its text come in."""
-    *_, caption, text = said(event, value)
+def _logged(value: object) -> str:
+    """Say what an agent's event is in short: a reader of the picture has just seen its text come in."""
+    told, event = of_event(value), as_object(value)
     match event.get("type"):
         case "run-stop":
-            return f"ends {shown(text)}"
+            return f"ends {shown(told.text)}"
         case "tool-result":
-            return f"{caption} {shown(str(event.get('callId')))}"
+            return f"{told.what} {shown(str(event.get('callId')))}"
         case "user-message":
             return "accepted"
         case _:
-            return caption
+            return told.what

@@ -1,30 +1,32 @@
-"""What every report says of a law: how it stands, why, the failure's story, and how to see it again."""
+"""Parts that all reports share: a law's verdict and reason, its counterexample as text, the command to replay it."""
 
 import shlex
 from collections.abc import Mapping
 from typing import Final
 
-from ..verify.results import AnyCounterexample, LawResult, Result
-from .html.strings import LONG, spelled
-from .text import counterexample_lines
+from turncheck.model.rendering.printable import spelled
 
+from ..verify.results import AnyCounterexample, LawResult, Result, Verdict
+from .text import LONG, counterexample_lines
+
+MARKS: Final[Mapping[Verdict, str]] = {"pass": "✓", "fail": "✗", "inconclusive": "?", "skipped": "-", "error": "!"}
 LINES: Final = 400
 """Lines of a counterexample that a report shows; the file has the rest."""
 
 
 def safe(text: object) -> str:
-    """*text* with nothing that is not visible, line feeds but; cut where it is long, with its length."""
+    """Spell *text*, and cut it where it is long; then its length is added."""
     whole = str(text)
     return spelled(whole) if len(whole) <= LONG else f"{spelled(whole[:LONG])}… ({len(whole):,} characters)"
 
 
 def line(text: object) -> str:
-    """The same on one line."""
+    """Write *text* as ``safe`` does, on one line."""
     return safe(text).replace("\n", " ")
 
 
 def why(law: LawResult) -> str:
-    """Why a law is not simply passed, or how often it could have broken; and what the baseline says of it."""
+    """Give the reason of a law's verdict, or how often it could have broken; and what the baseline says of it."""
     said = law.why or f"{law.evidence.observed + law.evidence.adapter:,} times"
     if law.baseline is not None:
         state = "" if law.baseline.state == "known" else f"{law.baseline.state}, "
@@ -33,7 +35,7 @@ def why(law: LawResult) -> str:
 
 
 def story(law: LawResult, counterexamples: Mapping[str, AnyCounterexample]) -> str:
-    """The shrunk counterexample as text, without its message, and the command that replays it: what there is."""
+    """Write the shrunk counterexample, without its message, and the command that replays it; either can be absent."""
     found = counterexamples.get(law.law)
     lines = [] if found is None else [*counterexample_lines(found, _plain)][1:]  # its head is ``why``
     if len(lines) > LINES:
@@ -47,10 +49,10 @@ def _plain(text: str, **_: object) -> str:
 
 
 def replay(law: LawResult) -> str | None:
-    """The command that judges the counterexample again."""
+    """Write the command that judges the counterexample again; None where it has no file."""
     return None if law.counterexample is None else line(f"turncheck replay --run {shlex.quote(law.counterexample)}")
 
 
 def counted(result: Result) -> str:
-    """The verdicts in words: ``22 pass, 1 fail``."""
+    """Count the verdicts in words: ``22 pass, 1 fail``."""
     return ", ".join(f"{count} {verdict}" for verdict, count in result.summary.items() if count)

@@ -56,5 +56,5 @@ def stories() -> dict[str, str]:
 
 @cache
 def lessons() -> dict[str, Lesson]:
-    """Law → its example."""
+    """Map each law to its example."""
     return msgspec.json.decode(EXAMPLES.read_bytes(), type=dict[str, Lesson])

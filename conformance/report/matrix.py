@@ -1,13 +1,13 @@
-"""The matrix: one table, law by runtime, of several verifications."""
+"""One table of several verifications: a row per law, a column per runtime."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
 
-from ..verify.results import Result, Verdict
+from ..verify.results import Result
+from .law_summary import MARKS
 
-CELLS: Final[Mapping[Verdict, str]] = {"pass": "✓", "fail": "✗", "inconclusive": "?", "skipped": "-", "error": "!"}
 LEGEND: Final = (
     "✓ pass · ✗ fail (a counterexample file beside this table) · ? inconclusive (no evidence, or all of it inferred by"
     " the adapter) · - skipped (not declared) · ! error"
@@ -40,7 +40,7 @@ class Matrix(msgspec.Struct, frozen=True):
 
 
 def to_markdown(matrix: Matrix) -> str:
-    """The table, with a footnote for each cell that is neither pass nor skipped."""
+    """Write the table, with a footnote for each cell that is neither pass nor skipped."""
     names = [_name(result) for result in matrix.results]
     lines = [
         f"turncheck {matrix.turncheck}, {matrix.date}, seed {matrix.seed}, {matrix.examples} generated words each.",
@@ -62,14 +62,14 @@ def to_markdown(matrix: Matrix) -> str:
 
 
 def reasons(matrix: Matrix) -> str:
-    """Every cell that is neither pass nor skipped, with its reason and its counterexample, as Markdown."""
+    """Write every cell that is neither pass nor skipped, with its reason and its counterexample, as Markdown."""
     lines: list[str] = []
     for result in matrix.results:
         lines += [f"### {_name(result)}", ""]
         for law in result.laws:
             if law.verdict in {"fail", "inconclusive", "error"}:
                 file = f" ([counterexample]({law.counterexample}))" if law.counterexample else ""
-                lines.append(f"- {CELLS[law.verdict]} **{law.law}**: {law.why}{file}")
+                lines.append(f"- {MARKS[law.verdict]} **{law.law}**: {law.why}{file}")
         skipped = ", ".join(law.law for law in result.laws if law.verdict == "skipped")
         lines += [f"skipped: {skipped}" if skipped else "- nothing is skipped", ""]
     return "\n".join(lines).rstrip() + "\n"
@@ -80,7 +80,7 @@ def _name(result: Result) -> str:
 
 
 def _laws(results: Sequence[Result]) -> list[str]:
-    """Every law of any result, in the registry's order."""
+    """List every law of any result, in the registry's order."""
     found: dict[str, None] = {}
     for result in results:
         found |= dict.fromkeys(law.law for law in result.laws)
@@ -88,4 +88,4 @@ def _laws(results: Sequence[Result]) -> list[str]:
 
 
 def _cell(result: Result, law: str) -> str:
-    return next((CELLS[one.verdict] for one in result.laws if one.law == law), " ")
+    return next((MARKS[one.verdict] for one in result.laws if one.law == law), " ")

@@ -1,7 +1,7 @@
-"""All kinds of report: the one place to add one. Each is a module of its name in this package.
+"""All kinds of report, and the one place to add another. Each is a module of its name in ``formats``.
 
-The module has ``render(result, counterexamples) -> str``, and ``render_logs(results) -> str`` where it can tell of
-recorded logs too. It is imported only when it is asked for.
+The module has ``render(result, counterexamples) -> str``, and ``render_logs(results) -> str`` if it can report
+recorded logs too. It is imported when its kind is asked for.
 """
 
 import importlib
@@ -30,12 +30,12 @@ OF_LOGS: Final = ("github", "sarif")
 
 
 def on_result(kind: str) -> OnResult:
-    """The renderer of a verification. Raises KeyError for an unknown *kind*."""
+    """Import the renderer of a verification. Raises KeyError for an unknown *kind*."""
     return cast(OnResult, _module(kind).render)
 
 
 def on_logs(kind: str) -> OnLogs:
-    """The renderer of judged logs. Raises KeyError where *kind* tells of none."""
+    """Import the renderer of judged logs. Raises KeyError where *kind* has none."""
     if kind not in OF_LOGS:
         raise KeyError(kind)
     return cast(OnLogs, _module(kind).render_logs)
@@ -44,4 +44,4 @@ def on_logs(kind: str) -> OnLogs:
 def _module(kind: str) -> ModuleType:
     if kind not in KINDS:
         raise KeyError(kind)
-    return importlib.import_module(f".{kind}", __package__)
+    return importlib.import_module(f".formats.{kind}", __package__)

@@ -1,28 +1,26 @@
-"""A counterexample, and what a run exercised, as lines of text: the log, what was expected, what came, the clauses.
+"""Counterexamples and coverage as lines of text.
 
-Each function takes ``paint``, which makes what an implementation wrote fit to be shown, and colours it where that is
-wanted: ``paint(text, **styles)``.
+Each function takes ``paint(text, **styles)``, which spells an implementation's text and, on a terminal, colours it.
 """
 
-import json
 from collections.abc import Callable, Iterator
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
 from turncheck.model.clauses import clause_text
-from turncheck.model.core.stimuli import Awaited, ModelAwaited, TimerAwaited, ToolAwaited
+from turncheck.model.rendering.words import awaited_line, event_line, short
 
 from ..verify.results import AnyCounterexample, Counterexample, Covered, SuiteRun, WordCounterexample
 
 Paint: TypeAlias = Callable[..., str]
 
-_WIDE: Final = 160
-"""Characters of a value that are shown: a screen line and a half."""
+LONG: Final = 4096
+"""Characters of a string that a report shows as it is."""
 
 
 def counterexample_lines(found: AnyCounterexample, paint: Paint, *, clauses: bool = True) -> Iterator[str]:
-    """*found* for people, with the text of its clauses unless these stand elsewhere."""
+    """Write *found*: its log or word, the difference, and the text of its clauses unless these stand elsewhere."""
     yield f"{paint('✗ ' + found.law, fg='red', bold=True)}: {paint(found.message)}"
     yield from _log_lines(found, paint) if isinstance(found, Counterexample) else _word_lines(found, paint)
     yield from difference_lines(found.expected, found.observed, paint)
@@ -31,15 +29,15 @@ def counterexample_lines(found: AnyCounterexample, paint: Paint, *, clauses: boo
 
 
 def difference_lines(expected: Any, observed: Any, paint: Paint) -> Iterator[str]:
-    """Where two values differ; nothing where both are None."""
+    """Write the parts in which two values differ; nothing where both are None."""
     if expected is not None or observed is not None:
         expected, observed = _difference(expected, observed)
-        yield f"  {paint('expected', fg='green')}  {paint(_short(expected))}"
-        yield f"  {paint('observed', fg='red')}  {paint(_short(observed))}"
+        yield f"  {paint('expected', fg='green')}  {paint(short(expected))}"
+        yield f"  {paint('observed', fg='red')}  {paint(short(observed))}"
 
 
 def coverage_lines(coverage: Covered) -> Iterator[str]:
-    """What was exercised, and what was not."""
+    """Write the shares of the model that were exercised, and what was missed."""
     for share in coverage.get("shares", ()):
         yield f"covered by the {share.role}: {share.what} {share}"
         missed = share.missed if share.what == "rows" else filter(None, [", ".join(share.missed)])
@@ -51,7 +49,7 @@ def coverage_lines(coverage: Covered) -> Iterator[str]:
 
 
 def _suite_lines(suite: SuiteRun) -> Iterator[str]:
-    """What follows from a suite, or why nothing does."""
+    """Write the guarantee of a suite, or why there is none."""
     size = f"{suite.words:,} words of {suite.stimuli:,} stimuli"
     yield f"suite {suite.method}, k={suite.k}: {size}, for the {suite.n} states of {suite.reference}"
     if not suite.complete:
@@ -65,7 +63,7 @@ def _suite_lines(suite: SuiteRun) -> Iterator[str]:
 def _log_lines(found: Counterexample, paint: Paint) -> Iterator[str]:
     for at, event in enumerate(found.input.events):
         mark = paint("▶", fg="red") if at == found.position else " "
-        yield f"  {mark} {at:>3}  {paint(brief(event))}"
+        yield f"  {mark} {at:>3}  {paint(event_line(event))}"
     policies = found.input.policies
     if found.input.events:
         fates = f"interrupted {policies.queue_after_interrupted}, error {policies.queue_after_error}"
@@ -73,52 +71,29 @@ def _log_lines(found: Counterexample, paint: Paint) -> Iterator[str]:
 
 
 def _word_lines(found: WordCounterexample, paint: Paint) -> Iterator[str]:
-    """What the environment did, what the log then held, and what was awaited."""
+    """Write each stimulus, the events that followed it, and what was awaited then."""
     options = msgspec.to_builtins(found.word.options)
     options.pop("tools", None)
     if options:
-        yield f"    options: {paint(_short(options))}"
+        yield f"    options: {paint(short(options))}"
     at = 0
     for place, (stimulus, step) in enumerate(zip(found.applied, found.steps, strict=True)):
         closing = " (closing)" if place >= len(found.word.stimuli) else ""
         fields = msgspec.to_builtins(stimulus)
-        yield f"  {paint('→', fg='cyan')} {paint(brief({'type': fields.pop('kind'), **fields}), bold=True)}{closing}"
+        line = event_line({"type": fields.pop("kind"), **fields})
+        yield f"  {paint('→', fg='cyan')} {paint(line, bold=True)}{closing}"
         for event in step.events:
             mark = paint("▶", fg="red") if at == found.position else " "
-            yield f"  {mark} {at:>3}  {paint(brief(event))}"
+            yield f"  {mark} {at:>3}  {paint(event_line(event))}"
             at += 1
         if step.refused is not None:
             yield f"         refused: {step.refused.why} {paint(step.refused.message)}"
-        awaited = ", ".join(_awaited(one) for one in step.awaiting)
+        awaited = ", ".join(map(awaited_line, step.awaiting))
         yield paint(f"         awaits {awaited or 'nothing'}", dim=True)
 
 
-def _awaited(one: Awaited) -> str:
-    match one:
-        case ModelAwaited(request_id=request):
-            return f"model {request}"
-        case ToolAwaited(call_id=call, execution=execution, cancelled=cancelled):
-            return f"tool {call} ({execution}{', cancelled' if cancelled else ''})"
-        case TimerAwaited(due=due):
-            return f"timer in {due} s"
-
-
-def brief(event: Any) -> str:
-    """An event on a line: its type first, then its other fields."""
-    if not isinstance(event, dict):
-        return "unreadable line" if event is None else _short(event)
-    fields = cast(dict[str, Any], event)
-    shown = "  ".join(f"{key}={_short(value)}" for key, value in fields.items() if key != "type")
-    return f"{fields.get('type')!s:13} {shown}".rstrip()
-
-
-def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _WIDE else f"{text[:_WIDE]} … ({len(text):,} characters)"
-
-
 def _difference(expected: Any, observed: Any) -> tuple[Any, Any]:
-    """The parts of two values that differ: what two lists begin and end with alike is left out."""
+    """Narrow two values to the parts that differ: equal beginnings and ends of two lists are left out."""
     while True:
         match expected, observed:
             case [first, *rest], [other, *others] if first == other:

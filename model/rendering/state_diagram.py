@@ -1,7 +1,7 @@
 """A declared machine as a picture: its rows become DOT (built with `graphviz`, no binary) or a Mermaid stateDiagram-v2.
 
 A row that leads to a state is an edge, and rows of one source and destination share it. An internal row is an activity
-inside its state, or the picture would be a ball of loops. What only reports an anomaly is grey and stands aside. The
+inside its state: as loops they would hide the rest. A row that only reports an anomaly is grey and stands aside. The
 boundary event shows its reasons as one class.
 """
 
@@ -10,21 +10,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from textwrap import wrap
-from typing import Any, Final, get_args
+from typing import Final, get_args
 
 from ..core.events import StopReason
 from ..declaration.machine import Machine, Row
 from ..declaration.vocabulary import Effect, Emit
+from .graphviz_svg import digraph
 
 _GREY: Final = "#6b6b6b"
 _RULE: Final = "#b5b5b5"
-_FONT: Final = "DejaVu Sans"
-"""The widest of the usual families measures the text, so that it fits with any of them."""
 _BLANK: Final = "\N{NO-BREAK SPACE}"
 _WIDTH: Final = 52
 """Characters of a line beside an edge."""
 _ANOMALIES: Final = {"reject", "remark", "ignore", "not-awaited"}
-"""The outputs that report what is not permitted here."""
+"""The outputs that report an event that is not permitted."""
 _START, _FINAL = "start mark", "final mark"
 _LEGEND: Final = "dot: initial state   ·   ringed dot: a log may end here   ·   "
 _HEAVY: Final = "heavy line: the boundary   ·   "
@@ -52,13 +51,13 @@ def edges(machine: Machine) -> dict[tuple[str, str], list[Row]]:
 
 
 def activities(machine: Machine, state: str) -> list[Line]:
-    """Say the internal rows of *state*: behaviour first, anomalies after it, else in the table's order."""
+    """Write the internal rows of *state* in words: behaviour first, anomalies after it, else in the table's order."""
     lines = [line(machine, row) for row in machine.rows if row.internal and row.source == state]
     return sorted(lines, key=lambda item: item.quiet)
 
 
 def line(machine: Machine, row: Row) -> Line:
-    """Say *row*."""
+    """Write *row* in words."""
     conditions = [*row.conditions, *(f"not {name}" for name in row.unless)]
     effects = [machine.effects[name] for name in row.effects]
     return Line(
@@ -88,7 +87,9 @@ def _reports_anomaly(effect: Effect) -> bool:
 
 def to_dot(machine: Machine) -> str:
     """Write *machine* as DOT."""
-    graph = _digraph(machine)
+    label = f"{machine.title}\\n \\n{_LEGEND}{_HEAVY if machine.boundary else ''}{_GREYED}\\n \\n"
+    sizes = {"fontsize": "10", "nodesep": "0.5", "ranksep": "0.6"}
+    graph = digraph(machine.name, label, sizes, {"shape": "record", "fontsize": "10.5"}, {"fontsize": "10.5"})
     graph.node(_START, label="", shape="circle", width="0.16", style="filled", fillcolor="black")
     graph.edge(_START, machine.initial)
     for state in machine.states:
@@ -111,28 +112,6 @@ def to_dot(machine: Machine) -> str:
         width = "2.4" if all(row.event == machine.boundary for row in rows) else "1.2"
         graph.edge(source, dest, label=_label(machine, rows), penwidth=width, **{"class": "step"})
     return str(graph.source)
-
-
-def _digraph(machine: Machine) -> Any:
-    """Start a graph in our style; the package has no type hints that a strict checker takes."""
-    import graphviz  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  (only who draws pays for it)
-
-    untyped: Any = graphviz
-    return untyped.Digraph(
-        machine.name,
-        graph_attr={
-            "label": f"{machine.title}\\n \\n{_LEGEND}{_HEAVY if machine.boundary else ''}{_GREYED}\\n \\n",
-            "labelloc": "t",
-            "fontname": _FONT,
-            "fontsize": "10",
-            "bgcolor": "white",
-            "nodesep": "0.5",
-            "ranksep": "0.6",
-            "pad": "0.25",
-        },
-        node_attr={"shape": "record", "style": "rounded", "penwidth": "1.4", "fontname": _FONT, "fontsize": "10.5"},
-        edge_attr={"fontname": _FONT, "fontsize": "10.5", "arrowsize": "0.8"},
-    )
 
 
 def _record(title: str, lines: Iterable[Line]) -> str:
@@ -164,7 +143,7 @@ def edge_lines(machine: Machine, rows: Sequence[Row]) -> Iterator[tuple[str, Row
 
 
 def _by_event(machine: Machine, rows: Sequence[Row]) -> list[tuple[str, list[Line]]]:
-    """Say what stands beside an edge: each event once, with the cases in which it takes the edge."""
+    """Group the text beside an edge: each event once, with the cases in which it takes the edge."""
     lines = [line(machine, row) for row in rows]
     return [(event, list(group)) for event, group in groupby(lines, lambda item: item.event)]
 
@@ -199,5 +178,5 @@ def to_mermaid(machine: Machine) -> str:
 
 
 def _mermaid(text: str) -> str:
-    """Write whatever means something to Mermaid as an entity."""
+    """Write the characters with a meaning in Mermaid as entities."""
     return "".join(f"#{ord(char)};" if char in '#;:<>&"%{}' else char for char in text)

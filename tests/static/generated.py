@@ -12,7 +12,7 @@ from turncheck.conformance.report.lessons import Lesson
 from turncheck.conformance.schemas.json_schemas import FOLDER, schemas, text
 from turncheck.conformance.verify.results import WordCounterexample
 from turncheck.model.codegen.generate import LOOP, generate
-from turncheck.model.rendering.exchange import to_svg
+from turncheck.model.rendering.svg import to_svg
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the tests' own packages
 sys.path.insert(0, str(Path(__file__).parents[1] / "teeth"))

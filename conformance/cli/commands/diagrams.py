@@ -3,11 +3,15 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ..completing import complete_machine
 from ..output import Progress
+
+if TYPE_CHECKING:
+    from turncheck.model.rendering.scene import Scene
 
 SUFFIXES = {"dot": ".dot", "mermaid": ".mmd", "svg": ".svg"}
 LOG = "sequence.jsonl"
@@ -65,42 +69,45 @@ def _pictures(machine: str | None, only: str | None, out: Path) -> Iterator[tupl
             yield f"{spec.name}.mmd", diagrams.to_mermaid(spec)
         if only in {None, "svg"}:
             yield f"{spec.name}.svg", to_svg(dot)
-        yield from _exchange(spec.name, only)
+        yield from _story(spec.name, only)
     if machine is None and (out / LOG).is_file():
         yield from _sequence(out / LOG, only)
 
 
-def _exchange(machine: str, only: str | None) -> Iterator[tuple[str, str]]:
-    """The stories that a machine is told, drawn as who says what to whom."""
-    from turncheck.model.rendering import engine_picture, event_flow_picture, exchange, turn_picture  # noqa: PLC0415
+def _story(machine: str, only: str | None) -> Iterator[tuple[str, str]]:
+    """Draw the stories that a machine is told: who says what to whom."""
+    from turncheck.model.rendering.stories import engine, event_flow, turn  # noqa: PLC0415
 
-    drawn = {
-        "turn": turn_picture.exchange,
-        "engine": engine_picture.exchange,
-        "event_flow": event_flow_picture.exchange,
-    }
-    if machine not in drawn:
-        return
-    story = drawn[machine]()
-    if only in {None, "mermaid"}:
-        yield f"{machine}_sequence.mmd", exchange.to_mermaid(story)
-    if only in {None, "svg"}:
-        yield f"{machine}_sequence.svg", exchange.to_svg(story)
+    stories = {"turn": turn.scene, "engine": engine.scene, "event_flow": event_flow.scene}
+    if machine in stories:
+        yield from _drawn(f"{machine}_sequence", stories[machine](), only)
 
 
 def _sequence(path: Path, only: str | None) -> Iterator[tuple[str, str]]:
+    """Draw the first cycle of the log at *path*."""
     from turncheck.model.core.decode import judge  # noqa: PLC0415
     from turncheck.model.core.projection import project  # noqa: PLC0415
-    from turncheck.model.rendering import sequence, sequence_svg  # noqa: PLC0415
+    from turncheck.model.rendering.log_scene import requests, session_scene  # noqa: PLC0415
 
     try:
         log = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
     except ValueError as error:
         raise click.ClickException(f"{path}: not a log: {error}") from error
-    cycles = project([judge(value) for value in log]).cycles
+    events = [judge(value) for value in log]
+    cycles = project(events).cycles
     if not cycles:
         raise click.ClickException(f"{path}: the log has no cycle to draw")
+    end = len(log) if cycles[0].stop is None else cycles[0].stop + 1
+    title = f"{cycles[0].kind.capitalize()} cycle, {cycles[0].reason or 'still open'}"
+    scene = session_scene(title, log[:end], project(events[:end]), None, requests(cycles[:1]))
+    yield from _drawn(path.stem, scene, only)
+
+
+def _drawn(name: str, scene: "Scene", only: str | None) -> Iterator[tuple[str, str]]:
+    from turncheck.model.rendering.mermaid import to_mermaid  # noqa: PLC0415
+    from turncheck.model.rendering.svg import to_svg  # noqa: PLC0415
+
     if only in {None, "mermaid"}:
-        yield f"{path.stem}.mmd", sequence.to_mermaid(log, cycles[0])
+        yield f"{name}.mmd", to_mermaid(scene)
     if only in {None, "svg"}:
-        yield f"{path.stem}.svg", sequence_svg.to_svg(log, cycles[0])
+        yield f"{name}.svg", to_svg(scene)

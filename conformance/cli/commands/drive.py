@@ -16,11 +16,12 @@ from turncheck.adapters.targets.runtime import RuntimeTarget
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import RunStop
 from turncheck.model.core.stimuli import Awaited, ResetOptions, Step, Stimulus
+from turncheck.model.rendering.words import awaited_line, event_line
 
 from ..completing import complete_target
 from ..output import style
 from ..shorthand import FORMS, SEE, Form, Shorthand, ShorthandError
-from ..transcript import awaited_line, event_line, projected, session_lines
+from ..transcript import projected, session_lines
 
 CONTROLS: Final = {
     "reset": Form("reset [OPTIONS]", "a new runtime; OPTIONS are JSON, and those of before without"),
@@ -123,7 +124,7 @@ class _Session:
             case "log" if rest:
                 _write(rest, map(_json, self._log))
             case "log":
-                _echo(map(event_line, self._log))
+                _echo(map(_event, self._log))
             case "cycles":
                 self._show_cycles()
             case "awaiting":
@@ -155,7 +156,7 @@ class _Session:
         if step.unsettled:
             _echo(["unsettled: it does not get quiet, and its process was ended; reset to go on"], fg="red")
             _echo(self._runtime.last_words)
-        _echo(map(event_line, step.events))
+        _echo(map(_event, step.events))
         if any(isinstance(judge(event), RunStop) for event in step.events):
             self._show_cycles()
         self._show_awaiting()
@@ -165,7 +166,7 @@ class _Session:
             _echo(session_lines(self._log, name, projection), fg="green")
 
     def _show_awaiting(self) -> None:
-        _echo((f"awaiting {awaited_line(awaited)}" for awaited in self._awaiting), fg="cyan")
+        _echo((f"awaiting {awaited_line(awaited, whole=True)}" for awaited in self._awaiting), fg="cyan")
 
 
 def _options(text: str) -> ResetOptions:
@@ -173,6 +174,11 @@ def _options(text: str) -> ResetOptions:
         return msgspec.json.decode(text, type=ResetOptions)
     except msgspec.MsgspecError as error:
         raise ShorthandError(f"{error}; expected {CONTROLS['reset'].form}, see docs/protocol.md#reset") from error
+
+
+def _event(event: Any) -> str:
+    """Write an event without the model's input: the awaited request shows it."""
+    return event_line(event, without={"input"})
 
 
 def _json(value: object) -> str:

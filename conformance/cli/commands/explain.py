@@ -7,17 +7,18 @@ from typing import Final
 import click
 
 from turncheck.model.clauses import clause_text
+from turncheck.model.rendering.words import event_line
 
 from ...laws.law import Law
 from ...laws.registry import LAWS
 from ...report.lessons import FlowExample, Lesson, LinesExample, lessons, stories
 from ..completing import complete_law
 from ..output import style
-from ..showing import brief, show_counterexample, show_difference
+from ..showing import show_counterexample, show_difference
 from .laws import JUDGED, unknown
 
 _WIDE: Final = 100
-"""Columns of prose: what one reads with ease."""
+"""Columns of prose that are easy to read."""
 _PICTURES: Final = ("mermaid", "svg")
 
 
@@ -35,11 +36,12 @@ def command(*, law: str, picture: str | None) -> None:
     if picture is None:
         _show(LAWS[law], lesson)
         return
-    from turncheck.model.rendering import exchange  # noqa: PLC0415 - only who draws needs it
+    from turncheck.model.rendering.mermaid import to_mermaid  # noqa: PLC0415 - only drawing needs them
+    from turncheck.model.rendering.svg import to_svg  # noqa: PLC0415
 
     from ...report.counterexample_diagram import picture as drawn  # noqa: PLC0415
 
-    write = {"mermaid": exchange.to_mermaid, "svg": exchange.to_svg}[picture]
+    write = {"mermaid": to_mermaid, "svg": to_svg}[picture]
     click.echo(write(drawn(law, lesson)), nl=False)
 
 
@@ -64,7 +66,7 @@ def _show(law: Law, lesson: Lesson) -> None:
         _head("Right")
         click.echo(_prose("A runtime that conforms and is told the same logs:"))
         for at, event in enumerate(lesson.right):
-            click.echo(f"    {at:>3}  {style(brief(event))}")
+            click.echo(f"    {at:>3}  {style(event_line(event))}")
 
 
 def _head(text: str) -> None:
@@ -76,7 +78,7 @@ def _prose(text: str) -> str:
 
 
 def _show_picture(law: str, lesson: Lesson) -> None:
-    from turncheck.model.rendering.exchange_text import to_text  # noqa: PLC0415 - as above
+    from turncheck.model.rendering.text import to_text  # noqa: PLC0415 - as above
 
     from ...report.counterexample_diagram import picture  # noqa: PLC0415
 

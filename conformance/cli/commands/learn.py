@@ -67,8 +67,8 @@ def command(
     """
     from ...learn.abstraction import Bounds, letters_of  # noqa: PLC0415 - a command's start shall cost nothing
     from ...learn.learned import Conflict, Learned, compare, learn_runtime  # noqa: PLC0415
-    from ...learn.learned_picture import comparison_svg, machine_svg  # noqa: PLC0415
     from ...learn.learning import NondeterministicError, NoQuietError  # noqa: PLC0415
+    from ...report.learned_diagram import comparison_svg, machine_svg  # noqa: PLC0415
 
     given = _policies(policies)
 

@@ -96,3 +96,16 @@ def test_a_log_without_a_cycle_is_refused(tmp_path, text):
     result = run("--out", tmp_path)
     assert result.exit_code != 0
     assert "sequence.jsonl" in result.output
+
+
+@pytest.mark.parametrize(
+    ("stops", "title", "drawn"),
+    [(0, "Direct cycle, still open", 0), (1, "Direct cycle, completed", 1), (2, "Direct cycle, completed", 1)],
+)
+def test_the_first_cycle_of_the_log_is_drawn_to_its_end(tmp_path, stops, title, drawn):
+    """Of a second cycle there is nothing in the picture."""
+    message, stop = '{"type": "user-message", "text": "go"}\n', '{"type": "run-stop", "reason": "completed"}\n'
+    (tmp_path / "sequence.jsonl").write_text((message + stop) * stops or message)
+    assert run("--format", "mermaid", "--out", tmp_path).exit_code == 0
+    written = (tmp_path / "sequence.mmd").read_text("utf-8")
+    assert (f"title: {title}" in written, written.count("run-stop")) == (True, drawn)

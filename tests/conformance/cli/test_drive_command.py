@@ -146,15 +146,15 @@ def test_each_stimulus_shows_the_new_events_and_what_is_awaited_with_its_input(d
     ran = drive("user hello", "text hi")
     assert ran.code == 0
     assert printed(ran, "user hello") == [
-        '  user-message  id="u1" text="hello"',
+        '  user-message  id="u1"  text="hello"',
         '  model-request requestId="r1"',
-        '  awaiting model r1, shown: user "hello"',
+        '  awaiting model r1: user "hello"',
     ]
 
 
 def test_an_awaited_tool_shows_its_arguments_its_call_and_its_execution(drive):
     ran = drive("user hello", 'call read {"path": "x"}', "stop")
-    assert printed(ran, "stop")[-1] == '  awaiting tool read {"path": "x"} for call c1, e1'
+    assert printed(ran, "stop")[-1] == '  awaiting tool c1 (e1): read {"path": "x"}'
 
 
 def test_the_end_of_a_run_shows_the_cycles_with_their_content(drive):
@@ -196,7 +196,7 @@ def test_save_writes_what_drive_reads_again_with_the_same_log(drive, tmp_path):
 
 def test_reset_forgets_the_log_and_numbers_anew(drive):
     ran = drive("user hello", "reset", "user again", "log")
-    assert printed(ran, "log")[0] == '  user-message  id="u1" text="again"'
+    assert printed(ran, "log")[0] == '  user-message  id="u1"  text="again"'
 
 
 def test_reset_takes_options(drive):
@@ -266,4 +266,4 @@ def test_on_a_terminal_there_is_completion_and_a_wrong_line_does_not_end_it():
         assert driving.wait(60) == 0
     os.close(ours)
     assert b"no command 'shout'" in seen
-    assert b'user-message  id="u1" text="hello"' in seen
+    assert b'user-message  id="u1"  text="hello"' in seen

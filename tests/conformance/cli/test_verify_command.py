@@ -14,8 +14,8 @@ from turncheck.adapters.targets.reference_projector import ReferenceTarget
 from turncheck.adapters.targets.registry import KINDS
 from turncheck.adapters.targets.runtime_catalog import known
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.report.text import brief
 from turncheck.conformance.schemas.json_schemas import FOLDER
+from turncheck.model.rendering.words import event_line
 
 ALL = [law.name for law in selected(["projector"])]
 ROOT = Path(__file__).parents[3]
@@ -180,7 +180,7 @@ def test_the_help_names_every_kind_of_target(invoke, tmp_path, kinds):
 
 
 def test_an_event_without_fields_is_shown_without_trailing_blanks():
-    assert brief({"type": "abort"}) == "abort"
+    assert event_line({"type": "abort"}) == "abort"
 
 
 @pytest.mark.parametrize(

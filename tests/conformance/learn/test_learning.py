@@ -12,8 +12,8 @@ from runtimes.right import Right
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.conformance.learn.abstraction import BEYOND, LOCAL, NOT_AWAITED, Abstracted, Bounds
 from turncheck.conformance.learn.learned import compare, learn_runtime
-from turncheck.conformance.learn.learned_picture import comparison_svg, machine_svg
 from turncheck.conformance.learn.learning import NondeterministicError, NoQuietError, Teacher, pumped
+from turncheck.conformance.report.learned_diagram import comparison_svg, machine_svg
 from turncheck.model.automata.mealy import Mealy
 from turncheck.model.automata.suites import wp_words
 

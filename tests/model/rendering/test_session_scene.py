@@ -3,9 +3,9 @@
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import DEFAULT, Policies
 from turncheck.model.core.projection import project
-from turncheck.model.rendering.sequence import Arrow
-from turncheck.model.rendering.sequence_svg import HEAD, embedded, to_svg
-from turncheck.model.rendering.session_scene import session_scene
+from turncheck.model.rendering.log_scene import session_scene
+from turncheck.model.rendering.scene import Arrow, Band
+from turncheck.model.rendering.svg import HEAD, embedded, to_svg
 
 ROOT = {"type": "user-message", "text": "go"}
 CALL = {"type": "agent-output", "kind": "tool-call", "callId": "c1", "tool": "bash"}
@@ -20,21 +20,21 @@ def scene(*log, mark=None, before=None, policies=DEFAULT):
 
 
 def captions(*log, **options):
-    return [arrow.caption for arrow in scene(*log, **options).arrows]
+    return [arrow.caption for arrow in scene(*log, **options).rows]
 
 
 def test_every_event_is_a_row():
-    assert [arrow.at for arrow in scene(ROOT, CALL, RESULT, TEXT, STOP).arrows] == [0, 1, 2, 3, 4]
+    assert [arrow.at for arrow in scene(ROOT, CALL, RESULT, TEXT, STOP).rows] == [0, 1, 2, 3, 4]
 
 
 def test_a_log_without_a_cycle_can_be_drawn():
-    assert [(arrow.caption, arrow.ours) for arrow in scene(STOP).arrows] == [("run-stop, outside-run", False)]
+    assert [(row.caption, row.stroke) for row in scene(STOP).rows] == [("run-stop, outside-run", "other")]
 
 
 def test_all_cycles_have_their_views():
     drawn = scene(ROOT, TEXT, STOP, ROOT, TEXT, STOP)
-    assert [span.label for span in drawn.rounds] == ["round 1", "round 1"]
-    assert [span.label for span in drawn.steps] == ["non-steer", "ai-block", "non-steer", "ai-block"]
+    assert [span.label for span in drawn.views.rounds] == ["round 1", "round 1"]
+    assert [span.label for span in drawn.views.steps] == ["non-steer", "ai-block", "non-steer", "ai-block"]
 
 
 def test_a_promoted_root_says_what_it_waited_for():
@@ -61,30 +61,32 @@ def test_a_steer_and_what_is_dropped_say_so():
 
 
 def test_an_unanswered_call_is_part_of_its_cycle():
-    (call,) = [arrow for arrow in scene(ROOT, CALL, STOP).arrows if arrow.at == 1]
-    assert (call.caption, call.ours) == ("tool call, unanswered-call", True)
+    (call,) = [arrow for arrow in scene(ROOT, CALL, STOP).rows if arrow.at == 1]
+    assert (call.caption, call.stroke) == ("tool call, unanswered-call", "")
 
 
 def test_a_result_is_attached_to_its_call():
-    assert scene(ROOT, CALL, RESULT, STOP).attached == {2: 1}
+    assert scene(ROOT, CALL, RESULT, STOP).views.attached == {2: 1}
 
 
 def test_a_request_goes_from_the_agent_to_the_model():
-    assert [(arrow.source, arrow.dest) for arrow in scene(ROOT, ASKS).arrows if arrow.caption == "asks"] == [(1, 2)]
+    assert [(arrow.source, arrow.dest) for arrow in scene(ROOT, ASKS).rows if arrow.caption == "asks"] == [
+        ("agent", "model")
+    ]
 
 
 def test_the_mark_is_on_its_event():
-    assert [arrow.at for arrow in scene(ROOT, STOP, mark=1).arrows if arrow.marked] == [1]
+    assert [arrow.at for arrow in scene(ROOT, STOP, mark=1).rows if arrow.marked] == [1]
 
 
 def test_rows_that_the_log_says_nothing_of_stand_before_their_position():
-    abort, quiet = Arrow(None, 0, 1, "abort", ""), Arrow(None, 1, 1, "quiet", "")
+    abort, quiet = Arrow("user", "agent", "abort"), Band("quiet")
     assert captions(ROOT, STOP, before={1: [abort], 2: [quiet]}) == ["user message, root", "abort", "run-stop", "quiet"]
 
 
 def test_rows_in_between_move_the_views():
-    between = {1: [Arrow(None, 0, 1, "abort", "")]}
-    assert [span.outputs for span in scene(ROOT, TEXT, before=between).rounds] == [(2,)]
+    between = {1: [Arrow("user", "agent", "abort")]}
+    assert [span.outputs for span in scene(ROOT, TEXT, before=between).views.rounds] == [(2,)]
 
 
 def test_an_embedded_picture_brings_no_style_and_no_arrow_head():
@@ -93,6 +95,5 @@ def test_an_embedded_picture_brings_no_style_and_no_arrow_head():
 
 
 def test_a_picture_of_its_own_brings_both():
-    log = [ROOT, STOP]
-    drawing = to_svg(log, project([*map(judge, log)]).cycles[0])
+    drawing = to_svg(scene(ROOT, STOP))
     assert ("<style>" in drawing, HEAD in drawing) == (True, True)

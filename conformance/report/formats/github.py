@@ -1,0 +1,64 @@
+"""Annotations of GitHub Actions: workflow commands on standard output, one per line.
+
+GitHub shows the first ten errors and the first ten warnings of a step.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ...check.judge import LogResult
+from ...verify.results import AnyCounterexample, LawResult, Result
+from ..law_summary import safe, story, why
+
+
+def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
+    """Write an error per broken law, a warning per law without evidence, one error for all laws of a broken target."""
+    return "".join(f"{command}\n" for command in _commands(result, counterexamples))
+
+
+def render_logs(results: Sequence[LogResult]) -> str:
+    """Write an error for each finding, at its line; a warning where a log only ends in an open run."""
+    return "".join(f"{command}\n" for result in results for command in _of_log(result))
+
+
+def _commands(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> Iterator[str]:
+    errors = [law for law in result.laws if law.verdict == "error"]
+    for reason in dict.fromkeys(map(why, errors)):
+        laws = ", ".join(law.law for law in errors if why(law) == reason)
+        yield _command("error", "the target broke", f"{reason}\nnot judged: {laws}")
+    for law in result.laws:
+        if law.wrong:
+            text = "\n".join(filter(None, [why(law), story(law, counterexamples)]))
+            yield _command("error", _title(law), text, file=law.counterexample)
+        elif law.excused:
+            yield _command("notice", _title(law), why(law), file=law.counterexample)
+        elif law.verdict == "inconclusive":
+            yield _command("warning", _title(law), f"inconclusive: {why(law)}")
+    if result.cut:
+        yield _command("warning", "the run was cut short", result.cut)
+
+
+def _of_log(result: LogResult) -> Iterator[str]:
+    level = "warning" if result.verdict == "inconclusive" else "error"
+    for one in result.findings:
+        title = f"{one.law} ({', '.join(one.clauses)})"
+        yield _command(level, title, one.message, file=result.log, line=one.line)
+    if result.verdict == "error":
+        yield _command("error", "the log cannot be judged", result.why or "", file=result.log)
+
+
+def _title(law: LawResult) -> str:
+    return f"{law.law} ({', '.join(law.clauses)})"
+
+
+def _command(level: str, title: str, message: str, *, file: str | None = None, line: int | None = None) -> str:
+    properties = {"file": file, "line": line, "title": title}
+    given = ",".join(f"{name}={_property(value)}" for name, value in properties.items() if value is not None)
+    return f"::{level} {given}::{_data(message)}"
+
+
+def _data(text: object) -> str:
+    return safe(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(value: object) -> str:
+    return _data(value).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,189 @@
+"""One failure of the page: its sequence picture, the two views, the way through the machine, and the difference."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from turncheck.model.clauses import clause_text
+from turncheck.model.core.cycles import Projection
+from turncheck.model.core.decode import judge
+from turncheck.model.core.events import symbol_of
+from turncheck.model.core.policies import Policies
+from turncheck.model.core.projection import project
+from turncheck.model.declaration.machine import Row
+from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.machines.request_cycle import SPEC, tables
+from turncheck.model.rendering.log_scene import session_scene
+from turncheck.model.rendering.printable import spelled
+from turncheck.model.rendering.scene import Row as Drawn
+from turncheck.model.rendering.svg import embedded
+from turncheck.model.rendering.words import awaited_line
+
+from ....laws.registry import LAWS
+from ....observe.runtime_trace import projection_policies
+from ....verify.results import AnyCounterexample, Counterexample, LawResult, WordCounterexample
+from .machine import picture_of
+from .stimulus_rows import rows_of_word
+from .strings import BRIEF, Line, Pieces, compact, compared, said, shortened
+from .views import Views, views
+
+DRAWN: Final = 120
+"""Events of a sequence picture, at most; the list beside it has them all."""
+HEADLINE: Final = 200
+"""Characters of a message in a failure's heading; a longer one follows it whole."""
+LISTED: Final = 500
+"""Rows of that list, at most."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of the list: a stimulus, an event at its position with the row that it takes, or the awaited answers."""
+
+    kind: str
+    at: int | None
+    pieces: Pieces
+    row: str = ""
+    marked: bool = False
+
+    @property
+    def where(self) -> str:
+        """Its position, or else its kind."""
+        return self.kind if self.at is None else str(self.at)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The fields of one broken law that the template reads."""
+
+    name: str
+    law: LawResult
+    says: str
+    headline: str
+    message: Pieces
+    clauses: Sequence[tuple[str, str]]
+    facts: Sequence[tuple[str, Pieces]]
+    picture: str
+    entries: Sequence[Entry]
+    left_out: int
+    views: Sequence[Views]
+    path: str
+    style: str
+    expected: Sequence[Line]
+    observed: Sequence[Line]
+
+
+def failure_of(place: int, law: LawResult, found: AnyCounterexample) -> Failure:
+    """Lay out *found*; *place* is its number on the page."""
+    log, policies = _log(found), _policies(found)
+    name = f"failure-{place}"
+    rows = _path(log, policies)
+    entries = _entries(found, log, rows)
+    expected, observed = compared(found.expected, found.observed)
+    absent = found.expected is None and found.observed is None
+    return Failure(
+        name=name,
+        law=law,
+        says=LAWS[found.law].says if found.law in LAWS else "",
+        headline=spelled(found.message[:HEADLINE]) + "…" * (len(found.message) > HEADLINE),
+        message=said(found.message, BRIEF) if len(found.message) > HEADLINE else [],
+        clauses=[(clause, clause_text(clause)) for clause in found.clauses],
+        facts=_facts(found, policies),
+        picture=_picture(found, log, policies),
+        entries=entries[:LISTED],
+        left_out=max(0, len(entries) - LISTED),
+        views=_views(found, log, policies),
+        path=_in_words(rows, found.position),
+        style=_lit(name, rows, found.position),
+        expected=[] if absent else expected,
+        observed=[] if absent else observed,
+    )
+
+
+def _log(found: AnyCounterexample) -> list[Any]:
+    if isinstance(found, Counterexample):
+        return found.input.events
+    return [event for step in found.steps for event in step.events]
+
+
+def _policies(found: AnyCounterexample) -> Policies:
+    if isinstance(found, Counterexample):
+        return found.input.policies
+    return projection_policies({**found.profile.policies, **found.word.options.policies})
+
+
+def _path(log: Sequence[Any], policies: Policies) -> list[Row]:
+    """Find the row that each event takes; the last is that of the log's end."""
+    follower = Stepper(SPEC, tables(policies))
+    events = [*map(judge, log)]
+    rows = [follower.take(symbol_of(event), event, at) for at, event in enumerate(events)]
+    return [*rows, follower.take("log-end", None, len(log))]
+
+
+def _lit(name: str, rows: Sequence[Row], position: int | None) -> str:
+    states = dict.fromkeys([rows[0].source, *(row.dest for row in rows)])
+    colours = dict.fromkeys(rows[:-1], "lit")
+    if position is not None and 0 <= position < len(rows):
+        colours |= {rows[position]: "offending"}
+    return picture_of(SPEC.name).lit(f"#{name}-path", colours, states)
+
+
+def _in_words(rows: Sequence[Row], position: int | None) -> str:
+    states = [rows[0].source, *(row.dest for row in rows[:-1])]
+    way = " → ".join(state for state, _ in itertools.groupby(states))
+    if position is None or not 0 <= position < len(rows):
+        return f"The log's way: {way}; the finding is about the whole"
+    return f"The log's way: {way}; the offending transition is {rows[position].source}: {rows[position].label}"
+
+
+def _picture(found: AnyCounterexample, log: Sequence[Any], policies: Policies) -> str:
+    if len(log) > DRAWN:
+        return ""
+    before: Mapping[int, Sequence[Drawn]] = rows_of_word(found) if isinstance(found, WordCounterexample) else {}
+    projection = project([*map(judge, log)], policies)
+    return embedded(session_scene(found.law, shortened(log), projection, found.position, before))
+
+
+def _views(found: AnyCounterexample, log: Sequence[Any], policies: Policies) -> list[Views]:
+    ours = project([*map(judge, log)], policies)
+    brief = shortened(log)
+    theirs: Projection | None = found.projection if isinstance(found, Counterexample) else None
+    if theirs is None or theirs == ours:
+        return [views("the model", brief, ours, ours)]
+    return [views("the model", brief, ours, theirs), views("the implementation", brief, theirs, ours)]
+
+
+def _facts(found: AnyCounterexample, policies: Policies) -> list[tuple[str, Pieces]]:
+    if isinstance(found, Counterexample):
+        cuts = [("cut before", compact(found.input.cuts))] if found.input.cuts else []
+        return [("policies", compact(msgspec.to_builtins(policies))), *cuts]
+    options = msgspec.to_builtins(found.word.options)
+    tools = [tool.get("name") for tool in options.pop("tools", ())]
+    facts = {"policies": found.profile.policies, "tools": tools, "options": options}
+    return [(name, compact(value)) for name, value in facts.items() if value]
+
+
+def _entries(found: AnyCounterexample, log: Sequence[Any], rows: Sequence[Row]) -> list[Entry]:
+    events = [
+        Entry("event", at, compact(event), _taken(rows[at]), marked=at == found.position)
+        for at, event in enumerate(log)
+    ]
+    if isinstance(found, Counterexample):
+        return events
+    out: list[Entry] = []
+    at = 0
+    for place, (stimulus, step) in enumerate(zip(found.applied, found.steps, strict=False)):
+        kind = "closing" if place >= len(found.word.stimuli) else "stimulus"
+        out.append(Entry(kind, None, compact(msgspec.to_builtins(stimulus))))
+        out += events[at : at + len(step.events)]
+        at += len(step.events)
+        if step.refused is not None:
+            out.append(Entry("refused", None, said(f"{step.refused.why} {step.refused.message}".rstrip())))
+        out.append(Entry("awaits", None, said(", ".join(map(awaited_line, step.awaiting)) or "nothing")))
+    return out
+
+
+def _taken(row: Row) -> str:
+    return f"{row.source} → {row.dest}: {'; '.join(row.effects).replace('_', ' ') or 'nothing'}"

@@ -1,0 +1,175 @@
+"""The report as one HTML page that loads nothing: the laws, each failure with its pictures, the coverage.
+
+The page's content security policy allows its one style and its one script, by their hashes, and nothing else: an
+implementation's text stays text.
+"""
+
+import shlex
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from hashlib import sha256
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from turncheck.model.declaration.machine import Row
+from turncheck.model.rendering.printable import spelled
+from turncheck.model.rendering.svg import HEAD
+
+from ....generation.situations import rows_for
+from ....laws.registry import LAWS
+from ....verify.results import AnyCounterexample, Result, Share
+from ...law_summary import MARKS
+from .failure import DRAWN, Failure, failure_of
+from .machine import MachinePicture, picture_of
+from .strings import BRIEF, said
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+LIMIT: Final = 3
+"""Megabytes of a page. Failures that would go beyond it are there without their pictures."""
+_TEMPLATES: Final = Path(__file__).parent / "templates"
+_MACHINES: Final = {"projector": "request_cycle", "runtime": "interaction"}
+"""A target's role → the machine whose rows are counted."""
+_COUNTS: Final = ("logs", "events", "words", "stimuli", "unsettled")
+
+
+def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
+    """Write the page of *result*; *counterexamples* maps its broken laws to theirs. The same bytes every time."""
+    environment = _environment()
+    core = picture_of("request_cycle")
+    broken = [law for law in result.laws if law.law in counterexamples]
+    failures = [failure_of(place, law, counterexamples[law.law]) for place, law in enumerate(broken, 1)]
+    drawn = [_coverage(share, result) for share in result.coverage.get("shares", ()) if share.what == "rows"]
+    machines = list(dict.fromkeys([core, *(one.picture for one in drawn)]))
+    style = "\n".join(
+        [
+            (_TEMPLATES / "report.css").read_text("utf-8"),
+            *(picture.style for picture in machines),
+            *(failure.style for failure in failures),
+            *(one.style for one in drawn),
+        ]
+    )
+    script = (_TEMPLATES / "report.js").read_text("utf-8")
+    page = partial(
+        environment.get_template("report.html").render,
+        result=result,
+        outcome=_outcome(result),
+        kinds=sorted({law.kind for law in result.laws}),
+        says={law.law: LAWS[law.law].says if law.law in LAWS else "" for law in result.laws},
+        counts=[name for name in _COUNTS if name in result.coverage],
+        roles=len({share.role for share in result.coverage.get("shares", ())}),
+        failures={failure.law.law: failure.name for failure in failures},
+        coverage=drawn,
+        machines=machines,
+        head=HEAD,
+        style=style,
+        script=script,
+        policy=_policy(style, script),
+    )
+    return page(bodies=_bodies(environment, failures, core, LIMIT * 1_000_000 - _size(page(bodies=[]))))
+
+
+def _bodies(environment: "Environment", failures: Sequence[Failure], core: MachinePicture, room: int) -> list[str]:
+    """Write each failure as HTML, with its pictures as long as there is *room* for them, in bytes."""
+    body = partial(environment.get_template("failure.html").render, core=core, limit=LIMIT, drawn=DRAWN)
+    bodies = [body(failure=failure, brief=True) for failure in failures]
+    room -= sum(map(_size, bodies))
+    for place, failure in enumerate(failures):
+        whole = body(failure=failure, brief=False)
+        more = _size(whole) - _size(bodies[place])
+        if more <= room:
+            room -= more
+            bodies[place] = whole
+    return bodies
+
+
+def _size(text: str) -> int:
+    return len(text.encode())
+
+
+@cache
+def _environment() -> "Environment":
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only who renders pays for it
+
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"said": said, "spelled": spelled, "quoted": quoted, "text": text}
+    constants: Any = environment.globals
+    constants.update(marks=MARKS, most=BRIEF)
+    return environment
+
+
+def text(words: str) -> "Markup":
+    """Escape *words* as the content of an element: quotes stay, so a page of JSON is a third smaller."""
+    from markupsafe import Markup  # noqa: PLC0415
+
+    return Markup(escape(words, quote=False))  # noqa: S704 - it is escaped
+
+
+def quoted(words: str) -> str:
+    """Quote *words* as one word of a shell's command line."""
+    return spelled(shlex.quote(words))
+
+
+def _policy(style: str, script: str) -> str:
+    """Write the policy: nothing from outside, and inline only these two."""
+    hashes = [b64encode(sha256(text.encode()).digest()).decode() for text in (style, script)]
+    return (
+        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _outcome(result: Result) -> str:
+    count = result.summary.get("fail", 0)
+    if count:
+        broken = f"{count} {'law is' if count == 1 else 'laws are'} broken"
+        return broken if any(law.wrong for law in result.laws) else f"{broken}, as the baseline expects"
+    if any(law.wrong for law in result.laws):
+        return "No law is broken, and the baseline has stale entries"
+    return "No law is broken" if result.exit_code == 0 else "No law is broken, and not all could be judged"
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A machine, coloured by what was taken of it."""
+
+    picture: MachinePicture
+    name: str
+    label: str
+    absent: bool
+    style: str
+
+
+def _coverage(share: Share, result: Result) -> _Drawn:
+    """Colour the rows of a role's machine: taken, missed, or not possible for a target of these capabilities."""
+    picture = picture_of(_MACHINES[share.role])
+    possible = _possible(share, result, picture.rows)
+    missed = [row for row in possible if f"{row.source}: {row.label}" in share.missed]
+    colours = dict.fromkeys(picture.rows, "absent") | dict.fromkeys(possible, "taken") | dict.fromkeys(missed, "missed")
+    name = f"coverage-{share.role}"
+    return _Drawn(
+        picture=picture,
+        name=name,
+        label=f"The machine {picture.machine.title}: {share.exercised} of {share.total} rows taken",
+        absent=len(possible) < len(picture.rows),
+        style=picture.lit(f"#{name}", colours),
+    )
+
+
+def _possible(share: Share, result: Result, rows: Sequence[Row]) -> Sequence[Row]:
+    if share.role == "runtime":
+        possible = rows_for(frozenset(result.profile.capabilities), result.profile.policies)
+        if len(possible) == share.total:
+            return possible
+    return rows

@@ -1,0 +1,55 @@
+"""JUnit XML: one test case per law, as Jenkins, GitLab and their like read it (the schema of Jenkins' xUnit plugin).
+
+A law without evidence is *skipped*, with a message that says so: JUnit has no nearer outcome, and it must not be shown
+as a pass. A failure that the baseline excuses is skipped too; a stale entry of the baseline is a failure.
+"""
+
+from collections.abc import Mapping
+from io import BytesIO
+
+from junitparser import Error, Failure, Skipped, TestCase, TestSuite
+
+from ...verify.results import AnyCounterexample, LawResult, Result
+from ..law_summary import line, story, why
+
+
+def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
+    """Write *result* as one test suite."""
+    suite = TestSuite(line(f"turncheck {result.target}"))
+    who = result.implementation
+    suite.add_property("implementation", line(f"{who.name} {who.version} ({who.language})"))
+    suite.add_property("turncheck", result.turncheck)
+    suite.add_property("seed", str(result.seed))
+    for share in result.coverage.get("shares", ()):
+        suite.add_property(f"{share.role} {share.what}", str(share))
+    if result.cut:
+        suite.add_property("cut", line(result.cut))
+    suite.add_testcases([_case(law, result, counterexamples) for law in result.laws])
+    written = BytesIO()
+    suite.write(written)  # pyright: ignore[reportUnknownMemberType]
+    return written.getvalue().decode()
+
+
+def _case(law: LawResult, result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> TestCase:
+    case = TestCase(law.law, classname=line(result.target))
+    outcome = _outcome(law)
+    if outcome is not None:
+        if isinstance(outcome, Failure):
+            outcome.text = story(law, counterexamples)
+        case.result = outcome
+    return case
+
+
+def _outcome(law: LawResult) -> Failure | Error | Skipped | None:
+    reason, clauses = line(why(law)), ", ".join(law.clauses)
+    if law.wrong:
+        return Failure(reason, clauses)
+    match law.verdict:
+        case "pass":
+            return None
+        case "error":
+            return Error(reason, "error")
+        case "skipped":
+            return Skipped(reason, "skipped")
+        case verdict:
+            return Skipped(f"{verdict}: {reason}", verdict)

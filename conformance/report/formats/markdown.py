@@ -1,0 +1,55 @@
+"""A job summary in GitHub's Markdown: verdicts as a table, each failure folded, coverage, and how to replay.
+
+Text of an implementation is escaped for its place: as entities in a line, and in blocks by ``<pre>``, where Markdown
+means nothing.
+"""
+
+import html
+import re
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from ...verify.results import AnyCounterexample, LawResult, Result
+from ..law_summary import MARKS, counted, line, story, why
+from ..text import coverage_lines
+
+_MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>#|~&!@:$]")
+"""Characters with a meaning in a line of GitHub's Markdown, those of links and mentions included."""
+
+
+def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
+    """Write *result* as Markdown."""
+    return "\n".join(_lines(result, counterexamples)) + "\n"
+
+
+def _lines(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> Iterator[str]:
+    who = result.implementation
+    yield f"## turncheck: {_text(result.target)}"
+    yield ""
+    yield f"{_text(f'{who.name} {who.version} ({who.language})')}: {counted(result)}; seed {result.seed}"
+    if result.cut:
+        yield f"\n**The run was cut short**: {_text(result.cut)}"
+    yield from ["", "| | law | verdict | clauses | |", "| :-: | --- | --- | --- | --- |"]
+    for law in result.laws:
+        verdict = "known" if law.excused else law.verdict
+        yield f"| {MARKS[law.verdict]} | {law.law} | {verdict} | {', '.join(law.clauses)} | {_text(why(law))} |"
+    for law in result.laws:
+        if law.verdict == "fail":
+            yield from _folded(law, story(law, counterexamples))
+    shown = "\n".join(coverage_lines(result.coverage))
+    if shown:
+        yield from _block("Coverage", shown)
+
+
+def _folded(law: LawResult, text: str) -> Iterator[str]:
+    summary = f"{MARKS[law.verdict]} {law.law}: {line(why(law))}"
+    yield from _block(summary, text or why(law))
+
+
+def _block(summary: str, text: str) -> Iterator[str]:
+    yield from ["", "<details>", f"<summary>{html.escape(summary)}</summary>", "", f"<pre>{html.escape(text)}</pre>"]
+    yield from ["", "</details>"]
+
+
+def _text(text: str) -> str:
+    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", line(text))

@@ -1,0 +1,150 @@
+"""SARIF 2.1.0, as code scanning reads it: rules are laws, results are broken laws.
+
+Only a broken law is a result, since code scanning makes an alert of each result. A law without evidence and a broken
+target are notifications of the run.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+from turncheck.adapters.logs.framing import Origin, blocks, physical
+from turncheck.adapters.logs.reading import MAX_LINE
+from turncheck.model.clauses import clause_text
+
+from ...check.judge import LogFinding, LogResult
+from ...laws.registry import LAWS
+from ...verify.results import AnyCounterexample, LawResult, Result
+from ..law_summary import safe, story, why
+
+SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
+    """Write a result for each broken law, at its counterexample file; suppressed where the baseline excuses it."""
+    rules = [law.law for law in result.laws]
+    results = [_broken(law, rules, result, counterexamples) for law in result.laws if law.wrong or law.excused]
+    notes = [_notice(law, rules) for law in result.laws if law.verdict in {"error", "inconclusive"}]
+    if result.cut:
+        notes.append({"level": "warning", "message": {"text": safe(f"the run was cut short: {result.cut}")}})
+    whole = result.cut is None and not result.summary["error"]
+    return _sarif(rules, results, notes, whole=whole, category=f"turncheck/{safe(result.target)}/")
+
+
+def render_logs(results: Sequence[LogResult]) -> str:
+    """Write a result for each finding, at its line."""
+    rules = list(dict.fromkeys(one.law for result in results for one in result.findings))
+    found = [one for result in results for one in _findings(result, rules)]
+    failed = [result for result in results if result.verdict == "error"]
+    notes = [
+        {"level": "error", "message": {"text": safe(f"{result.log} cannot be judged: {result.why}")}}
+        for result in failed
+    ]
+    return _sarif(rules, found, notes, whole=not failed, category="turncheck/check/")
+
+
+def _sarif(
+    rules: Sequence[str],
+    results: Sequence[dict[str, Any]],
+    notes: Sequence[dict[str, Any]],
+    *,
+    whole: bool,
+    category: str,
+) -> str:
+    driver = {"name": "turncheck", "version": version("turncheck"), "rules": [*map(_rule, rules)]}
+    run = {
+        "tool": {"driver": driver},
+        "automationDetails": {"id": category},
+        "invocations": [{"executionSuccessful": whole, "toolExecutionNotifications": [*notes]}],
+        "columnKind": "unicodeCodePoints",
+        "results": [*results],
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+
+
+def _rule(name: str) -> dict[str, Any]:
+    law = LAWS[name]
+    clauses = [f"{clause}: {clause_text(clause)}" for clause in law.clauses]
+    return {
+        "id": name,
+        "shortDescription": {"text": law.says},
+        "help": {
+            "text": "\n".join([f"{law.says}.", *clauses]),
+            "markdown": "\n".join([f"{law.says}.", "", *(f"- {clause}" for clause in clauses)]),
+        },
+        "defaultConfiguration": {"level": law.severity},
+        "properties": {"tags": list(law.clauses)},
+    }
+
+
+def _broken(
+    law: LawResult, rules: Sequence[str], result: Result, counterexamples: Mapping[str, AnyCounterexample]
+) -> dict[str, Any]:
+    told = "\n".join(filter(None, [why(law), story(law, counterexamples)]))
+    found = _result(law.law, rules, told) | {
+        "partialFingerprints": {"targetLaw/v1": safe(f"{result.target}:{law.law}")}
+    }
+    if law.counterexample is not None:
+        found["locations"] = [_location(law.counterexample, {"startLine": 1})]
+    if law.excused:
+        found["suppressions"] = [{"kind": "external", "justification": why(law)}]
+    return found
+
+
+def _notice(law: LawResult, rules: Sequence[str]) -> dict[str, Any]:
+    return {
+        "level": "error" if law.verdict == "error" else "note",
+        "message": {"text": f"{law.law}: {law.verdict}: {why(law)}"},
+        "associatedRule": {"id": law.law, "index": rules.index(law.law)},
+    }
+
+
+def _findings(result: LogResult, rules: Sequence[str]) -> Iterator[dict[str, Any]]:
+    places = _places(result.log, result.findings)
+    for one in result.findings:
+        region = {"startLine": one.line, **places.get(one.line, {})}
+        level = "note" if result.verdict == "inconclusive" else "error"
+        found = _result(one.law, rules, safe(one.message), level)
+        if result.log != "-":
+            found["locations"] = [_location(result.log, region)]
+        yield found
+
+
+def _result(law: str, rules: Sequence[str], text: str, level: str = "error") -> dict[str, Any]:
+    return {"ruleId": law, "ruleIndex": rules.index(law), "level": level, "message": {"text": text}}
+
+
+def _location(file: str, region: dict[str, int]) -> dict[str, Any]:
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(file)}, "region": region}}
+
+
+def _uri(file: str) -> str:
+    """Quote a path; a relative one stays relative, since code scanning looks for it from the repository's root."""
+    path = Path(file)
+    encoded = quote(path.as_posix(), errors="replace")
+    return f"file://{encoded}" if path.is_absolute() else encoded
+
+
+def _places(log: str, findings: Sequence[LogFinding]) -> Mapping[int, dict[str, int]]:
+    """Map each line to its offset and length in bytes, without its line feed; empty for a log that is gone."""
+    wanted = {one.line for one in findings}
+    try:
+        if not wanted or not Path(log).is_file():  # a pipe cannot be read twice
+            return {}
+        with Path(log).open("rb") as stream:
+            return _measured(physical(blocks(stream, MAX_LINE)), wanted)
+    except OSError:  # gone, or its name is too long
+        return {}
+
+
+def _measured(lines: Iterable[tuple[Origin, bytes | None]], wanted: set[int]) -> Mapping[int, dict[str, int]]:
+    found: dict[int, dict[str, int]] = {}
+    for origin, text in lines:
+        if origin.line in wanted and text is not None:
+            found[origin.line] = {"byteOffset": origin.offset, "byteLength": len(text)}
+        if len(found) == len(wanted):
+            break
+    return found

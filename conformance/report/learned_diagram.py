@@ -1,0 +1,181 @@
+"""A learned machine as a picture, and two laid over each other: agreed, missing and extra by colour and by line style.
+
+Letters that are not awaited are left out, and so are steps without output that change no state. Letters of one edge
+share it, one per line. If exchanging the two colours changes nothing, as X-8 demands, then of two states that are
+each other's image one is drawn.
+"""
+
+import re
+from collections import deque
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+from typing import Final, TypeAlias
+
+from turncheck.model.rendering.graphviz_svg import digraph, to_svg
+
+from ..generation.situations import COLOURS
+from ..learn.abstraction import LOCAL
+from ..learn.learned import Comparison, Edge, Learned, Share
+from ..learn.output_abstraction import ARROW, QUIET
+
+_WIDTH: Final = 34
+_STYLES: Final[Mapping[Share, Mapping[str, str]]] = {
+    "agreed": {"color": "#222222", "fontcolor": "#222222", "style": "solid", "penwidth": "1.2"},
+    "missing": {"color": "#b3261e", "fontcolor": "#b3261e", "style": "dashed", "penwidth": "2"},
+    "extra": {"color": "#0b57d0", "fontcolor": "#0b57d0", "style": "bold", "penwidth": "3"},
+}
+Name: TypeAlias = tuple[str, str, Share]
+"""Of a node: its number in its machine, what is awaited in it, and whose it is."""
+_HOME: Final = "→ 0"
+"""Steps that end a run lead to state 0: these are written in the node, since half of all edges would be theirs."""
+_SWAP: Final[Mapping[str, str]] = dict(zip(COLOURS, reversed(COLOURS), strict=True))
+_ANY: Final = "any"
+"""Name of a colour where both colours do the same."""
+
+
+def machine_svg(learned: Learned) -> str:
+    """Draw one machine. Raises ValueError where Graphviz refuses it."""
+    edges = [
+        Edge(one.source, one.letter, one.output, one.dest, "agreed")
+        for one in learned.transitions
+        if one.output not in LOCAL
+    ]
+    names: list[Name] = [(f"{number}", state.awaits, "agreed") for number, state in enumerate(learned.states)]
+    return _draw(f"{learned.target}: {len(names)} states", names, edges, [_bounded(learned)])
+
+
+def comparison_svg(found: Comparison) -> str:
+    """Draw two machines over each other. Raises ValueError where Graphviz refuses it."""
+    names: list[Name] = []
+    for node in found.nodes:
+        if node.target is not None:
+            share: Share = "agreed" if node.reference is not None else "extra"
+            both = f"{node.target}" if node.reference is None else f"{node.target}, {node.reference}"
+            names.append((both, found.target.states[node.target].awaits, share))
+        elif node.reference is not None:
+            names.append((f"{node.reference}", found.reference.states[node.reference].awaits, "missing"))
+    title = f"{found.target.target} over {found.reference.target}"
+    legend = [
+        "agreed: solid, black",
+        "missing, in the reference only: dashed, red",
+        "extra, in the target only: heavy, blue",
+    ]
+    numbers = "two numbers: the target's state, and the reference's"
+    return _draw(title, names, [*found.edges], [_bounded(found.target), *legend, numbers])
+
+
+def _bounded(learned: Learned) -> str:
+    options = {**learned.policies, **learned.limits}
+    given = "".join(f", {name} {value}" for name, value in options.items())
+    bounds = learned.bounds
+    return f"messages that wait: at most {bounds.messages}; calls of a response: at most {bounds.calls}{given}"
+
+
+def _draw(title: str, names: Sequence[Name], edges: list[Edge], notes: list[str]) -> str:
+    images = _images(len(names), edges)
+    kept = edges
+    if images is not None and any(number != image for number, image in enumerate(images)):
+        kept = [edge for edge in edges if edge.source <= images[edge.source]]
+        kept = [Edge(one.source, one.letter, one.output, min(one.dest, images[one.dest]), one.share) for one in kept]
+        notes = [*notes, f"{COLOURS[0]} and {COLOURS[1]} exchanged give the states that are not drawn"]
+    notes = [
+        *notes,
+        "in a node: its number and what is awaited; what changes no state; what leads to state 0",
+        "left out: what is not awaited or beyond the bound, and what neither says nor changes anything",
+    ]
+    label = f"{title}\\n \\n" + "".join(f"{note}\\n" for note in notes) + " \\n"
+    sizes = {"fontsize": "11", "nodesep": "0.35", "ranksep": "0.5"}
+    graph = digraph("learned", label, sizes, {"shape": "box", "fontsize": "11"}, {"fontsize": "9.5"})
+    groups = _groups(kept, names)
+    for number in sorted({0, *(edge.source for edge in kept), *(edge.dest for edge in kept)}):
+        name, awaits, share = names[number]
+        lines = [*groups.get((number, number, "agreed"), [])]
+        if number:
+            lines += [f"{line} {_HOME}" for line in groups.get((number, 0, "agreed"), [])]
+        label = f"{name} · {awaits}" + ("\\n" + _left(lines) if lines else "")
+        look = {key: value for key, value in _STYLES[share].items() if "color" in key}
+        outline = {"agreed": "rounded", "missing": "rounded,dashed", "extra": "rounded,bold"}[share]
+        graph.node(str(number), label=label, style=outline, penwidth="2.6" if number == 0 else "1.4", **look)
+    for (source, dest, share), lines in groups.items():
+        if share != "agreed" or dest not in {source, 0}:
+            graph.edge(str(source), str(dest), label=_left(lines, "  "), **_STYLES[share])
+    return to_svg(str(graph.source))
+
+
+def _groups(edges: Sequence[Edge], names: Sequence[Name]) -> dict[tuple[int, int, Share], list[str]]:
+    """Map (source, dest, share) to the lines beside that edge: letters that lead to one output share a line."""
+    found: dict[tuple[int, int, Share], dict[str, list[str]]] = {}
+    for edge in edges:
+        said, _, awaits = edge.output.rpartition(ARROW)
+        if edge.source == edge.dest and edge.share == "agreed" and said == QUIET:
+            continue
+        text = said if awaits == names[edge.dest][1] else edge.output
+        found.setdefault((edge.source, edge.dest, edge.share), {}).setdefault(text, []).append(edge.letter)
+    return {key: [_line(letters, text) for text, letters in _merged(outputs)] for key, outputs in found.items()}
+
+
+def _merged(outputs: Mapping[str, list[str]]) -> list[tuple[str, list[str]]]:
+    """Merge two letters that differ only in their colour, and whose outputs do too."""
+    merged: dict[str, list[str]] = {}
+    pairs = {(letter, text) for text, letters in outputs.items() for letter in letters}
+    for text, letters in outputs.items():
+        for letter in letters:
+            twin = (_swapped(letter), _swapped(text))
+            if twin in pairs and twin != (letter, text):
+                if COLOURS[0] in letter:
+                    merged.setdefault(_anyhow(text), []).append(_anyhow(letter))
+            elif COLOURS[0] in letter and (_swapped(letter), text) in pairs:
+                merged.setdefault(text, []).append(_anyhow(letter))
+            elif not (COLOURS[1] in letter and (_swapped(letter), text) in pairs):
+                merged.setdefault(text, []).append(letter)
+    return [*merged.items()]
+
+
+def _line(letters: Sequence[str], text: str) -> str:
+    return ", ".join(letters) + ("" if text == QUIET else f" / {text}")
+
+
+def _left(lines: Sequence[str], indent: str = "") -> str:
+    """Wrap the lines of a label, and set them to the left."""
+    wrapped = (part for line in lines for part in wrap(line, _WIDTH, subsequent_indent="   "))
+    return "".join(f"{indent}{part}\\l" for part in wrapped)
+
+
+def _swapped(text: str) -> str:
+    return re.sub(r"\b(red|blue)\b", lambda found: _SWAP[found[1]], text)
+
+
+def _anyhow(text: str) -> str:
+    return re.sub(r"\b(red|blue)\b", _ANY, text)
+
+
+def _images(size: int, edges: Sequence[Edge]) -> list[int] | None:
+    """Map each node to its image when the colours are exchanged; None where that is no symmetry of the picture.
+
+    A node that only differing steps lead to gets the image that these steps give it.
+    """
+    table: list[dict[tuple[str, Share], tuple[str, int]]] = [{} for _ in range(size)]
+    for edge in edges:
+        table[edge.source][edge.letter, edge.share] = (edge.output, edge.dest)
+    images = {0: 0}
+    waiting, stubs = deque([0]), list[tuple[int, int]]()
+    while waiting:
+        node = waiting.popleft()
+        ours, theirs = table[node], table[images[node]]
+        if {(_swapped(letter), share) for letter, share in ours} != set(theirs):
+            return None
+        for (letter, share), (output, dest) in ours.items():
+            answer, image = theirs[_swapped(letter), share]
+            if answer != _swapped(output):
+                return None
+            if share != "agreed":
+                stubs.append((dest, image))
+                continue
+            if dest not in images:
+                waiting.append(dest)
+            if images.setdefault(dest, image) != image:
+                return None
+    for dest, image in stubs:
+        images.setdefault(dest, image)
+    symmetric = len(images) == size and all(images[image] == node for node, image in images.items())
+    return [images[node] for node in range(size)] if symmetric else None

@@ -1,0 +1,53 @@
+"""A scene as Mermaid text."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from .scene import Arrow, Row, Scene, Span, Views, label
+
+
+def to_mermaid(scene: Scene) -> str:
+    """Write *scene* as a Mermaid sequence diagram; its views are notes at both sides."""
+    first, last = _name(scene.lifelines[0]), _name(scene.lifelines[-1])
+    out = ["---", f"title: {scene.title}", "---", "sequenceDiagram"]
+    out += [f"    participant {_name(party)} as {_entities(party)}" for party in scene.lifelines]
+    for place, row in enumerate(scene.rows):
+        if scene.views is not None:
+            out += [f"    Note {note}" for note in _notes(scene.views, scene.rows, place, first, last)]
+        words = _entities(label(row, "▶"))
+        if isinstance(row, Arrow):
+            head = "-->>" if row.stroke else "->>"
+            out.append(f"    {_name(row.source)}{head}{_name(row.dest)}: {words}")
+        else:
+            out.append(f"    Note over {first},{last}: {words}")
+    return "\n".join(out) + "\n"
+
+
+def _notes(views: Views, rows: Sequence[Row], place: int, first: str, last: str) -> Iterator[str]:
+    """Write the rounds and steps that begin with the row of that place."""
+    for span in views.rounds:
+        if span.first == place:
+            inputs, outputs = _positions(rows, span.inputs) or "none", _positions(rows, span.outputs) or "none"
+            yield f"left of {first}: InferenceLoop {span.label}<br/>inputs {inputs}<br/>outputs {outputs}"
+    for span in views.steps:
+        if span.first == place:
+            yield f"right of {last}: ResolutionStep {_step(span, rows)}"
+
+
+def _step(span: Span, rows: Sequence[Row]) -> str:
+    own = [row for row in span.outputs if not any(row in part.outputs for part in span.parts)]
+    parts = (f"<br/>{part.label} {_positions(rows, part.outputs)}" for part in span.parts)
+    return f"{span.label} {_positions(rows, own)}".rstrip() + "".join(parts)
+
+
+def _positions(rows: Sequence[Row], places: Sequence[int]) -> str:
+    return ", ".join(str(rows[place].at) for place in places)
+
+
+def _name(party: str) -> str:
+    return re.sub(r"\W", "_", party)
+
+
+def _entities(text: str) -> str:
+    """Write all but letters, digits and a few marks as entities: Mermaid finds nothing to obey."""
+    return "".join(char if char.isalnum() or char in " ,.()?!…“”▶⟨⟩+-_" else f"#{ord(char)};" for char in text)

@@ -1,0 +1,108 @@
+"""Request sequence of the engine with its error paths: the machine plays stories, and its outputs are drawn."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from ...declaration.vocabulary import Output
+from ...machines.engine import SPEC, tables
+from ..scene import Arrow, Scene
+from .story import Moment, Stories, event, says, told
+
+PARTIES: Final = ("client", "storage", "engine", "compactor", "tools", "model")
+_TABLES: Final = tables(max_tool_rounds=2, max_history_messages=3, compactor=True)
+_CUTS: Final = tables(max_tool_rounds=2, max_history_messages=3, compactor=False)
+
+_BEGIN: Final = (event("message", text="one"), event("session-loaded", messages=0))
+_LONG: Final = (event("message", text="one"), event("session-loaded", messages=9))
+_TEXT: Final = event("text", text="I look.", begins=1)
+_CALL: Final = event("tool-call", call_id="c1", tool="read", arguments={})
+_OUTPUT: Final = event("tool-output", call_id="c1", output="text")
+_RICH: Final = event("tool-output", call_id="c1", output="text", data=1, metadata={})
+_SECOND: Final = event("tool-call", call_id="c2", tool="read", arguments={})
+_SECONDS: Final = event("tool-output", call_id="c2", output="text")
+_END: Final = event("stream-end")
+_BROKEN: Final = event("stream-error", message="reset")
+_ROUND: Final = (_CALL, _OUTPUT, _END)
+
+STORIES: Final[Stories] = {
+    "a request": ((), (*_BEGIN, _TEXT, _CALL, _RICH, _END, _TEXT, _END)),
+    "the history is too long": (_LONG[:1], (_LONG[1], event("compacted", text="…"))),
+    "the compactor fails": (_LONG, (event("compaction-failed", message="busy"),)),
+    "there is no compactor": (_LONG[:1], (_LONG[1],)),
+    "the provider fails": (_BEGIN, (event("provider-error", message="down"),)),
+    "the stream breaks": ((*_BEGIN, _TEXT), (_BROKEN,)),
+    "the stream breaks after a tool call": ((*_BEGIN, _CALL, _OUTPUT), (_BROKEN,)),
+    "a tool fails": ((*_BEGIN, _CALL), (event("tool-error", call_id="c1", message="no file"),)),
+    "a call cannot be executed": (_BEGIN, (event("broken-call", call_id="c1", tool="read", message="no JSON"),)),
+    "the bound of rounds is reached": ((*_BEGIN, *_ROUND, _SECOND, _SECONDS), (_END,)),
+    "the client goes while a tool runs": ((*_BEGIN, _CALL), (event("client-gone"),)),
+}
+"""Story title → (setup events, not drawn; events drawn)."""
+
+_SAID: Final[Mapping[str, tuple[str, str]]] = {
+    "message": ("client", "message"),
+    "session-loaded": ("storage", "session"),
+    "compacted": ("compactor", "summary"),
+    "compaction-failed": ("compactor", "failure"),
+    "text": ("model", "text delta"),
+    "tool-call": ("model", "tool call"),
+    "broken-call": ("model", "broken tool call"),
+    "stream-end": ("model", "done"),
+    "stream-error": ("model", "stream error"),
+    "provider-error": ("model", "error"),
+    "tool-output": ("tools", "output"),
+    "tool-error": ("tools", "error"),
+    "client-gone": ("client", "gone"),
+}
+"""Event → the party that sends it to the engine, and its caption."""
+
+_ASKED: Final[Mapping[str, tuple[str, str]]] = {
+    "load": ("storage", "load or create"),
+    "push-user": ("engine", "push user"),
+    "compact": ("compactor", "compact prefix"),
+    "summarise": ("engine", "prefix becomes summary"),
+    "warn": ("engine", "warn"),
+    "truncate": ("engine", "drop prefix, orphans"),
+    "request": ("model", "stream"),
+    "execute": ("tools", "execute"),
+    "merge-metadata": ("engine", "merge metadata"),
+    "result": ("engine", "push call, result"),
+    "push-text": ("engine", "push text"),
+    "touch": ("engine", "last_active"),
+    "text": ("client", "text"),
+    "data": ("client", "data"),
+    "save": ("storage", "save"),
+}
+"""Output → the party that gets it, and its caption; ``_done`` draws the others that are visible."""
+
+
+def scene() -> Scene:
+    """Tell the stories."""
+    rows = told(STORIES, SPEC, lambda title: _CUTS if "no compactor" in title else _TABLES, _rows)
+    return Scene("Request sequence", PARTIES, tuple(rows))
+
+
+def _rows(moment: Moment) -> Iterator[Arrow]:
+    source, words = _SAID[moment.event]
+    yield says(source, "engine", words, answer=source != "client")
+    for output in moment.stepper.outputs:
+        yield from _done(output)
+
+
+def _done(output: Output) -> Iterator[Arrow]:
+    match output.name, output.arguments:
+        case "tool-status", (_, status):
+            yield says("engine", "client", f"tool_status {status}", answer=True)
+        case "error", (code, _):
+            yield says("engine", "client", f"error {code}", answer=True)
+        case "done", ("interrupted", _):
+            yield says("engine", "engine", "interrupted")
+        case "done", _:
+            yield says("engine", "client", "done", answer=True)
+        case "push-text", ((),):
+            return
+        case name, _ if name in _ASKED:
+            dest, words = _ASKED[name]
+            yield says("engine", dest, words, answer=dest == "client")
+        case _:
+            return

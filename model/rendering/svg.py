@@ -1,0 +1,223 @@
+"""A scene as SVG: plain strings, the same bytes everywhere, and nothing is loaded.
+
+A log's text is in a monospaced face: it takes the same room in every font.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Final
+
+from .printable import columns
+from .scene import Arrow, Band, Row, Scene, Span, Views
+
+_TOP, _HEAD_TOP, _HEAD_BASE = 132, 62, 92
+_LABELS, _BARS = 20, 122
+_MARGIN: Final = 90
+_FIRST: Final = 196
+"""Of the first lifeline, where the rounds stand on its left."""
+_STEPS, _GROUPS, _RIGHT = 76, 160, 260
+"""From the last lifeline to the steps, to their groups, and to the right border."""
+_STYLE: Final = """<style>
+text { font: 12px Helvetica, Arial, "Liberation Sans", "DejaVu Sans", sans-serif; fill: #000 }
+.middle { text-anchor: middle }
+.end { text-anchor: end }
+.said { font: 11px "DejaVu Sans Mono", "Liberation Mono", Menlo, Consolas, monospace }
+.title { font-size: 17px; font-weight: bold }
+.head { font-weight: bold }
+.note { font-size: 10.5px; fill: #555 }
+.not-ours { fill: #777 }
+line, path, rect, circle { stroke: #000; stroke-width: 1.2; fill: none }
+.life { stroke: #999; stroke-width: 0.8; stroke-dasharray: 2 3 }
+.answer { stroke-dasharray: 6 3 }
+.asked, .other { stroke: #777; stroke-width: 0.9; stroke-dasharray: 2 3 }
+.stop { stroke-width: 3 }
+.box, .input { fill: #fff }
+.output { fill: #000 }
+.band { fill: #ededed; stroke: none }
+.tip { fill: #000; stroke: none }
+.paper { fill: #fff; stroke: none }
+.mark { fill: #ededed; stroke-width: 1.6 }
+</style>"""
+HEAD: Final = (
+    '<defs><marker id="head" viewBox="0 0 10 10" refX="9.5" refY="5" markerWidth="9" markerHeight="9" '
+    'markerUnits="userSpaceOnUse" orient="auto"><path d="M 0 1 L 10 5 L 0 9 z" class="tip"/></marker></defs>'
+)
+"""The arrows' head."""
+
+
+def to_svg(scene: Scene) -> str:
+    """Draw *scene* as a file of its own."""
+    opening, title, *parts = _drawn(scene)
+    opening = opening.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+    return "\n".join([opening, title, _STYLE, HEAD, *parts]) + "\n"
+
+
+def embedded(scene: Scene) -> str:
+    """Draw *scene* for a page that has the styles of its classes, and ``HEAD`` once."""
+    return "".join(_drawn(scene))
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """Measures in px, of a picture with room for a log's texts and views, or of a closer one without."""
+
+    lifelines: Sequence[str]
+    first: int
+    gap: int
+    pitch: int
+    caption: str
+    """The class of the captions: small print where they stand beside a log's own words."""
+    right: int
+
+    @property
+    def last(self) -> int:
+        return self.first + self.gap * (len(self.lifelines) - 1)
+
+    @property
+    def middle(self) -> int:
+        return (self.first + self.last) // 2
+
+    @property
+    def width(self) -> int:
+        return self.last + self.right
+
+    def x(self, lifeline: str) -> int:
+        return self.first + self.gap * self.lifelines.index(lifeline)
+
+    def y(self, row: int) -> int:
+        return _TOP + self.pitch * row
+
+
+def _drawn(scene: Scene) -> Iterator[str]:
+    sheet = (
+        _Sheet(scene.lifelines, _MARGIN, 200, 34, "", _MARGIN)
+        if scene.views is None
+        else _Sheet(scene.lifelines, _FIRST, 256, 42, "note", _RIGHT)
+    )
+    height = sheet.y(len(scene.rows)) - 2
+    size = f'width="{sheet.width}" height="{height}"'
+    yield f'<svg {size} viewBox="0 0 {sheet.width} {height}" role="img">'
+    yield f"<title>{escape(scene.title)}</title>"
+    yield f'<rect {size} class="paper"/>'
+    yield _text(sheet.middle, 30, scene.title, "title", "middle")
+    if scene.views is not None:
+        yield from _view_heads(sheet)
+    for name in scene.lifelines:
+        yield from _lifeline(sheet.x(name), name, height)
+    for place, row in enumerate(scene.rows):
+        yield from _row(sheet, sheet.y(place), row)
+    if scene.views is not None:
+        yield from _rounds(sheet, scene.views.rounds)
+        yield from _steps(sheet, scene.views)
+    yield "</svg>"
+
+
+def _text(x: int, y: int, words: str, *classes: str) -> str:
+    return f'<text x="{x}" y="{y}"{_kind(*classes)}>{escape(words)}</text>'
+
+
+def _kind(*classes: str) -> str:
+    names = " ".join(filter(None, classes))
+    return f' class="{names}"' if names else ""
+
+
+def _line(start: tuple[int, int], end: tuple[int, int], kind: str = "", more: str = "") -> str:
+    return f'<line x1="{start[0]}" y1="{start[1]}" x2="{end[0]}" y2="{end[1]}"{_kind(kind)}{more}/>'
+
+
+def _box(x: int, y: int, half: int, height: int) -> str:
+    """Draw a box around *x*, with its top at *y*."""
+    return f'<rect x="{x - half}" y="{y}" width="{2 * half}" height="{height}" rx="4" class="box"/>'
+
+
+def _circle(x: int, y: int, kind: str) -> str:
+    return f'<circle cx="{x}" cy="{y}" r="4" class="{kind}"/>'
+
+
+def _view_heads(sheet: _Sheet) -> Iterator[str]:
+    yield _text(_LABELS, 70, "InferenceLoop", "head")
+    yield _text(_LABELS + 9, 88, "input", "note")
+    yield _circle(_LABELS + 1, 84, "input")
+    yield _text(_LABELS + 57, 88, "output", "note")
+    yield _circle(_LABELS + 49, 84, "output")
+    yield _text(sheet.last + _STEPS - 5, 70, "ResolutionStep", "head")
+    yield _text(sheet.last + _STEPS - 5, 88, "steps and their groups", "note")
+
+
+def _lifeline(x: int, name: str, height: int) -> Iterator[str]:
+    yield _line((x, _HEAD_BASE), (x, height - 14), "life")
+    yield _box(x, _HEAD_TOP, max(44, 4 * columns(name) + 12), _HEAD_BASE - _HEAD_TOP)
+    yield _text(x, 81, name, "head", "middle")
+
+
+def _row(sheet: _Sheet, y: int, row: Row) -> Iterator[str]:
+    numbers = sheet.first - 30
+    if row.marked:
+        width, height = sheet.last - numbers + 62, sheet.pitch - 2
+        yield f'<rect x="{numbers - 34}" y="{y - 2 - height // 2}" width="{width}" height="{height}" class="mark"/>'
+        yield f'<path d="M {numbers + 6} {y - 5} l 9 5 l -9 5 z" class="output"/>'
+    if row.at is not None:
+        yield _text(numbers, y + 4, str(row.at), "head" if row.marked else "note", "end")
+    if isinstance(row, Band):
+        yield from _band(sheet, y, row)
+    elif row.source == row.dest:
+        yield _box(sheet.x(row.source), y - 13, 7 * columns(row.caption) // 2 + 8, 20)
+        yield _text(sheet.x(row.source), y + 1, row.caption, "middle")
+    else:
+        yield from _arrow(sheet, y, row)
+
+
+def _arrow(sheet: _Sheet, y: int, row: Arrow) -> Iterator[str]:
+    """Draw an arrow, with its words beside its source: so they cross no lifeline unless they are long."""
+    start, end = sheet.x(row.source), sheet.x(row.dest)
+    back = end < start
+    yield _line((start, y), (end + (2 if back else -2), y), row.stroke, ' marker-end="url(#head)"')
+    middle = start + (-sheet.gap if back else sheet.gap) // 2
+    if row.text:
+        yield _text(middle, y - 6, row.text, "said", "not-ours" if row.stroke == "other" else "", "middle")
+    base = y + (13 if row.text else -5)
+    half = (6 if sheet.caption else 7) * columns(row.caption) // 2
+    if 2 * half > sheet.gap:
+        yield f'<rect x="{middle - half}" y="{base - 11}" width="{2 * half}" height="12" class="paper"/>'
+    yield _text(middle, base, row.caption, sheet.caption, "middle")
+
+
+def _band(sheet: _Sheet, y: int, row: Band) -> Iterator[str]:
+    """Draw the boundary as a heavy line across all lifelines, another event on a light one, a part on a ground."""
+    words = f"{row.caption}: {row.text}" if row.text else row.caption
+    if row.stroke == "part":
+        yield f'<rect x="12" y="{y - 12}" width="{sheet.width - 24}" height="24" class="band"/>'
+    else:
+        yield _line((sheet.first - 12, y), (sheet.last + 12, y), row.stroke)
+        yield _box(sheet.middle, y - 12, 4 * columns(words) + 12, 24)
+    yield _text(sheet.middle, y + 4, words, "note" if row.stroke == "other" else "head", "middle")
+
+
+def _rounds(sheet: _Sheet, rounds: Sequence[Span]) -> Iterator[str]:
+    """Draw a bar per round, a circle on it for each of its events; rounds that overlap get bars side by side."""
+    lanes: list[int] = []
+    for item in rounds:
+        lane = next((index for index, last in enumerate(lanes) if last < item.first), len(lanes))
+        lanes[lane : lane + 1] = [item.last]
+        x = _BARS - 14 * lane
+        yield _text(_LABELS, sheet.y(item.first) + 4, item.label)
+        yield _line((x, sheet.y(item.first)), (x, sheet.y(item.last)))
+        yield from (_circle(x, sheet.y(row), "input") for row in item.inputs)
+        yield from (_circle(x, sheet.y(row), "output") for row in item.outputs)
+
+
+def _steps(sheet: _Sheet, views: Views) -> Iterator[str]:
+    for step in views.steps:
+        yield from _bracket(sheet, sheet.last + _STEPS, step)
+        for group in step.parts:
+            yield from _bracket(sheet, sheet.last + _GROUPS, group)
+    for row, call in views.attached.items():
+        yield _text(sheet.last + _STEPS + 10, sheet.y(row) + 4, f"result of {call}", "note")
+
+
+def _bracket(sheet: _Sheet, x: int, span: Span) -> Iterator[str]:
+    top, bottom = sheet.y(span.first) - 13, sheet.y(span.last) + 13
+    yield f'<path d="M {x - 5} {top} H {x} V {bottom} H {x - 5}"/>'
+    for index, words in enumerate(span.label.split(", ")):
+        yield _text(x + 10, sheet.y(span.first) + 4 + 14 * index, words, "note" if index else "")

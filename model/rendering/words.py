@@ -1,0 +1,174 @@
+"""Events, stimuli and what is awaited in words: one line of text for each, and who tells it to whom for a picture."""
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any, Final, NamedTuple, cast
+
+from ..core.stimuli import (
+    Abort,
+    Advance,
+    Awaited,
+    Client,
+    ModelAwaited,
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    Shown,
+    Stimulus,
+    TimerAwaited,
+    Together,
+    ToolAwaited,
+    ToolCall,
+    ToolFail,
+    ToolReturn,
+    User,
+)
+from .printable import shown
+
+USER: Final = "user"
+AGENT: Final = "agent"
+MODEL: Final = "model"
+TOOLS: Final = "tools"
+WIDE: Final = 160
+"""Characters of a value that are shown: a screen line and a half."""
+
+
+# ---- one line ----
+
+
+def event_line(event: Any, *, without: Collection[str] = ()) -> str:
+    """Write an event: its type first, then its other fields except those named in *without*."""
+    if not isinstance(event, dict):
+        return "unreadable line" if event is None else short(event)
+    fields = cast(dict[str, Any], event)
+    rest = "  ".join(f"{name}={short(value)}" for name, value in fields.items() if name not in {"type", *without})
+    return f"{fields.get('type')!s:13} {rest}".rstrip()
+
+
+def awaited_line(one: Awaited, *, whole: bool = False) -> str:
+    """Write what is awaited; *whole* adds what the model is shown, or the tool's name and arguments."""
+    session = "" if one.session_id is None else f"session {one.session_id}: "
+    match one:
+        case ModelAwaited():
+            name, more = f"model {one.request_id}", " · ".join(map(_entry, one.input or ()))
+            notes = ["cancelled"] * one.cancelled
+        case ToolAwaited():
+            name, more = f"tool {one.call_id}", f"{one.tool or ''} {short(one.arguments)}".strip()
+            notes = [one.execution, *["cancelled"] * one.cancelled]
+        case TimerAwaited():
+            name, more, notes = f"timer in {one.due:g} s", "", []
+    noted = f" ({', '.join(notes)})" if notes else ""
+    return f"{session}{name}{noted}{f': {more}' if whole and more else ''}"
+
+
+def _entry(entry: Shown) -> str:
+    """Write an entry of a model's context."""
+    call = "" if entry.call_id is None else f" {entry.tool or 'result'} {entry.call_id}"
+    text = "" if entry.text is None else f" {short(entry.text)}"
+    return f"{entry.role}{call}{text}"
+
+
+def short(value: Any) -> str:
+    """Write a JSON value on one line, cut where it is longer than ``WIDE``."""
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= WIDE else f"{text[:WIDE]} … ({len(text):,} characters)"
+
+
+# ---- who tells whom ----
+
+
+class Telling(NamedTuple):
+    """One party tells another something; where both are the same, no party does.
+
+    ``what`` is our word for it, ``text`` the implementation's own words, ``how`` a message's delivery. ``spoken`` is
+    True where the text alone says enough.
+    """
+
+    source: str
+    dest: str
+    what: str
+    text: str = ""
+    how: str = ""
+    spoken: bool = False
+
+    @property
+    def brief(self) -> str:
+        """All of it in few words."""
+        text = shown(self.text)
+        return " ".join(filter(None, (self.how, "" if self.spoken and text else self.what, text)))
+
+
+def of_event(value: object) -> Telling:
+    """Name the parties and the words of a log event, which can be any JSON value."""
+    event = as_object(value)
+    kind = event.get("kind") if event.get("type") == "agent-output" else event.get("type")
+    match kind:
+        case "user-message":
+            how = str(event.get("delivery", ""))
+            text = plain(event.get("text", event.get("content")))
+            return Telling(USER, AGENT, "user message", text, how, spoken=True)
+        case "assistant" | "reasoning":
+            return Telling(MODEL, AGENT, str(kind), plain(event.get("text")), spoken=True)
+        case "tool-call":
+            called = f"{plain(event.get('tool'))}({_arguments(event.get('arguments'))})"
+            return Telling(MODEL, TOOLS, "tool call", called, spoken=True)
+        case "tool-result":
+            what = "failed result" if event.get("isError") is True else "result"
+            return Telling(TOOLS, AGENT, what, plain(event.get("output")), spoken=True)
+        case "model-request":
+            return Telling(AGENT, MODEL, "asks")
+        case "run-stop":
+            return Telling(AGENT, AGENT, "run-stop", plain(event.get("reason")), spoken=True)
+        case str():
+            return Telling(AGENT, AGENT, shown(kind))
+        case _:
+            return Telling(AGENT, AGENT, "no event", plain(value), spoken=True)
+
+
+def of_stimulus(stimulus: Stimulus) -> Telling:
+    """Name the parties and the words of a stimulus."""
+    match stimulus:
+        case User(text=text, delivery=delivery):
+            return Telling(USER, AGENT, "sends", text, delivery or "", spoken=True)
+        case Abort():
+            return Telling(USER, AGENT, "abort")
+        case ModelOutput(item=item):
+            if isinstance(item, ToolCall):
+                return Telling(MODEL, AGENT, "call", f"{item.tool} {item.call_id}")
+            return Telling(MODEL, AGENT, "says", item.text, spoken=True)
+        case ModelStop(reason=reason):
+            return Telling(MODEL, AGENT, f"ends: {reason}")
+        case ModelFail(failure=failure):
+            return Telling(MODEL, AGENT, f"fails: {failure}")
+        case ToolReturn(call_id=call):
+            return Telling(TOOLS, AGENT, "returns", call)
+        case ToolFail(call_id=call):
+            return Telling(TOOLS, AGENT, "fails", call)
+        case Advance(seconds=seconds):
+            return Telling(AGENT, AGENT, f"{seconds:g} s pass")
+        case Client(action=action):
+            return Telling(AGENT, AGENT, f"a client {action}s")
+        case Together(stimuli=stimuli):
+            return Telling(AGENT, AGENT, f"{len(stimuli)} stimuli at once")
+
+
+def as_object(value: object) -> Mapping[str, object]:
+    """Take a JSON object as it is, anything else as one without fields."""
+    return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
+
+
+def plain(value: object) -> str:
+    """Take a text as it is, a list of parts as their texts, other JSON as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        parts = [as_object(part) for part in cast("list[object]", value)]
+        if parts and all(isinstance(part.get("type"), str) for part in parts):
+            return " ".join(str(part.get("text", f"[{part['type']}]")) for part in parts)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _arguments(value: object) -> str:
+    if named := as_object(value):
+        return ", ".join(f"{name}: {plain(given)}" for name, given in named.items())
+    return "" if value is None or value == {} else plain(value)

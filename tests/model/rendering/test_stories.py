@@ -1,0 +1,62 @@
+"""Sequence pictures of machines at work: drawn from what the machine does, well-formed, the same each time."""
+
+import re
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from turncheck.model.machines.engine import SPEC
+from turncheck.model.rendering.mermaid import to_mermaid
+from turncheck.model.rendering.scene import Arrow, Band, Scene
+from turncheck.model.rendering.stories import engine, event_flow
+from turncheck.model.rendering.svg import to_svg
+
+PICTURES = {"engine": engine.scene, "event flow": event_flow.scene}
+HOSTILE = Scene("a < b", ("one", "two"), (Band("x --> y"), Arrow("one", "two", "<script>; end\n%%")))
+
+
+@pytest.fixture(params=PICTURES)
+def picture(request):
+    return PICTURES[request.param]()
+
+
+def test_every_line_is_between_parties_of_the_picture(picture):
+    named = {party for line in picture.rows if isinstance(line, Arrow) for party in (line.source, line.dest)}
+    assert named <= set(picture.lifelines)
+
+
+def test_every_party_says_or_is_told_something(picture):
+    named = {party for line in picture.rows if isinstance(line, Arrow) for party in (line.source, line.dest)}
+    assert set(picture.lifelines) <= named
+
+
+def test_the_svg_is_well_formed(picture):
+    assert ET.fromstring(to_svg(picture)).tag.endswith("svg")
+
+
+def test_the_mermaid_has_a_line_for_each_line(picture):
+    assert len(to_mermaid(picture).splitlines()) == 4 + len(picture.lifelines) + len(picture.rows)
+
+
+def test_what_is_said_is_escaped_in_the_svg():
+    assert "<script>" not in to_svg(HOSTILE)
+
+
+def test_what_is_said_is_escaped_in_the_mermaid():
+    said = to_mermaid(HOSTILE).split("one->>two: ")[1].strip()
+    assert re.fullmatch(r"(\w| |#\d+;)+", said)
+
+
+def test_the_request_sequence_tells_every_event_that_the_engine_hears():
+    heard = {event for before, word in engine.STORIES.values() for event, _ in (*before, *word)}
+    assert heard == set(SPEC.events)
+
+
+def test_the_request_sequence_shows_every_error():
+    words = {line.caption for line in engine.scene().rows if isinstance(line, Arrow)}
+    assert {f"error {code}" for code in ("llm_error", "stream_error", "tool_error", "max_tool_rounds")} <= words
+
+
+def test_the_collation_ends_with_one_block_an_iteration():
+    shown = [line.dest for line in event_flow.scene().rows if isinstance(line, Arrow) and line.stroke == "answer"]
+    assert shown == ["block 1", "block 1", "block 2", "block 2"]
