@@ -9,6 +9,8 @@ from pathlib import PurePath
 from types import TracebackType
 from typing import Final, Protocol, Self
 
+from turncheck.model.extras import MissingExtraError, needs_extra
+
 from ..protocol.connection import START_SECONDS, Connection
 from ..protocol.errors import BadTargetError, StartError
 from ..protocol.messages import Profile
@@ -179,6 +181,10 @@ def _http(text: str, rest: str, options: Options) -> Target:  # noqa: ARG001 - t
         command = worker_command(text)
     except ValueError as error:
         raise BadTargetError(f"no target {text!r}: {error}") from error
+    try:
+        needs_extra("http", "an http target")
+    except MissingExtraError as error:
+        raise StartError(str(error), see="") from error
     return _remote(text, command, options)
 
 

@@ -11,6 +11,8 @@ from typing import Final, NoReturn
 
 import click
 
+from turncheck.model.extras import MissingExtraError
+
 COMMANDS: Final = {
     "check": "Judge recorded logs of an agent runtime.",
     "completion": "Print what makes a shell complete commands, targets and laws.",
@@ -98,6 +100,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = stop.exit_code
     except click.ClickException as error:
         error.show()
+        code = 2
+    except MissingExtraError as error:
+        click.echo(f"Error: {error}", err=True)
         code = 2
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)

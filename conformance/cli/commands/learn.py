@@ -10,6 +10,7 @@ from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.adapters.references.registry import REFERENCES
 from turncheck.adapters.targets.registry import open_runtime
 from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.model.extras import needs_extra
 
 from ..output import Progress, emit
 from ..showing_learned import show_comparison, show_conflict, show_learned
@@ -65,6 +66,9 @@ def command(
     Exits 0 when it was learned, with --diff when the two agree; 1 when they differ, and when the same stimuli had two
     answers, which are shown; 2 when TARGET broke or did not settle, and when a budget cut the comparison.
     """
+    needs_extra("learn", "turncheck learn")
+    if svg is not None:
+        needs_extra("diagrams", "--svg")
     from ...learn.abstraction import Bounds, letters_of  # noqa: PLC0415 - a command's start shall cost nothing
     from ...learn.learned import Conflict, Learned, compare, learn_runtime  # noqa: PLC0415
     from ...learn.learned_picture import comparison_svg, machine_svg  # noqa: PLC0415
