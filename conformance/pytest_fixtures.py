@@ -11,10 +11,10 @@ from typing import Any, Final
 import pytest
 
 from turncheck.adapters.protocol.loading import Loaded, loaded
+from turncheck.adapters.protocol.projector import ProjectorTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.inprocess import InProcessProjector
-from turncheck.adapters.targets.projector import ProjectorTarget
 from turncheck.adapters.targets.registry import open_projector, open_runtime
-from turncheck.adapters.targets.runtime import RuntimeTarget
 
 from .check.judge import LogResult, check
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from turncheck.adapters.targets.projector import ProjectorTarget
-    from turncheck.adapters.targets.runtime import RuntimeTarget
+    from turncheck.adapters.protocol.projector import ProjectorTarget
+    from turncheck.adapters.protocol.runtime import RuntimeTarget
 
     from .check.judge import LogResult
     from .testing import Judged

@@ -19,7 +19,7 @@ from ..protocol.input_guard import Watch
 from ..protocol.loading import Loaded
 from ..protocol.messages import Implementation, Profile, encode
 from ..protocol.projections import read_projection
-from .projector import ProjectorTarget
+from ..protocol.projector import ProjectorTarget
 
 
 class InProcessProjector:

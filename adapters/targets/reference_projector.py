@@ -1,6 +1,5 @@
 """The reference projector: the model itself, in this process or served by the worker like any Python projector."""
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
@@ -14,18 +13,11 @@ from turncheck.model.core.projection import ViewProjector, project
 
 from ..protocol.input_guard import Watch
 from ..protocol.messages import Implementation, Profile
-from .projector import ProjectorTarget
+from ..protocol.projector import ProjectorTarget
+from ..references.implementation import implementation
 
 MACHINE: Final = "request_cycle"
 PROFILE: Final = Profile(("projector",), ("policies", "feed", "steps", "rounds"), machine=MACHINE)
-
-
-@functools.cache
-def implementation() -> Implementation:
-    """Who the reference is."""
-    from importlib.metadata import version  # noqa: PLC0415 - 15 ms of a start-up that mostly does without
-
-    return Implementation("turncheck reference", version("turncheck"), "python")
 
 
 class Reference:

@@ -14,17 +14,17 @@ from turncheck.model.extras import MissingExtraError, needs_extra
 from ..protocol.connection import START_SECONDS, Connection
 from ..protocol.errors import BadTargetError, StartError
 from ..protocol.messages import Profile
+from ..protocol.projector import ProjectorTarget
+from ..protocol.runtime import RuntimeTarget
 from ..references.registry import REFERENCES
 from .environments import Say
-from .projector import ProjectorTarget
 from .reference_projector import MACHINE, ReferenceTarget
 from .remote_projector import RemoteProjector
 from .remote_runtime import RemoteRuntime
-from .runtime import RuntimeTarget
 from .runtime_catalog import command_of, find, known
 
 # -P: the worker imports its own modules before the working directory is importable, so that no file there shadows them.
-WORKER: Final = (sys.executable, "-P", "-m", "turncheck.adapters.protocol.worker")
+WORKER: Final = (sys.executable, "-P", "-m", "turncheck.adapters.targets.worker")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 from turncheck.adapters.protocol.messages import Implementation
-from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.automata.mealy import Mealy
 
 from .abstraction import LOCAL, Abstracted, Bounds

@@ -1,1 +1,5 @@
-"""Mutation: edited rows as wrong implementations, and which method and which law finds them."""
+"""Mutation: edited rows of the machines as wrong implementations, and the methods and laws that find them.
+
+In comes a machine; out go its mutants, and a rate per method.
+Begin with ``running``, then ``killing``.
+"""

@@ -4,7 +4,7 @@ from typing import Any, Final, TypeVar, cast
 
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import Apply, Reset, encode
-from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import Malformed, RunStop, UnknownType

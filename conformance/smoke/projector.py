@@ -6,7 +6,7 @@ from typing import Any, Final
 from msgspec import to_builtins
 
 from turncheck.adapters.protocol.messages import encode
-from turncheck.adapters.targets.projector import ProjectorTarget
+from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies

@@ -7,9 +7,9 @@ from typing import Final
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES, RUNTIME_POLICIES, Profile
 from turncheck.adapters.protocol.process import GRACE
-from turncheck.adapters.targets.projector import ProjectorTarget
+from turncheck.adapters.protocol.projector import ProjectorTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.registry import Target
-from turncheck.adapters.targets.runtime import RuntimeTarget
 
 from .life import Life
 from .projector import PROJECTOR

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from turncheck.adapters.protocol.messages import Profile
-from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import symbol_of
 from turncheck.model.core.stimuli import (

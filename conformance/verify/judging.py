@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from turncheck.adapters.protocol.errors import ImplementationError, UnsupportedError
-from turncheck.adapters.targets.projector import Profile, ProjectorTarget
+from turncheck.adapters.protocol.projector import Profile, ProjectorTarget
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from msgspec import to_builtins
 
 from turncheck.adapters.protocol.errors import TargetError
-from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.stimuli import ResetOptions, Stimulus, Word, unnamed
 from turncheck.model.declaration.machine import Row
 

@@ -5,9 +5,9 @@ from typing import Final, Literal, TypeAlias
 import msgspec
 
 from turncheck.adapters.protocol.errors import TargetError
+from turncheck.adapters.protocol.projector import ProjectorTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.references.registry import reference_of
-from turncheck.adapters.targets.projector import ProjectorTarget
-from turncheck.adapters.targets.runtime import RuntimeTarget
 
 from ..laws.law import Finding, first_finding
 from ..laws.registry import LAWS, PLAY_LAWS, RERUN_LAWS, TRACE_LAWS

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Flaky
 
 from turncheck.adapters.protocol.errors import TargetError
-from turncheck.adapters.targets.projector import ProjectorTarget
+from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.policies import Policies
 

@@ -10,8 +10,8 @@ from typing import Final
 
 import msgspec
 
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.references.registry import reference_of
-from turncheck.adapters.targets.runtime import RuntimeTarget
 from turncheck.model.core.stimuli import ResetOptions
 from turncheck.model.declaration.machine import Row
 from turncheck.model.machines.interaction import tables

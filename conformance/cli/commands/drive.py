@@ -11,8 +11,8 @@ import msgspec
 
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.adapters.protocol.messages import encode
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.registry import open_runtime
-from turncheck.adapters.targets.runtime import RuntimeTarget
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import RunStop
 from turncheck.model.core.stimuli import Awaited, ResetOptions, Step, Stimulus

@@ -7,9 +7,9 @@ from typing import Any, Final
 import click
 
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.references.registry import REFERENCES
 from turncheck.adapters.targets.registry import open_runtime
-from turncheck.adapters.targets.runtime import RuntimeTarget
 from turncheck.model.extras import needs_extra
 
 from ..output import Progress, emit

@@ -6,7 +6,7 @@ from typing import Protocol, Self
 
 from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus
 
-from ..protocol.messages import Implementation, Profile
+from .messages import Implementation, Profile
 
 
 class RuntimeTarget(Protocol):

@@ -1,4 +1,4 @@
-"""Serves a Python projector or a runtime's adapter: ``python -m turncheck.adapters.protocol.worker MODULE:ATTRIBUTE``.
+"""Serves a Python projector or a runtime's adapter: ``python -m turncheck.adapters.targets.worker MODULE:ATTRIBUTE``.
 
 ``reference`` in place of ``MODULE:ATTRIBUTE`` serves the reference projector, ``reference:MACHINE`` a reference
 runtime. The working directory is importable, before all else but what this module itself needs. What is served prints
@@ -19,11 +19,10 @@ import msgspec
 from msgspec import Raw
 
 from ..kit import turncheck_kit
-from ..references.registry import REFERENCES, reference_runtime
-from . import loading
-from .input_guard import Watch
-from .loading import Loaded, load
-from .messages import (
+from ..protocol import loading
+from ..protocol.input_guard import Watch
+from ..protocol.loading import Loaded, load
+from ..protocol.messages import (
     VERSION,
     Answer,
     Apply,
@@ -38,7 +37,8 @@ from .messages import (
     Stop,
     encode,
 )
-from .protocol_server import serve_lines, unsupported
+from ..protocol.protocol_server import serve_lines, unsupported
+from ..references.registry import REFERENCES, reference_runtime
 from .serving import serve_runtime
 
 _DETAIL: Final = 8000  # characters of a traceback: its end, where the error is
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
         case [text]:
             pass
         case _:
-            print("usage: python -m turncheck.adapters.protocol.worker MODULE:ATTRIBUTE | reference", file=sys.stderr)
+            print("usage: python -m turncheck.adapters.targets.worker MODULE:ATTRIBUTE | reference", file=sys.stderr)
             return 2
     requests, answers = _take_pipes()
     sys.path.insert(0, str(Path.cwd()))

@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.policies import Policies
 
-from ..protocol.errors import (
+from .errors import (
     BadTargetError,
     DiedError,
     HangingError,
@@ -17,7 +17,7 @@ from ..protocol.errors import (
     TargetError,
     UnsupportedError,
 )
-from ..protocol.messages import Implementation, Profile
+from .messages import Implementation, Profile
 
 __all__ = [
     "BadTargetError",

@@ -6,9 +6,9 @@ from typing import BinaryIO
 
 from turncheck.model.core.stimuli import Step, Stimulus
 
-from ..targets.runtime import RuntimeTarget
-from .messages import VERSION, Answer, Apply, ErrorBody, Hello, HelloAnswer, Message, Reset, Run, Stop
-from .protocol_server import serve_lines, stepped, unsupported
+from ..protocol.messages import VERSION, Answer, Apply, ErrorBody, Hello, HelloAnswer, Message, Reset, Run, Stop
+from ..protocol.protocol_server import serve_lines, stepped, unsupported
+from ..protocol.runtime import RuntimeTarget
 
 
 def serve_runtime(runtime: RuntimeTarget, requests: BinaryIO, answers: int) -> None:
