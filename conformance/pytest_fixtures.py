@@ -1,4 +1,4 @@
-"""What the plugin's fixtures do: open a target, judge a recorded log."""
+"""The work of the plugin's fixtures: open a target, judge a recorded log."""
 
 import os
 import sys
@@ -48,7 +48,7 @@ def opened_runtime(target: str, *, timeout: float = TIMEOUT) -> Generator[Runtim
 
 @contextmanager
 def _importable(target: str) -> Generator[None, None, None]:
-    """What tests can import, a ``python:`` target's worker can: pytest's ``pythonpath`` and conftest folders too."""
+    """Let a ``python:`` target's worker import whatever tests can: pytest's ``pythonpath`` and conftest folders too."""
     with pytest.MonkeyPatch.context() as patch:
         if target.startswith("python:"):
             own = {*sysconfig.get_paths().values(), ""}

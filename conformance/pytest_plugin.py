@@ -35,10 +35,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def turncheck_judged(request: pytest.FixtureRequest) -> "Judged":
-    """What a law says of a target: the fixture behind ``projector_laws`` and ``runtime_laws``.
+    """The verdict of a law on a target: the fixture behind ``projector_laws`` and ``runtime_laws``.
 
-    The target is run when the first of its laws asks, once a session. That it does not start, or breaks, is an error at
-    setup, and no failure of a law.
+    The target is run when the first of its laws asks, once per session. A target that does not start, or breaks, is an
+    error at setup, and no failure of a law.
     """
     from .testing import judged  # noqa: PLC0415 - as the module says
 

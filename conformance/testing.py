@@ -4,7 +4,7 @@
 
     test_turns = projector_laws("python:myapp.turns:project")
 
-The target is run once a session, when its first test is; docs/pytest.md has the rest.
+The target is run once per session, with its first test; docs/pytest.md has the rest.
 """
 
 import datetime as dt
@@ -36,7 +36,7 @@ LawTest = Callable[[str, "Judged"], None]
 
 @dataclass(frozen=True)
 class Suite:
-    """What one line in a test module asks for; None where the command line, or the default, is to say."""
+    """The arguments of one line in a test module; None where the command line or the default decides."""
 
     role: Literal["projector", "runtime"]
     target: str
@@ -49,7 +49,7 @@ class Suite:
 
 @dataclass(frozen=True)
 class Run:
-    """What one run of a target showed: every law's verdict, and the counterexamples with their files."""
+    """The result of one run of a target: every law's verdict, and the counterexamples with their files."""
 
     result: Result
     counterexamples: Mapping[str, AnyCounterexample]

@@ -9,7 +9,7 @@ from .messages import VERSION, Answer, Hello, HelloAnswer, Message, Stop, encode
 from .process import Child
 
 RESTARTS: Final = 5
-"""How often a broken process is replaced: enough for a law to shrink a little, and an end for what always breaks."""
+"""Replacements of a broken process, at most: enough to shrink a little, and an end where it always breaks."""
 START_SECONDS: Final = 10.0
 """For the answer to hello: frameworks take seconds to import. A longer timeout of the user's counts here too."""
 
@@ -39,7 +39,7 @@ class Connection:
         self._environment = dict(environment or {})
         self.timeout: Final = timeout
         self._start_seconds = max(timeout, start_seconds)
-        self._hash_seed = hash_seed or 0  # fixed where nobody asks for another: two runs must not differ by it
+        self._hash_seed = hash_seed or 0  # fixed unless another is given: two runs must not differ by it
         self._seq = 0
         self._breaks = 0
         self._broke: TargetError | None = None

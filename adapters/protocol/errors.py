@@ -1,4 +1,4 @@
-"""What can go wrong with a target, told so that its author can act: what was sent, expected, and what came back."""
+"""The ways in which a target breaks; each error says what was sent, what was expected and what came back."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -65,7 +65,7 @@ class DiedError(TargetError):
 
 
 class RubbishError(TargetError):
-    """What came is no answer: not JSON, not of the protocol, not a projection, or too long."""
+    """The answer is none: not JSON, not of the protocol, not a projection, or too long."""
 
 
 class ImplementationError(Exception):

@@ -1,4 +1,4 @@
-"""Whether a call changes what it is given: the evidence for input-untouched."""
+"""Watch whether a call changes its arguments: the evidence for input-untouched."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -52,7 +52,7 @@ def load(text: str) -> Loaded | Adapter:
 
 
 def loaded(found: Any, text: str, module_name: str) -> Loaded | Adapter:
-    """What *found* can, as ``load`` says, which gets it from *module_name* by *text*."""
+    """Find out what *found* can, as ``load`` says; *text* named it in the module *module_name*."""
     projector = found() if isinstance(found, type) else found
     if hasattr(projector, "reset") and hasattr(projector, "user"):
         return cast(Adapter, projector)

@@ -1,6 +1,6 @@
 """Version 1 of the adapter protocol: its messages, both directions, and the strict reading of answers.
 
-One JSON object a line, camelCase, on stdin and stdout of a long-lived process. The harness sends a message and waits
+One JSON object per line, camelCase, on stdin and stdout of a long-lived process. The harness sends a message and waits
 for its answer; every answer but hello's repeats ``seq``.
 """
 
@@ -25,7 +25,7 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "steps": "yields the ResolutionStep view; without it, cycles have no `steps`",
     "rounds": "yields the InferenceLoop view; without it, cycles have no `rounds`",
 }
-"""What a projector may declare. A declared capability that is not there is a failure; other names are left alone."""
+"""The capabilities that a projector may declare. One that is declared and missing fails; other names are ignored."""
 
 RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
     "steer": "a message with delivery steer joins the active run",
@@ -49,7 +49,7 @@ RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
     "images": "messages with images",
     "usage": "the model's usage",
 }
-"""What a runtime may declare."""
+"""The capabilities that a runtime may declare."""
 
 RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "busy": ("reject", "steer", "followUp"),
@@ -61,7 +61,7 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class Implementation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Who answers, for reports."""
+    """The name, version and language of the implementation, for reports."""
 
     name: str
     version: str
@@ -70,7 +70,7 @@ class Implementation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Profile(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What an implementation claims to be: roles, the machine it follows, its policies and capabilities."""
+    """The claims of an implementation: its roles, the machine it follows, its policies and capabilities."""
 
     roles: tuple[Role, ...]
     capabilities: tuple[str, ...]
@@ -78,7 +78,7 @@ class Profile(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     policies: dict[str, Any] = {}
 
     def can(self, capability: str) -> bool:
-        """Whether *capability* is declared."""
+        """Return whether *capability* is declared."""
         return capability in self.capabilities
 
     def projection_policies(self) -> Policies:
@@ -144,7 +144,7 @@ Message: TypeAlias = Hello | Reset | Apply | Run | Project | Feed | Stop
 
 
 class HelloAnswer(msgspec.Struct, frozen=True):
-    """The answer to hello: who is there, and what it claims."""
+    """The answer to hello: the implementation and its claims."""
 
     ok: bool
     protocol: int
@@ -181,7 +181,7 @@ class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class _Greeting(msgspec.Struct):
-    """What is read first of the answer to hello: of a refusal or of another version, the rest may be anything."""
+    """The part of the answer to hello that is read first: in a refusal or another version, the rest may be anything."""
 
     ok: bool
     protocol: Any = None
@@ -205,7 +205,7 @@ EXPECTED: Final[Mapping[type[_Message], str]] = {
     Project: '{"seq": %d, "ok": true, "projection": {"cycles", "queued", "dropped", "anomalies"}}',
     Feed: '{"seq": %d, "ok": true}',
 }
-"""What an answer looks like, for error messages."""
+"""The shape of an answer, for error messages."""
 
 
 def expected(message: Message) -> str:
@@ -215,7 +215,7 @@ def expected(message: Message) -> str:
 
 
 def see(message: Message) -> str:
-    """Where the documentation explains *message*."""
+    """Return the place of the documentation that explains *message*."""
     return f"{DOCUMENT}#{type(message).__struct_config__.tag}"
 
 

@@ -91,7 +91,7 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Whether it was not ended by us yet; it may have ended by itself."""
+        """True until it is ended from here; it may have ended by itself."""
         return self in _alive
 
     @property
@@ -218,7 +218,7 @@ class Child:
         return HangingError(f"hangs: {what} within {seconds:g} s", came=came)
 
     def _died(self, otherwise: str) -> DiedError:
-        """What became of the process, now that a pipe is closed: how it ended, or *otherwise*."""
+        """Say how the process ended, now that a pipe is closed; *otherwise* where it did not end."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE)
         match self._process.returncode:

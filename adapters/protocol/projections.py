@@ -61,11 +61,11 @@ def read_projection(raw: Raw | UnsetType, profile: Profile) -> Projection:
 
 
 def _without(raw: Raw, views: list[str]) -> bytes:
-    """The same projection with the keys *views* left out of its cycles: what is not declared is not judged."""
+    """Return the projection without the keys *views* in its cycles: a view that is not declared is not judged."""
     value: Any = msgspec.json.decode(raw)
     with contextlib.suppress(
         TypeError, KeyError, AttributeError
-    ):  # what is no projection stays as it is, to be refused
+    ):  # a value that is no projection stays as it is, and is refused
         for cycle in value["cycles"]:
             for view in views:
                 cycle.pop(view, None)

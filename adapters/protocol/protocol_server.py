@@ -1,4 +1,4 @@
-"""What every server of the protocol does and says alike."""
+"""The part that all servers of the protocol share: reading lines, refusing and answering."""
 
 import os
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def unsupported(seq: int, message: str) -> Answer:
 
 
 def refusal(line: bytes, error: msgspec.MsgspecError) -> Answer:
-    """The answer to what is no message: an unknown command has a seq at least."""
+    """Answer a line that is no message; where its command is unknown, its seq can still be read."""
     try:
         seq = msgspec.json.decode(line, type=_Numbered).seq
     except msgspec.MsgspecError:

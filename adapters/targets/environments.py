@@ -27,7 +27,7 @@ Say: TypeAlias = Callable[[str], None]
 """Takes a notice of one line for people."""
 
 Command: TypeAlias = tuple[tuple[str, ...], Mapping[str, str]]
-"""What starts a process: its arguments, and what its environment variables have beyond those of this process."""
+"""The arguments that start a process, and the environment variables that it gets beyond those of this one."""
 
 LAST_LINES: Final = 15
 """Of a failing tool's output: npm ends with eight lines on where its log is, what failed stands above them."""
@@ -55,7 +55,7 @@ class Need:
 
     @property
     def met(self) -> bool:
-        """Whether it is there."""
+        """True where it is installed."""
         found = self.version()
         return found is not None and tuple(map(int, re.findall(r"\d+", found)[:2])) >= self.minimum
 
@@ -71,7 +71,7 @@ class Environment(ABC):
 
     @property
     def folder(self) -> Path:
-        """Where it is, or will be. Raises StartError where the lock file cannot be read."""
+        """Its place, made or not. Raises StartError where the lock file cannot be read."""
         digest = hashlib.sha256(f"{sysconfig.get_platform()} {self._tag}".encode())
         for path in self._files:
             try:
@@ -82,11 +82,11 @@ class Environment(ABC):
 
     @property
     def made(self) -> bool:
-        """Whether it is there, and whole."""
+        """True where it is made, and whole."""
         return (self.folder / MARKER).is_file()
 
     def make(self, say: Say) -> Path:
-        """Make it, unless it is there; *say* hears what lasts. Return its folder.
+        """Make it, unless it is there, and return its folder. *say* is called with a line before each slow step.
 
         Only one process makes it, the others wait. Raises StartError where what it needs is missing or a tool fails.
         """
@@ -114,21 +114,21 @@ class Environment(ABC):
 
     @abstractmethod
     def command(self, script: Path) -> Command:
-        """What runs *script* in it."""
+        """The command that runs *script* in it."""
 
     @property
     @abstractmethod
     def _tag(self) -> str:
-        """What a whole environment depends on besides its files."""
+        """The facts outside its files on which a whole environment depends."""
 
     @property
     @abstractmethod
     def _files(self) -> tuple[Path, ...]:
-        """What says what is installed."""
+        """The file that lists the installed packages."""
 
     @abstractmethod
     def _commands(self, folder: Path) -> Sequence[Sequence[str]]:
-        """What makes it in *folder*, which is empty; run there."""
+        """The command that makes it in *folder*, which is empty and is the working directory."""
 
     def _run(self, command: Sequence[str], folder: Path, lock: int) -> None:
         """Run a tool, which holds *lock* too: where this process is killed, it writes on."""
@@ -169,7 +169,7 @@ class PythonEnvironment(Environment):
 
     @property
     def made(self) -> bool:
-        """Whether it is there, and whole; it is not where the Python that it was made with has gone."""
+        """True where it is made, and whole: the Python that made it still exists."""
         return super().made and _python(self.folder).exists()
 
     def command(self, script: Path) -> Command:

@@ -33,7 +33,7 @@ class InProcessProjector:
 
     @property
     def implementation(self) -> Implementation:
-        """Who answers."""
+        """The name and version of the implementation."""
         return self._loaded.implementation
 
     def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:

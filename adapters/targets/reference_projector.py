@@ -32,7 +32,7 @@ class Reference:
 
     @property
     def implementation(self) -> Implementation:
-        """Who it is."""
+        """The name and version of the reference."""
         return implementation()
 
     def project(self, events: Sequence[Any], policies: Mapping[str, Any] | None = None) -> Projection:
@@ -54,7 +54,7 @@ class Reference:
 
 
 class ReferenceTarget:
-    """The reference as a target, in this process: nothing here can hang, die or talk rubbish."""
+    """The reference as a target, in this process: it cannot hang, die or send rubbish."""
 
     def __init__(self, name: str, again: Callable[[int], ProjectorTarget], profile: Profile | None = None) -> None:
         """*again* opens the reference in a process of its own, given a hash seed."""
@@ -67,7 +67,7 @@ class ReferenceTarget:
 
     @property
     def implementation(self) -> Implementation:
-        """Who answers."""
+        """The name and version of the reference."""
         return implementation()
 
     def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:

@@ -29,7 +29,7 @@ WORKER: Final = (sys.executable, "-P", "-m", "turncheck.adapters.targets.worker"
 
 @dataclass(frozen=True)
 class Options:
-    """How a target is opened, whatever its kind."""
+    """The options with which a target of any kind is opened."""
 
     timeout: float
     start_seconds: float = START_SECONDS
@@ -82,10 +82,10 @@ def open_target(
     start_seconds: float = START_SECONDS,
     say: Say = lambda _: None,
 ) -> Target:
-    """Open the target that *text* names; *timeout* is for each answer, *start_seconds* for the first at least.
+    """Open the target that *text* names; *timeout* is in seconds per answer, *start_seconds* at least for the first.
 
-    With *profile*, that one counts instead of what the target declares. *say* hears what lasts: a known runtime's
-    environment is made when it is first opened. Raises BadTargetError where *text* names none,
+    *profile* takes the place of the one that the target declares. *say* is called with a line before each slow step: a
+    known runtime's environment is made when it is first opened. Raises BadTargetError where *text* names none,
     StartError where it cannot be started, and TargetError where it starts and breaks at once.
     """
     options = Options(timeout, start_seconds, profile, hash_seed, say)

@@ -103,7 +103,7 @@ class RemoteProjector:
         self._ask(Feed(self._connection.next_seq(), events))
 
     def _to_send(self, policies: Policies | None) -> Policies | None:
-        """What a project message says of *policies*: nothing where they are what the implementation does anyway."""
+        """The policies of a project message: none where the implementation follows *policies* anyway."""
         wanted = policies or self._own
         if self.profile.can("policies"):
             return None if wanted == self._announced else wanted

@@ -15,7 +15,7 @@ from .environments import Command, Environment, NodeEnvironment, PythonEnvironme
 
 _RUNTIMES: Final = Path(__file__).parents[1] / "runtimes"
 SERVER: Final = PythonEnvironment("pydantic-ai-server-2.68.0", _RUNTIMES / "pydantic_ai_server/requirements.lock")
-"""What the server that docs/http.md shows runs in: a target is its address, so it is no known runtime."""
+"""The environment of the server in docs/http.md: its target is an address, so it is no known runtime."""
 _PYDANTIC_AI: Final = PythonEnvironment("pydantic-ai-2.68.0", _RUNTIMES / "pydantic_ai/requirements.lock")
 
 
@@ -61,9 +61,9 @@ def find(text: str) -> KnownRuntime | None:
 
 
 def command_of(runtime: KnownRuntime, say: Say) -> Command:
-    """What starts *runtime*: arguments, and variables beyond those of this process. Its environment is made if needed.
+    """Return the arguments and additional variables that start *runtime*; its environment is made if needed.
 
-    *say* hears what lasts. Raises StartError where the environment cannot be made.
+    *say* is called with a line before each slow step. Raises StartError where the environment cannot be made.
     """
     runtime.environment.make(say)
     return runtime.environment.command(runtime.adapter)

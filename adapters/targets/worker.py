@@ -1,8 +1,8 @@
 """Serves a Python projector or a runtime's adapter: ``python -m turncheck.adapters.targets.worker MODULE:ATTRIBUTE``.
 
 ``reference`` in place of ``MODULE:ATTRIBUTE`` serves the reference projector, ``reference:MACHINE`` a reference
-runtime. The working directory is importable, before all else but what this module itself needs. What is served prints
-to stderr, and its stdin is empty: the protocol has the real ones to itself.
+runtime. The working directory is importable, before everything except the imports of this module. The served code
+prints to stderr, and its stdin is empty: stdin and stdout belong to the protocol.
 """
 
 import importlib
@@ -44,7 +44,7 @@ from .serving import serve_runtime
 _DETAIL: Final = 8000  # characters of a traceback: its end, where the error is
 _encode_result: Final = msgspec.json.Encoder(
     enc_hook=repr
-).encode  # what is no JSON shows as what it is, and is refused
+).encode  # a value that is no JSON is shown by its repr, and refused
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -41,7 +41,7 @@ class LogFinding(msgspec.Struct, frozen=True):
 
 
 class LogResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What `check --json` prints for one log; ``why`` explains the verdict ``error``."""
+    """The object that `check --json` prints for one log; ``why`` explains the verdict ``error``."""
 
     log: str
     format: str
@@ -98,7 +98,7 @@ def _verdict(findings: Iterable[LogFinding], events: int, *, strict: bool) -> Ve
 
 
 class _Places:
-    """Which lines the events stand on that a later anomaly can name: a range while lines and positions go together."""
+    """The lines of the events that a later anomaly can name: a range while lines and positions go together."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[Sequence[int], Sequence[int]]] = []
@@ -175,12 +175,12 @@ class _Judge:
 
 
 def _client_calls(cycles: Iterable[Cycle]) -> set[int]:
-    """Where the calls of the runs that ended well stand: a client may still answer them in the next run's input."""
+    """The positions of the calls of runs that ended well: a client may still answer them in the next run's input."""
     return {at for cycle in cycles if cycle.reason == "completed" for at in cycle.items}
 
 
 def _detail(anomaly: Anomaly, batch: Batch, index: int) -> str:
-    """What was wrong with the event, where it says so itself; several events may share the position."""
+    """The fault that the event itself names, if any; several events may share the position."""
     events, ats = batch
     while index < len(ats) and ats[index] == anomaly.at:
         event = events[index]

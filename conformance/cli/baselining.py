@@ -45,7 +45,7 @@ class Grading:
 
 
 def _changes(before: Baseline, after: Baseline) -> str:
-    """How many entries came, went and were renewed; that none did, where that is so."""
+    """Say how many entries were added, removed and renewed, or that none was."""
     old, new = ({**one.known, **one.flaky} for one in (before, after))
     renewed = sum(new[glob] != entry for glob, entry in old.items() if glob in new)
     counted = {"added": len(new.keys() - old.keys()), "taken out": len(old.keys() - new.keys()), "renewed": renewed}
@@ -70,7 +70,7 @@ def grading(file: Path | None, *, update: bool, fail_fast: bool) -> Grading:
 
 
 def said(law: LawResult) -> str:
-    """What the baseline says of a law, to stand behind its verdict; empty where it says nothing."""
+    """The words of the baseline on a law, which follow its verdict; empty without an entry."""
     one = law.baseline
     if one is None:
         return ""

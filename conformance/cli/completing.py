@@ -1,4 +1,4 @@
-"""What the shell completes: targets, laws, machines. Each imports what it lists alone: a key press waits."""
+"""Completions for the shell: targets, laws, machines. Each imports only the names that it lists: a key press waits."""
 
 from collections.abc import Iterable
 from typing import Final

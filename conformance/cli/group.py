@@ -1,6 +1,6 @@
-"""The command line: one lazily imported module a command, so that ``--help`` needs neither Hypothesis nor transitions.
+"""The command line: one lazily imported module per command, so that ``--help`` imports no Hypothesis.
 
-Exit codes: 0 nothing wrong, 1 a law is broken, 2 the check could not be made, 130 interrupted, 141 nobody reads.
+Exit codes: 0 nothing wrong, 1 a law is broken, 2 the check could not be made, 130 interrupted, 141 broken pipe.
 """
 
 import importlib
@@ -27,7 +27,7 @@ COMMANDS: Final = {
     "project": "Show the cycles that a log projects to.",
     "redact": "Rename ids and replace texts by their length, so that a log can be shown.",
     "replay": "Judge a counterexample file again.",
-    "smoke": "Walk through an implementation's life, for who writes its adapter.",
+    "smoke": "Walk through an implementation's life, for the author of its adapter.",
     "targets": "List the targets that can be verified.",
     "verify": "Hold an implementation to every law.",
 }
@@ -35,11 +35,11 @@ COMMANDS: Final = {
 
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
-"""What shells say of a process that SIGPIPE ended."""
+"""The exit code by which shells report a process that SIGPIPE ended."""
 
 
 COMPLETE: Final = "_TURNCHECK_COMPLETE"
-"""The variable by which a shell asks for completions (click's protocol)."""
+"""The variable with which a shell asks for completions (click's protocol)."""
 
 
 def _keep_quiet(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
@@ -112,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads us has seen enough; a second error at interpreter exit would be noise.
+        # The reader has seen enough; a second error at interpreter exit would be noise.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = BROKEN_PIPE
     sys.exit(code)

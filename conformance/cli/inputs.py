@@ -1,4 +1,4 @@
-"""What commands share: log arguments, policy flags, and where text goes."""
+"""Options and arguments that several commands share: logs, formats and policies."""
 
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -15,7 +15,7 @@ from turncheck.adapters.logs.reading import MAX_LINE
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 SUFFIXES: Final = (".jsonl", ".ndjson", ".sse")
-"""What a folder is searched for; a file that is named is read whatever it is called."""
+"""The suffixes for which a folder is searched; a file that is named is read under any name."""
 
 
 def log_options(function: _F) -> _F:

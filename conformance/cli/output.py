@@ -1,4 +1,4 @@
-"""Where output goes: JSON for machines, styled text for people, progress while something lasts."""
+"""Output: JSON for machines, styled text for people, progress of slow steps."""
 
 import os
 import sys
@@ -22,14 +22,14 @@ def emit(value: object) -> None:
 def style(text: str, **styles: Any) -> str:
     """Colour *text*, unless NO_COLOR is set (any non-empty value) or the output is no terminal.
 
-    What an implementation wrote is shown without its control characters.
+    Text of an implementation is shown without its control characters.
     """
     clean = "".join(character if character.isprintable() else "�" for character in text)
     return clean if os.environ.get("NO_COLOR") or not sys.stdout.isatty() else click.style(clean, **styles)
 
 
 def quiet() -> bool:
-    """Whether the command was told to keep quiet about what lasts (``--quiet``)."""
+    """True with ``--quiet``: no progress is shown."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get("turncheck.quiet"))
 
@@ -50,7 +50,7 @@ class Progress:
         return self
 
     def events(self, count: int) -> None:
-        """So many events were read."""
+        """Show the number of events that were read."""
         self.say(f"{count:,} events")
 
     def say(self, what: str) -> None:
@@ -68,11 +68,11 @@ class Progress:
 
 
 def hypothesis_elsewhere() -> None:
-    """Hypothesis keeps a cache beside whatever folder it is used in; a user's is not ours to write to."""
+    """Move Hypothesis's cache out of the working directory, which is the user's."""
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(tempfile.gettempdir(), "turncheck-hypothesis")))
 
 
 def notice(text: str) -> None:
-    """Say on stderr what lasts, unless told to keep quiet."""
+    """Print *text* on stderr, except with ``--quiet``."""
     if not quiet():
         click.echo(text, err=True)

@@ -20,7 +20,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Suite:
-    """Which suite was asked for; ``globs`` choose letters."""
+    """The suite that the options ask for; ``globs`` choose letters."""
 
     method: str
     k: int

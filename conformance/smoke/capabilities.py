@@ -1,4 +1,4 @@
-"""Each capability of a runtime, lived once: the smallest word in which it shows."""
+"""Each capability of a runtime, exercised once by the smallest word that shows it."""
 
 import tempfile
 from functools import partial

@@ -30,7 +30,7 @@ APPLY: Final = "docs/protocol.md#apply"
 TOOLS: Final = ({"name": "read", "schema": {"type": "object", "properties": {"path": {"type": "string"}}}},)
 _E = TypeVar("_E", bound=TargetError)
 ANSWERS: Final = 10
-"""How often what is awaited is answered before a run counts as endless: no step here needs more than four."""
+"""Answers within a run before it counts as endless: no step here needs more than four."""
 
 
 class Life:
@@ -44,7 +44,7 @@ class Life:
         self._sent: Reset | Apply = Reset(0)
 
     def can(self, capability: str) -> bool:
-        """Whether the runtime declares *capability*."""
+        """Return whether the runtime declares *capability*."""
         return self.runtime.profile.can(capability)
 
     def reset(self, options: ResetOptions | None = None) -> None:
@@ -162,11 +162,11 @@ class Life:
         return projection
 
     def broken(self, problem: str, expected: str, see: str = APPLY, came: Any = None) -> TargetError:
-        """What to raise where the adapter is to be repaired."""
+        """The error to raise where the adapter must be repaired."""
         return self._told(TargetError, problem, expected, see, came)
 
     def misbehaving(self, problem: str, expected: str, see: str = APPLY, came: Any = None) -> Misbehaving:
-        """What to raise where the implementation is."""
+        """The error to raise where the implementation must be repaired."""
         return self._told(Misbehaving, problem, expected, see, came)
 
     def _told(self, error: type[_E], problem: str, expected: str, see: str, came: Any) -> _E:

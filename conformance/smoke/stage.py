@@ -27,7 +27,7 @@ class Unseen(Exception):  # noqa: N818 - nothing is wrong
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of a step: ``fail`` is the implementation's, ``error`` the adapter's, ``inconclusive`` nobody's."""
+    """The outcome of a step: ``fail`` blames the implementation, ``error`` the adapter, ``inconclusive`` neither."""
 
     step: str
     verdict: Verdict
@@ -63,7 +63,7 @@ def live(stages: Sequence[Stage[_T]], life: _T, profile: Profile) -> Iterator[Ou
 
 
 def done(stage: Stage[_T], life: _T) -> Outcome:
-    """What becomes of *stage* in *life*."""
+    """Run *stage* in *life*, and return its outcome."""
     try:
         stage.happen(life)
     except Unseen as error:

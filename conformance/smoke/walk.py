@@ -34,9 +34,9 @@ END: Final = "ends when it is told to stop"
 
 
 def check_profile(profile: Profile) -> None:
-    """Raise TargetError for a capability that nobody knows, or a runtime's policy that is none of its set.
+    """Raise TargetError for an unknown capability, or a runtime's policy outside its set.
 
-    The protocol leaves unknown capabilities alone: here they are most likely a slip, and what it names is not tested.
+    The protocol ignores unknown capabilities; here they are most likely a slip, and the intended one goes untested.
     """
     known = {**CAPABILITIES, **RUNTIME_CAPABILITIES}
     see = "docs/protocol.md#runtimes" if "runtime" in profile.roles else "docs/protocol.md#hello"

@@ -51,7 +51,7 @@ class Driver:
         self._error: Exception | None = None
         self._prefix = ""
 
-    # What the harness asks
+    # Called by the harness
 
     async def reset(self, options: ResetOptions) -> Step:
         """Leave what is under way, and begin with new threads."""
@@ -72,7 +72,7 @@ class Driver:
                 await session.abort()
         if self._calls:
             await self._settle()
-        while self._calls:  # who goes on without a client is told that the model is out of order
+        while self._calls:  # an endpoint that goes on without its client gets a failing model
             for call in self._calls:
                 call.commands.put_nowait(ModelFail(failure="fatal"))
             if not await self._settle():
@@ -88,7 +88,7 @@ class Driver:
             raise self._error
         return self._step(settled=settled)
 
-    # What the sessions say
+    # Called by the sessions
 
     def log(self, name: str | None, event: LogEvent) -> None:
         """Log *event* of the session *name*."""
@@ -110,7 +110,7 @@ class Driver:
         """The step can't be answered."""
         self._error = error
 
-    # What the model endpoint says
+    # Called by the model endpoint
 
     def asked(self, request: ChatRequest) -> ModelCall | None:
         """The model is asked."""
@@ -128,7 +128,7 @@ class Driver:
         return call
 
     def gone(self, call: ModelCall) -> None:
-        """The call is answered, or nobody waits for it any more."""
+        """Forget the call: it is answered, or no longer awaited."""
         self.moved()
         if call in self._calls:
             self._calls.remove(call)
@@ -137,7 +137,7 @@ class Driver:
                 session.calls.remove(call)
 
     def fault(self, message: str) -> None:
-        """The endpoint did something that is no part of a run."""
+        """Log an action of the endpoint that belongs to no run."""
         self._events.append({"type": "fault", "message": message})
         self.moved()
 
@@ -222,7 +222,7 @@ class Driver:
     def _refuse(self, why: Any, message: str) -> None:
         self._refused = Refusal(why, message)
 
-    # What comes of them
+    # Steps, from all of these
 
     async def _settle(self) -> bool:
         return await self._quiet.settle(self._state)

@@ -1,4 +1,4 @@
-"""What the worker is started with: the endpoint's address and the model's port, from a target's text or a command line.
+"""The options of the worker: the endpoint's address and the model's port, from a target's text or a command line.
 
 A target is the endpoint's URL, with options in its fragment, which no client ever sends to a server:
 ``http://127.0.0.1:8000/agent#model-port=9000&patience=5``.
@@ -14,13 +14,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 MODEL_PORT: Final = 8790
 RETRIES: Final = 2
-"""How often OpenAI's clients, which most servers ask the model with, retry a request that failed."""
+"""Retries of a failed request by OpenAI's clients, with which most servers ask the model."""
 PATIENCE: Final = 2.0
 """Seconds to quiet, as in the helper libraries; a server whose own tools or retries take longer wants more."""
 LULL: Final = 0.02
 """Seconds without an event that count as quiet while the model is awaited. On two busy cores, half of 2,000 steps of a
-pydantic-ai server had a silence of over 2 ms amid them, 1 % one of over 19 ms (the longest: 105 ms, which is what
-``computing`` is for: with it, 80 words of 18 stimuli gave the same log each time)."""
+pydantic-ai server had a silence of over 2 ms amid them, 1 % one of over 19 ms (the longest: 105 ms). ``computing``
+tells such a silence from quiet: with it, 80 words of 18 stimuli gave the same log each time."""
 
 _MODULE: Final = "turncheck.adapters.targets.http"
 _FLAGS: Final = ("allow-remote",)
@@ -29,9 +29,9 @@ _NAMES: Final = ("model-port", "retries", "patience", "lull", *_FLAGS)
 
 @dataclass(frozen=True)
 class Options:
-    """Where the endpoint is, and how it is driven.
+    """The address of the endpoint, and the way in which it is driven.
 
-    ``retries`` is how often it asks the model again at most; ``patience`` and ``lull`` are seconds.
+    ``retries`` is how often it asks the model again, at most; ``patience`` and ``lull`` are seconds.
     """
 
     url: str

@@ -43,7 +43,7 @@ class Quiet:
         return True
 
     async def _moves(self, seconds: float) -> bool:
-        """Whether anything happens within *seconds*."""
+        """Return whether anything happens within *seconds*."""
         try:
             await asyncio.wait_for(self._moved.wait(), seconds)
         except TimeoutError:

@@ -31,7 +31,7 @@ CONTROLS: Final = {
     "help": Form("help", "show this"),
     "quit": Form("quit", "end, as the end of the input does"),
 }
-"""What is no stimulus."""
+"""The commands that are no stimulus."""
 
 _PATH: Final = {"type": "object", "properties": {"path": {"type": "string"}}}
 TOOLS: Final = tuple({"name": name, "schema": _PATH} for name in ("read", "bash"))
@@ -61,7 +61,7 @@ def command(*, target: str, timeout: float) -> None:
 
 
 def completions(line: str) -> list[str]:
-    """How *line*, which is being typed, can go on: each is a word that replaces the last."""
+    """Complete *line*, which is being typed: each result is a word that replaces the last one."""
     first, *rest = line.lstrip().split(" ")
     if not rest:
         return [f"{name} " for name in (*FORMS, *CONTROLS) if name.startswith(first)]

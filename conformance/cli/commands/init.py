@@ -19,7 +19,7 @@ _DEFAULT: Final = "runtime"
 
 @dataclass(frozen=True)
 class Starter:
-    """What is written for a language, name → source; what it is, and the two commands to go on with."""
+    """The files for one language, name → source, with a description and the two commands to continue with."""
 
     what: str
     files: Mapping[str, Path]

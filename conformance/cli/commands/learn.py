@@ -61,7 +61,7 @@ def command(
     svg: Path | None,
     as_json: bool,
 ) -> None:
-    """Learn the machine of TARGET, a runtime, by asking alone: KV with a Wp oracle, over an abstract alphabet.
+    """Learn the machine of TARGET, a runtime, from output queries only: KV with a Wp oracle, over an abstract alphabet.
 
     Exits 0 when it was learned, with --diff when the two agree; 1 when they differ, and when the same stimuli had two
     answers, which are shown; 2 when TARGET broke or did not settle, and when a budget cut the comparison.
@@ -122,7 +122,7 @@ def command(
 
 
 def _named(other: str, runtime: RuntimeTarget) -> str:
-    """What --diff compares with where it names nothing: the reference of the machine that the runtime claims."""
+    """The target of --diff without a value: the reference of the machine that the runtime claims."""
     if other != _REFERENCE:
         return other
     machine = runtime.profile.machine

@@ -28,6 +28,6 @@ def command(*, log: str, max_line: int) -> None:
                 if not sys.stdout.isatty():  # where it is, the lines themselves show how far it is
                     progress.say(f"{number:,} lines")
     except BrokenPipeError:
-        raise  # who reads us has seen enough
+        raise  # the reader has seen enough
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{log}: {error}") from error

@@ -129,7 +129,7 @@ class RunReader:
 
 
 def malformed(why: str) -> LogEvent:
-    """What stands in the log for something that is no AG-UI: without a ``type``, it is ``malformed`` to the core.
+    """The event of the log for a value that is no AG-UI: without a ``type``, it is ``malformed`` to the core.
 
     The event itself is left out: its ids and times are others in each run, and two logs of one word must not differ.
     """

@@ -27,7 +27,7 @@ class RefusedError(Exception):
 
 
 class BrokenStreamError(Exception):
-    """What came is no whole event stream; the text says how."""
+    """The answer is no whole event stream; the text says why."""
 
 
 class UnreachableError(Exception):
@@ -49,8 +49,8 @@ async def run_events(
 ) -> AsyncGenerator[Any, None]:
     """POST *run_input* and yield each event's JSON value, None for an unreadable one; *sent* is called when it's sent.
 
-    Raises UnreachableError, RefusedError, and BrokenStreamError for what is no event stream, breaks, or ends amid an
-    event. Closing the iterator disconnects.
+    Raises UnreachableError, RefusedError, and BrokenStreamError for an answer that is no event stream, breaks, or ends
+    amid an event. Closing the iterator disconnects.
     """
 
     async def trace(name: str, _: Mapping[str, Any]) -> None:

@@ -35,7 +35,7 @@ class Transcript:
         self.messages.insert(at, message)
 
     def knows(self, call_id: str) -> bool:
-        """Whether there is a call of this id, its arguments whole."""
+        """Return whether there is a call of this id whose arguments are complete."""
         return call_id not in self._open and any(_calls(message, call_id) for message in self.messages)
 
     def take(self, event: Any) -> None:

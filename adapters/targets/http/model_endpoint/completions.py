@@ -21,7 +21,7 @@ _ORDER: Final = (Reasoning, Text, ToolCall)
 
 
 class StreamOptions(msgspec.Struct):
-    """Whether the usage is wanted, in a chunk of its own."""
+    """True where the usage is wanted, in a chunk of its own."""
 
     include_usage: bool = False
 
@@ -36,7 +36,7 @@ class ChatRequest(msgspec.Struct):
 
     @property
     def wants_usage(self) -> bool:
-        """Whether a stream ends with a chunk that has the usage."""
+        """True where a stream ends with a chunk that has the usage."""
         return self.stream_options is not None and self.stream_options.include_usage
 
 
@@ -86,7 +86,7 @@ def misfit(items: Sequence[Item], item: Item) -> str | None:
 
 
 class Completion:
-    """What the answer to one request looks like, as a stream of chunks or whole."""
+    """The answer to one request, as a stream of chunks or whole."""
 
     def __init__(self, request: ChatRequest, request_id: str) -> None:
         self._request = request

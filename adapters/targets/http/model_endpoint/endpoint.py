@@ -1,4 +1,4 @@
-"""The model that the server under test asks: an OpenAI-compatible endpoint that answers as it is told, and when."""
+"""The model that the server under test asks: an OpenAI-compatible endpoint, whose answers the harness decides."""
 
 import asyncio
 import json
@@ -39,10 +39,10 @@ class ModelCall:
 
 
 class Asked(Protocol):
-    """Who is told what the server asks."""
+    """The receiver of the requests of the server under test."""
 
     def asked(self, request: ChatRequest) -> ModelCall | None:
-        """The model is asked; None where nobody could have asked."""
+        """Take a request to the model. Return None where no run could have sent it."""
         ...
 
     def gone(self, call: ModelCall) -> None:

@@ -1,7 +1,7 @@
-"""The model endpoint's port, which the server under test knows, and which one worker has at a time.
+"""The model endpoint's port: the server under test knows it, and one worker holds it at a time.
 
-A harness keeps a second process of the same target beside the first and drives one of them: whoever is started or reset
-asks the holder for the port, and gets it.
+A harness keeps a second process of the same target beside the first, and drives one of them. A worker that is
+started or reset asks the holder for the port, and gets it.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 RELEASE: Final = "/turncheck/release"
-"""Where the holder is asked (POST); it answers when its runs are over and the port is free."""
+"""The path at which the holder is asked (POST); it answers when its runs are over and the port is free."""
 _SECONDS: Final = 10.0  # for the holder's answer: it has its patience to leave its runs
 
 
@@ -31,7 +31,7 @@ class ModelPort:
 
     @property
     def held(self) -> bool:
-        """Whether the port is ours."""
+        """True while this worker holds the port."""
         return self._server is not None
 
     async def take(self) -> None:
@@ -53,7 +53,7 @@ class ModelPort:
         self._task = asyncio.create_task(self._server.serve([listener]))
 
     async def release(self) -> None:
-        """Let another have it; requests that are open stay open."""
+        """Release it to another worker; open requests stay open."""
         server, task = self._server, self._task
         self._server = self._task = None
         if server is not None and task is not None:
