@@ -1,6 +1,6 @@
 """The pytest plugin: options, markers and fixtures; nothing else of turncheck is imported until a test asks for it.
 
-``turncheck.conformance.testing`` has what a test module imports; docs/pytest.md says how both are used.
+``turncheck.conformance.testing`` has the names that a test module imports; docs/pytest.md shows both.
 """
 
 from collections.abc import Callable, Generator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options; each counts before what a test module says."""
+    """Add the options; each takes precedence over a test module."""
     group = parser.getgroup("turncheck", "laws on chat-agent turns")
     group.addoption("--turncheck-seed", type=int, metavar="N", help="seed of the generated logs or words (0)")
     group.addoption("--turncheck-examples", type=int, metavar="N", help="generated logs or words a target (300)")
@@ -28,7 +28,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the mark that keeps a target's laws in one worker, where pytest-xdist does not."""
+    """Register the mark that keeps a target's laws in one worker, unless pytest-xdist does."""
     if not config.pluginmanager.hasplugin("xdist"):
         config.addinivalue_line("markers", "xdist_group(name): pytest-xdist is not there, so this does nothing")
 
@@ -77,7 +77,7 @@ def turncheck_runtime() -> "Generator[Callable[..., RuntimeTarget], None, None]"
 
 @pytest.fixture
 def turncheck_log() -> "Callable[..., LogResult]":
-    """Judge a recorded log as `check` does: ``turncheck_log(path, strict=True)`` fails the test by what is found.
+    """Judge a recorded log as `check` does: ``turncheck_log(path, strict=True)`` fails the test with its findings.
 
     Returns the result. A log that ends amid a run fails too, unless *strict* is false.
     """

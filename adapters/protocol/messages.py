@@ -1,7 +1,7 @@
 """Version 1 of the adapter protocol: its messages, both directions, and the strict reading of answers.
 
 One JSON object per line, camelCase, on stdin and stdout of a long-lived process. The harness sends a message and waits
-for its answer; every answer but hello's repeats ``seq``.
+for its answer; every answer repeats ``seq``, except the one to hello.
 """
 
 from collections.abc import Callable, Mapping
@@ -82,9 +82,9 @@ class Profile(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
         return capability in self.capabilities
 
     def projection_policies(self) -> Policies:
-        """The policies under which it projects when none are sent; a runtime's own are left out.
+        """Return the policies under which it projects when none are sent; a runtime's own are left out.
 
-        Raises msgspec.ValidationError where one has a value that is none of its set.
+        Raises msgspec.ValidationError for a value outside a policy's set.
         """
         names = Policies.__struct_encode_fields__
         return msgspec.convert({name: self.policies[name] for name in names if name in self.policies}, Policies)
@@ -209,7 +209,7 @@ EXPECTED: Final[Mapping[type[_Message], str]] = {
 
 
 def expected(message: Message) -> str:
-    """The shape of the answer to *message*."""
+    """Return the shape of the answer to *message*."""
     form = EXPECTED.get(type(message), "")
     return form if isinstance(message, Hello | Stop) else form % message.seq
 
@@ -220,12 +220,12 @@ def see(message: Message) -> str:
 
 
 def read_message(line: bytes) -> Message:
-    """The message in *line*. Raises msgspec.MsgspecError where it is none of version 1."""
+    """Decode the message in *line*. Raises msgspec.MsgspecError where it is none of version 1."""
     return _message(line)
 
 
 def read_hello(line: bytes) -> HelloAnswer:
-    """The answer to hello.
+    """Decode the answer to hello.
 
     Raises RubbishError where it is none, StartError where it is a refusal, speaks another version or has no role.
     """
@@ -246,9 +246,9 @@ def read_hello(line: bytes) -> HelloAnswer:
 
 
 def read_answer(line: bytes, seq: int) -> Answer:
-    """The answer to message *seq*, which was done.
+    """Decode the answer to message *seq*.
 
-    Raises RubbishError where it is none; UnsupportedError and ImplementationError where it says so.
+    Raises RubbishError where it is none; UnsupportedError and ImplementationError where it reports one.
     """
     answer = _decode(_answer, line)
     if answer.seq != seq:

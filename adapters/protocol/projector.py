@@ -38,9 +38,9 @@ class ProjectorTarget(Protocol):
     """An implementation that projects logs.
 
     Events are JSON values, None for an unreadable line. Every call raises TargetError where the target breaks,
-    ImplementationError where it raises or answers ``failed``, and UnsupportedError for what it has not declared. After
-    a TargetError it can be called again: its process is replaced, a few times at most; what was fed is then lost, and
-    ``feed`` and ``fed`` raise TargetError until ``reset``.
+    ImplementationError where it raises or answers ``failed``, and UnsupportedError for an undeclared capability. After
+    a TargetError it can be called again: its process is replaced, a few times at most; the fed events are then lost,
+    and ``feed`` and ``fed`` raise TargetError until ``reset``.
 
     ``last_input_changed`` says whether the last call changed its events; None where that cannot be seen.
     """

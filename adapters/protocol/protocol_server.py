@@ -29,13 +29,13 @@ def serve_lines(answer: Callable[[Message], Answer | HelloAnswer], requests: Bin
 
 
 def stepped(seq: int, step: Step) -> Answer:
-    """The answer to a stimulus or a reset that led to *step*."""
+    """Answer a stimulus or a reset that led to *step*."""
     refused = UNSET if step.refused is None else step.refused
     return Answer(seq, ok=True, events=step.events, awaiting=step.awaiting, refused=refused, unsettled=step.unsettled)
 
 
 def unsupported(seq: int, message: str) -> Answer:
-    """There is no such command here."""
+    """Answer a command that this server does not have."""
     return Answer(seq, ok=False, error=ErrorBody("unsupported", message))
 
 

@@ -1,7 +1,7 @@
 """The environments of known runtimes: each is made once from its lock file, and kept in the user's cache.
 
-``$XDG_CACHE_HOME/turncheck/runtimes/NAME-VERSION-DIGEST``: the digest is of the files that say what is installed, and
-of the platform. Whether an environment is whole is said by a file that is written last. Installing runs no code of the
+``$XDG_CACHE_HOME/turncheck/runtimes/NAME-VERSION-DIGEST``: the digest covers the files that list the installed
+packages, and the platform. A file that is written last marks an environment as whole. Installing runs no code of the
 packages: install scripts and source distributions are off.
 """
 
@@ -24,31 +24,31 @@ from typing import ClassVar, Final, TypeAlias
 from ..protocol.errors import StartError
 
 Say: TypeAlias = Callable[[str], None]
-"""Takes a notice of one line for people."""
+"""A function that is called with one line for people before each slow step."""
 
 Command: TypeAlias = tuple[tuple[str, ...], Mapping[str, str]]
 """The arguments that start a process, and the environment variables that it gets beyond those of this one."""
 
 LAST_LINES: Final = 15
-"""Of a failing tool's output: npm ends with eight lines on where its log is, what failed stands above them."""
+"""Lines kept of a failing tool's output: npm ends with eight lines about its log, and the failure stands above them."""
 MARKER: Final = "made"
 KIT: Final = Path(__file__).parents[1] / "kit"
 
 
 def cache() -> Path:
     """The folder of all environments; it need not exist."""
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))  # the specification has relative paths ignored
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))  # the specification ignores relative paths
     return (given if given.is_absolute() else Path.home() / ".cache") / "turncheck" / "runtimes"
 
 
 @dataclass(frozen=True)
 class Need:
-    """A program that must be there, at this version at least."""
+    """A program that must be installed, in this version at least."""
 
     program: str
     minimum: tuple[int, int]
     version: Callable[[], str | None]
-    """The version that is there; None where the program is not."""
+    """The installed version; None without the program."""
 
     def __str__(self) -> str:
         return f"{self.program}>={'.'.join(map(str, self.minimum)).removesuffix('.0')}"
@@ -88,7 +88,7 @@ class Environment(ABC):
     def make(self, say: Say) -> Path:
         """Make it, unless it is there, and return its folder. *say* is called with a line before each slow step.
 
-        Only one process makes it, the others wait. Raises StartError where what it needs is missing or a tool fails.
+        Only one process makes it, the others wait. Raises StartError where a needed program is missing or a tool fails.
         """
         folder = self.folder
         if self.made:
@@ -131,7 +131,7 @@ class Environment(ABC):
         """The command that makes it in *folder*, which is empty and is the working directory."""
 
     def _run(self, command: Sequence[str], folder: Path, lock: int) -> None:
-        """Run a tool, which holds *lock* too: where this process is killed, it writes on."""
+        """Run a tool. It holds *lock* too, since it goes on writing when this process is killed."""
         done = subprocess.run(
             command,
             cwd=folder,
@@ -173,7 +173,7 @@ class PythonEnvironment(Environment):
         return super().made and _python(self.folder).exists()
 
     def command(self, script: Path) -> Command:
-        """Python, with the helper library importable, and what lies beside the script."""
+        """Python; the helper library and the files beside the script can be imported."""
         return (str(_python(self.folder)), str(script)), {"PYTHONPATH": str(KIT)}
 
     @property

@@ -1,6 +1,6 @@
-"""A Python projector as a target in this process: what the worker does, without the worker.
+"""A Python projector as a target in this process, without the worker.
 
-A debugger and a coverage tool see it; but nothing here can be stopped or replaced when it hangs or dies.
+A debugger and a coverage tool see it; but it cannot be stopped or replaced when it hangs or dies.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ from ..protocol.projector import ProjectorTarget
 
 
 class InProcessProjector:
-    """The target that *loaded* is, under *name*; *profile* counts instead of its own, where given."""
+    """Make a target called *name* of *loaded*; *profile*, where given, takes the place of its own."""
 
     def __init__(self, loaded: Loaded, name: str, profile: Profile | None = None) -> None:
         self._loaded = loaded
@@ -74,7 +74,7 @@ class InProcessProjector:
         self.close()
 
     def _ask(self, function: Callable[..., Any], events: Sequence[Any]) -> Any:
-        given = msgspec.json.decode(encode(events))  # its own copy, as a process would get
+        given = msgspec.json.decode(encode(events))  # a copy of its own, as in a process
         try:
             with Watch(given) as watch:
                 answer = function(given)

@@ -21,7 +21,7 @@ PROFILE: Final = Profile(("projector",), ("policies", "feed", "steps", "rounds")
 
 
 class Reference:
-    """The reference in the shape that the worker serves."""
+    """The reference as an object that the worker serves."""
 
     profile: Final = msgspec.to_builtins(PROFILE)
 

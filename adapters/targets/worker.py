@@ -1,4 +1,4 @@
-"""Serves a Python projector or a runtime's adapter: ``python -m turncheck.adapters.targets.worker MODULE:ATTRIBUTE``.
+"""Serve a Python projector or a runtime's adapter: ``python -m turncheck.adapters.targets.worker MODULE:ATTRIBUTE``.
 
 ``reference`` in place of ``MODULE:ATTRIBUTE`` serves the reference projector, ``reference:MACHINE`` a reference
 runtime. The working directory is importable, before everything except the imports of this module. The served code
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     try:
         loaded = load(text)
-    except Exception as error:  # noqa: BLE001 - importing runs whatever the user wrote
+    except Exception as error:  # noqa: BLE001 - importing runs code of the user
         print(_users_traceback(error) + f"turncheck: cannot load {text}: {error}", file=sys.stderr)
         return 2
     if isinstance(loaded, Loaded):
@@ -109,7 +109,7 @@ def _called(seq: int, function: Callable[..., Any], raw: Raw, *, answers: bool =
     try:
         with Watch(events) as watch:
             result = function(events)
-    except Exception as error:  # noqa: BLE001 - whatever it raises is the finding
+    except Exception as error:  # noqa: BLE001 - any error of it is the finding
         return _failed(seq, error)
     if not answers:
         return Answer(seq, ok=True, input_changed=watch.changed or False)
@@ -140,7 +140,7 @@ def _told(error: Exception, skip: TracebackType | None) -> str:
 
 
 def _users_traceback(error: Exception) -> str:
-    """The traceback of *error* where it shows code of the user's; else its message says it all."""
+    """Return the traceback of *error* where it shows code of the user; else the message is enough."""
     ours = (__file__, loading.__file__, importlib.__file__, "<frozen importlib")
     frames = traceback.extract_tb(error.__traceback__)
     theirs = isinstance(error, SyntaxError) or not all(frame.filename.startswith(ours) for frame in frames)

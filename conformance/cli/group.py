@@ -31,7 +31,7 @@ COMMANDS: Final = {
     "targets": "List the targets that can be verified.",
     "verify": "Hold an implementation to every law.",
 }
-"""Command → one line about it; the module of the same name in ``commands`` has the rest."""
+"""Command → one line of help; the module of the same name in ``commands`` has the rest."""
 
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
@@ -65,7 +65,7 @@ class _Lazy(click.Group):
             return None
         module = importlib.import_module(f".commands.{cmd_name}", __package__)
         command: click.Command = module.command
-        command.name = cmd_name  # click would call it after its function, which is called command everywhere
+        command.name = cmd_name  # click would name it after its function, which is called command everywhere
         if _QUIET not in command.params:
             command.params.append(_QUIET)
         return command
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if COMPLETE in os.environ:
-        from click.shell_completion import shell_complete  # noqa: PLC0415 - for a shell alone
+        from click.shell_completion import shell_complete  # noqa: PLC0415 - only a shell needs it
 
         sys.exit(shell_complete(turncheck, {}, "turncheck", COMPLETE, os.environ[COMPLETE]))
     try:

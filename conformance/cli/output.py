@@ -35,7 +35,7 @@ def quiet() -> bool:
 
 
 class Progress:
-    """A line on stderr that says how far something is.
+    """A line of progress on stderr.
 
     Silent for two seconds, with ``--quiet``, and where stderr is no terminal.
     """

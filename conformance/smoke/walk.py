@@ -1,4 +1,4 @@
-"""The whole walk: what an implementation claims, its life in each role, and its end."""
+"""The whole walk: the claims of an implementation, its life in each role, and its end."""
 
 import time
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from .stage import Outcome, Stage, done, live
 
 
 def walk(target: Target) -> Iterator[Outcome]:
-    """Live each role that *target* has, and end it."""
+    """Yield the outcome of each step: the claims, a life in each role of *target*, and the end."""
     face = target.runtime or target.projector
     assert face is not None
     profile = face.profile
@@ -52,7 +52,7 @@ def check_profile(profile: Profile) -> None:
 
 
 def _end(face: ProjectorTarget | RuntimeTarget) -> Outcome:
-    """Closing waits that long for the process to end by itself, and then kills it: slow is not told from never."""
+    """Stop *face*, and say whether it ended in time. Closing waits ``GRACE`` seconds, then kills the process."""
     begun = time.monotonic()
     face.close()
     if time.monotonic() - begun < GRACE:

@@ -1,6 +1,6 @@
 """See on Linux whether a local server is computing: a process that waits for a CPU is silent, but not quiescent.
 
-Elsewhere than on Linux, and of servers of other users and other machines, nothing is known.
+On other systems, and for servers of other users or machines, nothing is known.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ _LISTENING: Final = "0A"
 
 
 class Server:
-    """The processes that listen on *port*, as they are when they are first looked at."""
+    """The processes that listen on *port* at the first look."""
 
     def __init__(self, port: int) -> None:
         self._port = port

@@ -1,4 +1,4 @@
-"""Plays an AG-UI endpoint's environment: applies stimuli, waits for quiet, says what happened and what is awaited."""
+"""Play an AG-UI endpoint's environment: apply stimuli, wait for quiet, return the new events and what is awaited."""
 
 import uuid
 from collections.abc import Iterator
@@ -33,11 +33,11 @@ from .quiet import Quiet, State
 
 _PLAIN: Final = ResetOptions()
 _BEYOND: Final = ("limits", "policies", "clock", "deaf_tools", "deaf_model", "observer", "state_dir")
-"""Options that no endpoint can be told of."""
+"""Options for which AG-UI has no words."""
 
 
 class Driver:
-    """Drives one endpoint; also what its model endpoint talks to."""
+    """The driver of one endpoint, which its model endpoint calls too."""
 
     def __init__(self, post: Post, quiet: Quiet) -> None:
         self._post, self._quiet = post, quiet
@@ -46,7 +46,7 @@ class Driver:
         self._calls: list[ModelCall] = []
         self._requests = 0
         self._events: list[LogEvent] = []
-        self._asked: list[tuple[Session, LogEvent]] = []  # requests of this step: logged behind what came before them
+        self._asked: list[tuple[Session, LogEvent]] = []  # requests of this step: logged behind the events before them
         self._refused: Refusal | None = None
         self._error: Exception | None = None
         self._prefix = ""
@@ -81,7 +81,7 @@ class Driver:
         self._events, self._asked, self._refused = [], [], None
 
     async def apply(self, stimulus: Stimulus) -> Step:
-        """Apply *stimulus*, and run to quiet. Raises what broke: the endpoint is gone, or we failed."""
+        """Apply *stimulus*, and run to quiet. Raises UnreachableError, or the error of a defect of ours."""
         await self._apply(stimulus)
         settled = await self._settle()
         if self._error is not None:
@@ -211,7 +211,7 @@ class Driver:
         return self._sessions[name]
 
     def _owner(self, request: ChatRequest) -> Session | None:
-        """The session whose run asks: the one under way; of several, the one whose user's text the model is shown."""
+        """Return the session whose run asks: of several under way, the one whose user's text the request has."""
         running = [session for session in self._sessions.values() if session.streaming]
         if len(running) > 1:
             texts = [entry.text or "" for entry in shown(request.messages) if entry.role == "user"]
@@ -247,7 +247,7 @@ class Driver:
             yield from session.waiting_tools()
 
     def _log_requests(self) -> None:
-        """Log the requests of this step: they were made of what came before them, on another connection."""
+        """Log the requests of this step: they follow from the events before them, which came on another connection."""
         asked, self._asked = self._asked, []
         for session, event in asked:
             session.settle()

@@ -1,6 +1,6 @@
 """The options of the worker: the endpoint's address and the model's port, from a target's text or a command line.
 
-A target is the endpoint's URL, with options in its fragment, which no client ever sends to a server:
+A target is the endpoint's URL, with options in its fragment, which a client never sends to a server:
 ``http://127.0.0.1:8000/agent#model-port=9000&patience=5``.
 """
 
@@ -48,7 +48,7 @@ class Options:
 
 
 def worker_command(target: str) -> tuple[str, ...]:
-    """The command line of the worker for a target's text. Raises ValueError where that is none."""
+    """Return the command line of the worker for a target's text. Raises ValueError for an invalid one."""
     url, _, fragment = target.partition("#")
     given = parse_qsl(fragment, keep_blank_values=True)
     unknown = [name for name, _ in given if name not in _NAMES]
@@ -60,7 +60,7 @@ def worker_command(target: str) -> tuple[str, ...]:
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """The options on a command line. Raises ValueError, whose text says what was expected."""
+    """Parse a command line. Raises ValueError, whose text says what was expected."""
     found: dict[str, Any] = vars(_parser().parse_args(arguments))
     _check(found["url"], allow_remote=found.pop("allow_remote"))
     return Options(**found)

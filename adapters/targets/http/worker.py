@@ -54,7 +54,7 @@ _PROFILE: Final = Profile(
 
 
 class _Worker:
-    """One endpoint, driven as the messages say."""
+    """One endpoint, driven by the messages."""
 
     def __init__(self, options: Options, client: httpx.AsyncClient) -> None:
         self._options = options

@@ -35,7 +35,7 @@ CONTROLS: Final = {
 
 _PATH: Final = {"type": "object", "properties": {"path": {"type": "string"}}}
 TOOLS: Final = tuple({"name": name, "schema": _PATH} for name in ("read", "bash"))
-"""Two classes of tools, whose calls form two groups; the schema is the one that verify sends."""
+"""Two classes of tools, whose calls form two groups; the schema is that of verify."""
 
 
 @click.command()
@@ -70,7 +70,7 @@ def completions(line: str) -> list[str]:
 
 
 def _drive(session: "_Session") -> None:
-    """Do each line of the input. Raises ClickException for one that is wrong, unless a person types them."""
+    """Do each line of the input. Raises ClickException for a wrong one, unless a person types them."""
     for line in _lines():
         if line == "quit":
             return
@@ -104,7 +104,7 @@ def _lines() -> Iterator[str]:
 
 
 class _Session:
-    """A runtime, and what was sent to it and seen of it since its last reset."""
+    """A runtime, with the stimuli and events since its last reset."""
 
     def __init__(self, runtime: RuntimeTarget) -> None:
         self._runtime = runtime

@@ -69,7 +69,7 @@ def command(
     needs_extra("learn", "turncheck learn")
     if svg is not None:
         needs_extra("diagrams", "--svg")
-    from ...learn.abstraction import Bounds, letters_of  # noqa: PLC0415 - a command's start shall cost nothing
+    from ...learn.abstraction import Bounds, letters_of  # noqa: PLC0415 - --help must not import it
     from ...learn.learned import Conflict, Learned, compare, learn_runtime  # noqa: PLC0415
     from ...learn.learned_picture import comparison_svg, machine_svg  # noqa: PLC0415
     from ...learn.learning import NondeterministicError, NoQuietError  # noqa: PLC0415
@@ -130,7 +130,7 @@ def _named(other: str, runtime: RuntimeTarget) -> str:
 
 
 def _as_declared(reference: RuntimeTarget, runtime: RuntimeTarget, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The policies that a reference starts with: the interaction machine's are those that the runtime declares."""
+    """Return the policies of the reference: for the interaction machine, those that the runtime declares."""
     if reference.name != f"reference:{_DEFAULT}":
         return {name: value for name, value in given.items() if name in reference.profile.policies}
     from turncheck.model.machines.interaction import POLICIES  # noqa: PLC0415

@@ -16,7 +16,7 @@ from .stream import BrokenStreamError, RefusedError, UnreachableError
 from .transcript import Transcript
 
 BUSY: Final = (409, 423, 429)
-"""Statuses that refuse a message for now, before anything of it was seen; every other one is a run that failed."""
+"""Statuses that refuse a message for now, before anything of it was seen; any other status is a run that failed."""
 _NO_PARAMETERS: Final[Object] = {"type": "object", "properties": {}}
 _NO_ARGUMENTS: Final = "the arguments are no JSON object"
 _CANCELLED: Final = "cancelled by the user"
@@ -95,7 +95,7 @@ class Session:
             reader, self._reader = self._reader, None
             self._say(reader.end())
             self._transcript.end()
-            if reader.stopped and not reader.continues:  # all that was left of it was an open stream
+            if reader.stopped and not reader.continues:  # nothing was left of it except an open stream
                 return
             unanswered = reader.unanswered
         self._cancel(unanswered)
@@ -155,7 +155,7 @@ class Session:
             self._start(None)
 
     def settle(self) -> None:
-        """Log what waited for something more to come."""
+        """Log the events that waited for a successor."""
         if self._reader is not None:
             self._say(self._reader.settle())
 
@@ -187,7 +187,7 @@ class Session:
             broke = error
         except UnreachableError as error:
             self._host.broke(error)
-        except Exception as error:  # noqa: BLE001 - ours, and it must not be lost with the task
+        except Exception as error:  # noqa: BLE001 - a defect of ours, which must not be lost with the task
             self._host.broke(error)
         self._ended(reader, broke)
 
@@ -223,7 +223,7 @@ class Session:
 
     def _say(self, events: Iterable[LogEvent]) -> None:
         for event in events:
-            self._message = None  # something of the run is known: it was not refused
+            self._message = None  # the run has shown something: it was not refused
             self._host.log(self.name, event)
 
 

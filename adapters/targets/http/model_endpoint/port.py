@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 
 RELEASE: Final = "/turncheck/release"
 """The path at which the holder is asked (POST); it answers when its runs are over and the port is free."""
-_SECONDS: Final = 10.0  # for the holder's answer: it has its patience to leave its runs
+_SECONDS: Final = 10.0  # for the holder's answer: it may take its patience to leave its runs
 
 
 class StartError(Exception):
@@ -22,7 +22,7 @@ class StartError(Exception):
 
 
 class ModelPort:
-    """Serves *application* on *port* of this machine while it has it."""
+    """A server of *application* on *port* of this machine, while it holds the port."""
 
     def __init__(self, application: ASGIApp, port: int) -> None:
         self._application, self._port = application, port
@@ -35,7 +35,7 @@ class ModelPort:
         return self._server is not None
 
     async def take(self) -> None:
-        """Take the port, from another worker where one has it. Raises StartError where somebody else has."""
+        """Take the port, if need be from another worker. Raises StartError where another program has it."""
         if self.held:
             return
         try:
@@ -81,7 +81,7 @@ class ModelPort:
 
 
 def _listen(port: int) -> socket.socket:
-    # With its protocol named: asyncio looks at it before it sets TCP_NODELAY, and without that a second piece of an
+    # The protocol is named since asyncio sets TCP_NODELAY only where it is; without TCP_NODELAY the second piece of an
     # answer is held back for 40 ms.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
