@@ -1,4 +1,4 @@
-"""What the plugin's fixtures do: open a target, judge a recorded log."""
+"""The work of the plugin's fixtures: open a target, judge a recorded log."""
 
 import os
 import sys
@@ -11,22 +11,22 @@ from typing import Any, Final
 import pytest
 
 from turncheck.adapters.protocol.loading import Loaded, loaded
+from turncheck.adapters.protocol.projector import ProjectorTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.inprocess import InProcessProjector
-from turncheck.adapters.targets.projector import ProjectorTarget
 from turncheck.adapters.targets.registry import open_projector, open_runtime
-from turncheck.adapters.targets.runtime import RuntimeTarget
 
 from .check.judge import LogResult, check
 
 TIMEOUT: Final = 5.0
-"""Seconds for an answer, as `verify` has it."""
+"""Seconds per answer, as in `verify`."""
 
 
 @contextmanager
 def opened_projector(target: Any, *, timeout: float = TIMEOUT) -> Generator[ProjectorTarget, None, None]:
     """Open a projector: a target's text, or a Python function, class or object that runs in this process.
 
-    Raises what ``open_projector`` does, and TypeError for an object that is no projector.
+    Raises the errors of ``open_projector``, and TypeError for an object that is no projector.
     """
     if isinstance(target, str):
         with _importable(target), open_projector(target, timeout=timeout) as projector:
@@ -41,14 +41,14 @@ def opened_projector(target: Any, *, timeout: float = TIMEOUT) -> Generator[Proj
 
 @contextmanager
 def opened_runtime(target: str, *, timeout: float = TIMEOUT) -> Generator[RuntimeTarget, None, None]:
-    """Open a runtime in a process of its own. Raises what ``open_runtime`` does."""
+    """Open a runtime in a process of its own. Raises the errors of ``open_runtime``."""
     with _importable(target), open_runtime(target, timeout=timeout) as runtime:
         yield runtime
 
 
 @contextmanager
 def _importable(target: str) -> Generator[None, None, None]:
-    """What tests can import, a ``python:`` target's worker can: pytest's ``pythonpath`` and conftest folders too."""
+    """Let a ``python:`` target's worker import whatever tests can: pytest's ``pythonpath`` and conftest folders too."""
     with pytest.MonkeyPatch.context() as patch:
         if target.startswith("python:"):
             own = {*sysconfig.get_paths().values(), ""}
@@ -57,7 +57,7 @@ def _importable(target: str) -> Generator[None, None, None]:
 
 
 def clean_log(path: str | os.PathLike[str], *, format_name: str | None = None, strict: bool = True) -> LogResult:
-    """The result of a log with which nothing is wrong; fails the test for any other. Raises OSError and ValueError."""
+    """Return the result of a faultless log; fail the test for any other. Raises OSError and ValueError."""
     with Path(path).open("rb") as stream:
         result = check(os.fspath(path), stream, format_name=format_name, strict=strict)
     if result.verdict in {"fail", "error"}:

@@ -1,6 +1,6 @@
 """The pytest plugin: options, markers and fixtures; nothing else of turncheck is imported until a test asks for it.
 
-``turncheck.conformance.testing`` has what a test module imports; docs/pytest.md says how both are used.
+``turncheck.conformance.testing`` has the names that a test module imports; docs/pytest.md shows both.
 """
 
 from collections.abc import Callable, Generator
@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from turncheck.adapters.targets.projector import ProjectorTarget
-    from turncheck.adapters.targets.runtime import RuntimeTarget
+    from turncheck.adapters.protocol.projector import ProjectorTarget
+    from turncheck.adapters.protocol.runtime import RuntimeTarget
 
     from .check.judge import LogResult
     from .testing import Judged
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options; each counts before what a test module says."""
+    """Add the options; each takes precedence over a test module."""
     group = parser.getgroup("turncheck", "laws on chat-agent turns")
     group.addoption("--turncheck-seed", type=int, metavar="N", help="seed of the generated logs or words (0)")
     group.addoption("--turncheck-examples", type=int, metavar="N", help="generated logs or words a target (300)")
@@ -28,17 +28,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the mark that keeps a target's laws in one worker, where pytest-xdist does not."""
+    """Register the mark that keeps a target's laws in one worker, unless pytest-xdist does."""
     if not config.pluginmanager.hasplugin("xdist"):
         config.addinivalue_line("markers", "xdist_group(name): pytest-xdist is not there, so this does nothing")
 
 
 @pytest.fixture
 def turncheck_judged(request: pytest.FixtureRequest) -> "Judged":
-    """What a law says of a target: the fixture behind ``projector_laws`` and ``runtime_laws``.
+    """The verdict of a law on a target: the fixture behind ``projector_laws`` and ``runtime_laws``.
 
-    The target is run when the first of its laws asks, once a session. That it does not start, or breaks, is an error at
-    setup, and no failure of a law.
+    The target is run when the first of its laws asks, once per session. A target that does not start, or breaks, is an
+    error at setup, and no failure of a law.
     """
     from .testing import judged  # noqa: PLC0415 - as the module says
 
@@ -77,7 +77,7 @@ def turncheck_runtime() -> "Generator[Callable[..., RuntimeTarget], None, None]"
 
 @pytest.fixture
 def turncheck_log() -> "Callable[..., LogResult]":
-    """Judge a recorded log as `check` does: ``turncheck_log(path, strict=True)`` fails the test by what is found.
+    """Judge a recorded log as `check` does: ``turncheck_log(path, strict=True)`` fails the test with its findings.
 
     Returns the result. A log that ends amid a run fails too, unless *strict* is false.
     """

@@ -4,7 +4,7 @@
 
     test_turns = projector_laws("python:myapp.turns:project")
 
-The target is run once a session, when its first test is; docs/pytest.md has the rest.
+The target is run once per session, with its first test; docs/pytest.md has the rest.
 """
 
 import datetime as dt
@@ -29,14 +29,14 @@ from .verify.baseline import BaselineError, grade, read
 from .verify.results import INTERRUPTED, AnyCounterexample, LawResult, Result, write
 
 HYPOTHESIS_EXAMPLES: Final = 100
-"""Hypothesis's own max_examples: a profile that has another was set up by the user."""
+"""Hypothesis's own max_examples: a profile with another value is the user's."""
 
 LawTest = Callable[[str, "Judged"], None]
 
 
 @dataclass(frozen=True)
 class Suite:
-    """What one line in a test module asks for; None where the command line, or the default, is to say."""
+    """The arguments of one line in a test module; None where the command line or the default decides."""
 
     role: Literal["projector", "runtime"]
     target: str
@@ -49,7 +49,7 @@ class Suite:
 
 @dataclass(frozen=True)
 class Run:
-    """What one run of a target showed: every law's verdict, and the counterexamples with their files."""
+    """The result of one run of a target: every law's verdict, and the counterexamples with their files."""
 
     result: Result
     counterexamples: Mapping[str, AnyCounterexample]
@@ -64,10 +64,15 @@ def projector_laws(
     seed: int | None = None,
     baseline: str | None = None,
 ) -> LawTest:
-    """A test for each law on projectors (of those whose names fit *globs*, where there are any); name it ``test_…``.
+    """Make a parametrized test, one case per law on projectors; assign it to a name that begins with ``test_``.
 
-    *timeout* is in seconds for an answer, *baseline* a file below pytest's root folder. Raises ValueError for a glob
-    that fits no law.
+    *target* is a target's text, as `turncheck verify` takes it. *globs* choose laws by their names; without any, all
+    are judged. *timeout* is in seconds per answer. *examples* (generated logs) and *seed* default to the command line's
+    options, then to those of `turncheck verify`. *baseline* is a file of known failures, below pytest's root folder.
+
+    Raises ValueError for a glob that fits no law. The target itself is started by the first test.
+
+    >>> test_turns = projector_laws("python:myapp.turns:project", "follow-up-*", examples=100)
     """
     return _tests(Suite("projector", target, globs, timeout, examples, seed, baseline))
 
@@ -80,7 +85,12 @@ def runtime_laws(
     seed: int | None = None,
     baseline: str | None = None,
 ) -> LawTest:
-    """A test for each law on runtimes; else as ``projector_laws``."""
+    """Make a parametrized test, one case per law on runtimes that are driven; the parameters of ``projector_laws``.
+
+    *examples* are generated words of stimuli. Raises ValueError for a glob that fits no law.
+
+    >>> test_agent = runtime_laws("python:adapter:AgentAdapter", "run-ends-once", timeout=10.0)
+    """
     return _tests(Suite("runtime", target, globs, timeout, examples, seed, baseline))
 
 
@@ -98,14 +108,14 @@ def _tests(suite: Suite) -> LawTest:
 
 @dataclass(frozen=True)
 class Judged:
-    """A law's verdict in a run."""
+    """The verdict of one law in a run."""
 
     law: LawResult
     run: Run
     strict: bool
 
     def tell(self) -> None:
-        """End the test as the verdict says: pass, fail, skip, or xfail where the baseline excuses a failure."""
+        """End the test by the verdict: pass, fail, skip, or xfail where the baseline excuses a failure."""
         law, why = self.law, self.law.why or ""
         if law.baseline is not None and law.excused:
             pytest.xfail(f"{why} (baseline: {law.baseline.reason}, {law.baseline.issue})")
@@ -147,9 +157,9 @@ _RUNS: Final = pytest.StashKey[dict[Suite, "Run | str"]]()
 
 
 def judged(request: pytest.FixtureRequest) -> Judged:
-    """The verdict of the law that the test is about; the target is run where it was not, and never a second time.
+    """Return the verdict of the test's law; the first call runs the target, and no other does.
 
-    Fails the setup where the run could not be made, or the target broke.
+    Fails the setup where the run cannot be made, or the target breaks.
     """
     config, suite = request.config, request.function.suite
     runs = config.stash.setdefault(_RUNS, {})
@@ -189,7 +199,7 @@ def _run(config: pytest.Config, suite: Suite) -> Run:
 
 
 def _examples(config: pytest.Config, suite: Suite) -> int:
-    """By the command line, the test module, the Hypothesis profile that the user loaded, or `verify`'s default."""
+    """Return the number set by the command line, the test module, the Hypothesis profile, or `verify`'s default."""
     from hypothesis import settings  # noqa: PLC0415 - as above
 
     from .verify.projector_subject import EXAMPLES  # noqa: PLC0415 - as above
@@ -202,14 +212,14 @@ def _examples(config: pytest.Config, suite: Suite) -> int:
 
 
 def _seed(config: pytest.Config, suite: Suite) -> int:
-    """By the command line, the test module, or ``--hypothesis-seed``; else 0, so that a run says the same each day."""
+    """Return the seed set by the command line, the test module, or ``--hypothesis-seed``; else 0."""
     hypothesis = str(config.getoption("--hypothesis-seed", None))
     given = (config.getoption("turncheck_seed"), suite.seed, int(hypothesis) if hypothesis.isdecimal() else None, 0)
     return next(int(seed) for seed in given if seed is not None)
 
 
 def _files(config: pytest.Config, found: Mapping[str, AnyCounterexample]) -> dict[str, Path]:
-    """The counterexamples, written to pytest's cache folder: none where there is no such folder."""
+    """Write the counterexamples to pytest's cache folder, if there is one; return their files."""
     cache = getattr(config, "cache", None)
     if cache is None:
         return {}

@@ -136,6 +136,13 @@ def test_the_hooks_fit_their_schema():
     assert (ran.returncode, ran.stdout) == (0, "")
 
 
+def test_the_hook_that_draws_has_the_extra_that_draws():
+    assert {hook["id"]: hook.get("additional_dependencies") for hook in loaded(HOOKS)} == {
+        "turncheck-diagrams": [".[diagrams]"],
+        "turncheck-check": None,
+    }
+
+
 @pytest.fixture
 def repository(tmp_path):
     """A repository that uses the hooks, with this environment in place of one that pre-commit would make.
@@ -144,7 +151,10 @@ def repository(tmp_path):
     """
     folder = tmp_path / "repository"
     folder.mkdir()
-    local = [{**hook, "language": "system"} for hook in loaded(HOOKS)]
+    local = [
+        {key: value for key, value in (declared | {"language": "system"}).items() if key != "additional_dependencies"}
+        for declared in loaded(HOOKS)
+    ]
     with (folder / ".pre-commit-config.yaml").open("w", encoding="utf-8") as file:
         YAML().dump({"repos": [{"repo": "local", "hooks": local}]}, file)
     assert run("git", "init", "--quiet", folder=folder).returncode == 0

@@ -1,16 +1,22 @@
-"""What is installed: the packages that are listed are the folders, and the wheel holds them all."""
+"""What is installed: the packages that are listed are the folders, the wheel holds them all, and extras stay out."""
 
+import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 from click.testing import CliRunner
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from sources import FOLDERS, copied
 
 from turncheck.conformance.cli.group import COMMANDS, turncheck
+from turncheck.model.extras import EXTRAS
 
 ROOT = Path(__file__).parents[1]
 LIMIT = 120.0  # seconds; never waited for
@@ -32,14 +38,20 @@ TEMPLATES = "turncheck/conformance/templates/"
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The names in a wheel that was built from a copy of the sources."""
+def wheel_file(tmp_path_factory):
+    """A wheel that was built from a copy of the sources."""
     folder = copied(tmp_path_factory.mktemp("sources"))
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "out"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=LIMIT)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     (path,) = (folder / "out").iterdir()
-    with ZipFile(path) as archive:
+    return path
+
+
+@pytest.fixture(scope="module")
+def wheel(wheel_file):
+    """The names in the wheel."""
+    with ZipFile(wheel_file) as archive:
         return set(archive.namelist())
 
 
@@ -122,3 +134,106 @@ def test_every_command_has_help(command):
     ran = CliRunner().invoke(turncheck, [command, "--help"])
     assert ran.exit_code == 0
     assert f"Usage: turncheck {command}" in ran.output
+
+
+# ---- the wheel without extras ----
+
+LOG = (
+    '{"type":"user-message","text":"red"}\n{"type":"run-stop","reason":"completed"}\n'
+    '{"type":"user-message","text":"blue"}\n{"type":"run-stop","reason":"completed"}\n'
+)
+PROJECTOR = "def project(events):\n    raise ValueError\n"
+DONE, FOUND, LACKS = 0, 1, 2
+WITHOUT_EXTRAS = [
+    ("check log.jsonl", DONE),
+    ("completion bash", DONE),
+    ("diagrams", "diagrams"),
+    ("diagrams --format dot", DONE),
+    ("drive reference:interaction", DONE),
+    ("explain follow-up-fifo --picture svg", DONE),
+    ("init --lang python", DONE),
+    ("laws", DONE),
+    ("learn reference:interaction", "learn"),
+    ("matrix reference:interaction --examples 0", DONE),
+    ("mutants collation --every 400 --verified 1000 --examples 0", DONE),
+    ("project log.jsonl", DONE),
+    ("redact log.jsonl", DONE),
+    ("replay --run found/python-turns-project.total.json", FOUND),
+    ("smoke reference", DONE),
+    ("targets", DONE),
+    ("verify python:turns:project --examples 0 --laws total", FOUND),
+    ("verify reference:engine --examples 0 --laws run-ends-once", DONE),
+    ("verify http://127.0.0.1:9/agent", "http"),
+    ("verify reference --report html=report.html", "diagrams"),
+]
+"""A command line → its exit code, or the extra that it lacks."""
+
+
+def closure(requirements: list[str], found: dict[str, Distribution]) -> Iterator[Distribution]:
+    """The distributions that *requirements* bring without any extra, as they are installed here."""
+    for requirement in map(Requirement, requirements):
+        name = canonicalize_name(requirement.name)
+        if name not in found and (requirement.marker is None or requirement.marker.evaluate({"extra": ""})):
+            found[name] = distribution(name)
+            yield found[name]
+            yield from closure(found[name].requires or [], found)
+
+
+@pytest.fixture(scope="module")
+def bare(wheel_file, tmp_path_factory):
+    """Run a command line in an environment that has the wheel and its base dependencies: ``bare(line)``."""
+    folder = tmp_path_factory.mktemp("bare")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "environment"], check=True, timeout=LIMIT)
+    (site,) = folder.glob("environment/lib/python*/site-packages")
+    with ZipFile(wheel_file) as archive:
+        archive.extractall(site)
+    (info,) = site.glob("*.dist-info")
+    for found in closure(Distribution.at(info).requires or [], {}):
+        for top in {path.parts[0] for path in found.files or []} - {"..", "__pycache__"}:
+            (site / top).symlink_to(found.locate_file(top))
+    (folder / "log.jsonl").write_text(LOG, "utf-8")
+    (folder / "turns.py").write_text(PROJECTOR, "utf-8")
+
+    def bare(line):
+        return subprocess.run(
+            [folder / "environment/bin/python", "-m", "turncheck.conformance", *line.split()],
+            cwd=folder,
+            env={name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TURNCHECK"))},
+            input="user hello\n",
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT,
+        )
+
+    bare("verify python:turns:project --examples 0 --laws total --out found")
+    return bare
+
+
+def test_the_extras_of_the_code_are_those_that_can_be_installed():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert {*declared} == {*EXTRAS, "all"}
+    assert [Requirement(line).extras for line in declared["all"]] == [{*EXTRAS}]
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_an_extra_has_the_modules_that_its_distributions_install(extra):
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    tops = {file.parts[0] for line in declared[extra] for file in distribution(Requirement(line).name).files or []}
+    assert {*EXTRAS[extra]} <= tops
+
+
+def test_every_command_is_tried_without_extras():
+    assert {line.split()[0] for line, _ in WITHOUT_EXTRAS} == {*COMMANDS}
+
+
+@pytest.mark.parametrize(("line", "outcome"), WITHOUT_EXTRAS, ids=lambda value: value if isinstance(value, str) else "")
+def test_without_extras_a_command_does_its_work_or_names_the_extra_in_one_line(bare, line, outcome):
+    ran = bare(line)
+    if isinstance(outcome, int):
+        assert ran.returncode == outcome, ran.stdout + ran.stderr
+    else:
+        assert (ran.returncode, ran.stdout) == (LACKS, "")
+        assert ran.stderr.startswith("Error: ")
+        assert ran.stderr.endswith(f"needs the extra {outcome!r}: pip install 'turncheck[{outcome}]'\n")
+        assert ran.stderr.count("\n") == 1

@@ -1,5 +1,5 @@
-"""The adapter protocol: messages, both ends of the conversation, and the processes that hold it.
+"""The adapter protocol: its messages, both ends of the conversation, and the processes that hold it.
 
-In come commands as JSON lines; out go strictly validated answers, or an error that names what was sent.
-Begin with ``messages``, then ``connection`` for the harness's end and ``worker`` for the target's.
+In come commands as JSON lines; out go strictly validated answers, or an error that names the message that was sent.
+Begin with ``messages``, then ``projector`` and ``runtime`` (the two roles of a target) and ``connection``.
 """

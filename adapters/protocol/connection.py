@@ -9,17 +9,17 @@ from .messages import VERSION, Answer, Hello, HelloAnswer, Message, Stop, encode
 from .process import Child
 
 RESTARTS: Final = 5
-"""How often a broken process is replaced: enough for a law to shrink a little, and an end for what always breaks."""
+"""Replacements of a broken process, at most: enough to shrink a little, and an end where it always breaks."""
 START_SECONDS: Final = 10.0
-"""For the answer to hello: frameworks take seconds to import. A longer timeout of the user's counts here too."""
+"""Seconds for the answer to hello: frameworks take some to import. A longer timeout of the user holds here too."""
 
 
 class Connection:
     """The process that *command* runs; *name* is the target's text, *environment* is added to our own.
 
     ``last_words`` are the last lines of the log of the process that was ended last. ``generation`` changes whenever a
-    process ends: what it remembered is gone. Raises StartError where it can't be started or is no implementation of
-    this protocol, and TargetError for a hello that goes wrong otherwise.
+    process ends, and its memory with it. Raises StartError where it cannot be started or does not implement this
+    protocol, and TargetError for any other failure at hello.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Connection:
         self._environment = dict(environment or {})
         self.timeout: Final = timeout
         self._start_seconds = max(timeout, start_seconds)
-        self._hash_seed = hash_seed or 0  # fixed where nobody asks for another: two runs must not differ by it
+        self._hash_seed = hash_seed or 0  # fixed unless another is given: two runs must not differ by it
         self._seq = 0
         self._breaks = 0
         self._broke: TargetError | None = None
@@ -65,7 +65,7 @@ class Connection:
     def ask(self, message: Message, seconds: float | None = None) -> Answer:
         """Send *message* and read its answer within *seconds* (the timeout, where None).
 
-        A process that broke before is replaced first. Raises TargetError, and what ``read_answer`` says.
+        A process that broke before is replaced first. Raises TargetError, and the errors of ``read_answer``.
         """
         child = self.living()
         try:
@@ -74,23 +74,23 @@ class Connection:
             raise self.broken(error, message) from error.__cause__
 
     def broken(self, error: TargetError, message: Message) -> TargetError:
-        """*error*, completed; whatever process it came from is not trusted any more."""
+        """Complete *error*, and end the process that it came from."""
         child = self._child
         self.kill()
         if child is not None:
-            error.stderr = child.stderr  # only now: its last words may have come after what is wrong
+            error.stderr = child.stderr  # only now: its last words may have come after the fault
         self._broke = error
         self._breaks += 1
         error.while_asking(_line(message), expected(message), see(message))
         return error
 
     def living(self) -> Child:
-        """The process; a new one where the last was ended. Raises what ended it once there were enough."""
+        """Return the process; a new one where the last was ended. Raises the error that ended it after too many."""
         if self._child is not None and self._child.alive:
             return self._child
         if self._broke is not None and self._breaks > RESTARTS:
             raise self._broke
-        if self._child is not None:  # it ended without a word to us
+        if self._child is not None:  # it ended silently
             self.kill()
         self._child, _ = self._start()
         return self._child

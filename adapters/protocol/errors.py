@@ -1,4 +1,4 @@
-"""What can go wrong with a target, told so that its author can act: what was sent, expected, and what came back."""
+"""The ways in which a target breaks; each error says what was sent, what was expected and what came back."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -10,7 +10,7 @@ DOCUMENT: Final = "docs/protocol.md"
 
 
 def excerpt(message: bytes | str) -> str:
-    """The head of *message* on one line, with its length where something was cut."""
+    """Return the head of *message* on one line, with its length where it was cut."""
     text = message.decode(errors="replace") if isinstance(message, bytes) else message
     text = text.strip("\n").replace("\n", "\\n")
     return text if len(text) <= EXCERPT else f"{text[:EXCERPT]}… ({len(text):,} characters)"
@@ -42,7 +42,7 @@ class TargetError(Exception):
         self.see = see
 
     def while_asking(self, sent: bytes, expected: str, see: str) -> None:
-        """Complete an error of a lower layer, which did not know what the message was about."""
+        """Complete an error of a lower layer, which did not know the message."""
         self.sent, self.expected, self.see = excerpt(sent), expected, see
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class DiedError(TargetError):
 
 
 class RubbishError(TargetError):
-    """What came is no answer: not JSON, not of the protocol, not a projection, or too long."""
+    """The answer is none: not JSON, not of the protocol, not a projection, or too long."""
 
 
 class ImplementationError(Exception):
@@ -85,4 +85,4 @@ class UnsupportedError(Exception):
 
 
 class BadTargetError(ValueError):
-    """The text names no target: its kind is unknown, or what follows the kind is not as that kind wants it."""
+    """The text names no target: its kind is unknown, or the rest does not fit the kind."""

@@ -1,4 +1,4 @@
-"""Whether a call changes what it is given: the evidence for input-untouched."""
+"""Watch whether a call changes its arguments: the evidence for input-untouched."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,10 +7,10 @@ from .messages import encode
 
 
 class Watch:
-    """Compares the encoding of *events* before and after the block; ``changed`` is None until it has ended.
+    """Compare the encoding of *events* before and after the block; ``changed`` is None until it has ended.
 
-    Encodings tell 1, 1.0 and true apart, which ``==`` does not. Raises what msgspec raises for events that are no JSON
-    values (TypeError, ValueError).
+    Encodings tell 1, 1.0 and true apart, which ``==`` does not. Raises TypeError or ValueError for events that are no
+    JSON values.
     """
 
     def __init__(self, events: Sequence[Any]) -> None:
@@ -24,5 +24,5 @@ class Watch:
     def __exit__(self, *_: object) -> None:
         try:
             self.changed = encode(self._events) != self._before
-        except (TypeError, ValueError, RecursionError):  # something that is no JSON was put into them
+        except (TypeError, ValueError, RecursionError):  # the call put a value into them that is no JSON
             self.changed = True

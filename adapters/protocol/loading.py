@@ -18,7 +18,7 @@ REFERENCE: Final = "turncheck.adapters.targets.reference_projector:Reference"
 
 @dataclass(frozen=True)
 class Loaded:
-    """A Python projector: what it is called with, who it is and what it claims."""
+    """A Python projector: its functions, its name and version, its claims."""
 
     project: Callable[..., Any]
     feed: Callable[[Sequence[Any]], Any] | None
@@ -28,16 +28,16 @@ class Loaded:
 
 
 def load(text: str) -> Loaded | Adapter:
-    """Import what *text* names and find out what it can: a projector, or a runtime's adapter.
+    """Import the object that *text* names, and find out its abilities: a projector, or a runtime's adapter.
 
     An adapter is an object or a class of the helper library's ``Adapter``, or of its methods.
 
     An attribute is a function of the events, or an object or a class with ``project``, and perhaps ``feed`` and
     ``reset``; a ``policies`` parameter of ``project`` declares that capability. Its attributes ``profile`` (a dict,
-    whose keys override what was found out) and ``implementation`` are optional.
+    whose keys override the findings) and ``implementation`` are optional.
 
     Raises ValueError or TypeError where the attribute is no projector, msgspec.ValidationError where its profile is
-    none, and whatever importing and instantiating it raises.
+    none, and any error of its import and its constructor.
     """
     module_name, _, attribute = (REFERENCE if text == "reference" else text).partition(":")
     module = importlib.import_module(module_name)
@@ -52,7 +52,7 @@ def load(text: str) -> Loaded | Adapter:
 
 
 def loaded(found: Any, text: str, module_name: str) -> Loaded | Adapter:
-    """What *found* can, as ``load`` says, which gets it from *module_name* by *text*."""
+    """Find out the abilities of *found*, as ``load`` says; *text* named it in the module *module_name*."""
     projector = found() if isinstance(found, type) else found
     if hasattr(projector, "reset") and hasattr(projector, "user"):
         return cast(Adapter, projector)
@@ -77,7 +77,7 @@ def _profile(project: Callable[..., Any], feed: object, given: Mapping[str, Any]
 
 
 def _implementation(text: str, module_name: str, projector: object) -> Implementation:
-    """As the projector says; else its own text, and the version of the package or the distribution it comes from."""
+    """Return its own ``implementation``; else its text, with the version of its package or distribution."""
     given = getattr(projector, "implementation", None)
     if given is not None:
         return msgspec.convert(given, Implementation, from_attributes=True)

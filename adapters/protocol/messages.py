@@ -1,7 +1,7 @@
 """Version 1 of the adapter protocol: its messages, both directions, and the strict reading of answers.
 
-One JSON object a line, camelCase, on stdin and stdout of a long-lived process. The harness sends a message and waits
-for its answer; every answer but hello's repeats ``seq``.
+One JSON object per line, camelCase, on stdin and stdout of a long-lived process. The harness sends a message and waits
+for its answer; every answer repeats ``seq``, except the one to hello.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "steps": "yields the ResolutionStep view; without it, cycles have no `steps`",
     "rounds": "yields the InferenceLoop view; without it, cycles have no `rounds`",
 }
-"""What a projector may declare. A declared capability that is not there is a failure; other names are left alone."""
+"""The capabilities that a projector may declare. One that is declared and missing fails; other names are ignored."""
 
 RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
     "steer": "a message with delivery steer joins the active run",
@@ -49,7 +49,7 @@ RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
     "images": "messages with images",
     "usage": "the model's usage",
 }
-"""What a runtime may declare."""
+"""The capabilities that a runtime may declare."""
 
 RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "busy": ("reject", "steer", "followUp"),
@@ -61,7 +61,7 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class Implementation(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Who answers, for reports."""
+    """The name, version and language of the implementation, for reports."""
 
     name: str
     version: str
@@ -70,7 +70,7 @@ class Implementation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Profile(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What an implementation claims to be: roles, the machine it follows, its policies and capabilities."""
+    """The claims of an implementation: its roles, the machine it follows, its policies and capabilities."""
 
     roles: tuple[Role, ...]
     capabilities: tuple[str, ...]
@@ -78,13 +78,13 @@ class Profile(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     policies: dict[str, Any] = {}
 
     def can(self, capability: str) -> bool:
-        """Whether *capability* is declared."""
+        """Return whether *capability* is declared."""
         return capability in self.capabilities
 
     def projection_policies(self) -> Policies:
-        """The policies under which it projects when none are sent; a runtime's own are left out.
+        """Return the policies under which it projects when none are sent; a runtime's own are left out.
 
-        Raises msgspec.ValidationError where one has a value that is none of its set.
+        Raises msgspec.ValidationError for a value outside a policy's set.
         """
         names = Policies.__struct_encode_fields__
         return msgspec.convert({name: self.policies[name] for name in names if name in self.policies}, Policies)
@@ -144,7 +144,7 @@ Message: TypeAlias = Hello | Reset | Apply | Run | Project | Feed | Stop
 
 
 class HelloAnswer(msgspec.Struct, frozen=True):
-    """The answer to hello: who is there, and what it claims."""
+    """The answer to hello: the implementation and its claims."""
 
     ok: bool
     protocol: int
@@ -181,7 +181,7 @@ class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class _Greeting(msgspec.Struct):
-    """What is read first of the answer to hello: of a refusal or of another version, the rest may be anything."""
+    """The part of the answer to hello that is read first: in a refusal or another version, the rest may be anything."""
 
     ok: bool
     protocol: Any = None
@@ -205,27 +205,27 @@ EXPECTED: Final[Mapping[type[_Message], str]] = {
     Project: '{"seq": %d, "ok": true, "projection": {"cycles", "queued", "dropped", "anomalies"}}',
     Feed: '{"seq": %d, "ok": true}',
 }
-"""What an answer looks like, for error messages."""
+"""The shape of an answer, for error messages."""
 
 
 def expected(message: Message) -> str:
-    """The shape of the answer to *message*."""
+    """Return the shape of the answer to *message*."""
     form = EXPECTED.get(type(message), "")
     return form if isinstance(message, Hello | Stop) else form % message.seq
 
 
 def see(message: Message) -> str:
-    """Where the documentation explains *message*."""
+    """Return the place of the documentation that explains *message*."""
     return f"{DOCUMENT}#{type(message).__struct_config__.tag}"
 
 
 def read_message(line: bytes) -> Message:
-    """The message in *line*. Raises msgspec.MsgspecError where it is none of version 1."""
+    """Decode the message in *line*. Raises msgspec.MsgspecError where it is none of version 1."""
     return _message(line)
 
 
 def read_hello(line: bytes) -> HelloAnswer:
-    """The answer to hello.
+    """Decode the answer to hello.
 
     Raises RubbishError where it is none, StartError where it is a refusal, speaks another version or has no role.
     """
@@ -246,9 +246,9 @@ def read_hello(line: bytes) -> HelloAnswer:
 
 
 def read_answer(line: bytes, seq: int) -> Answer:
-    """The answer to message *seq*, which was done.
+    """Decode the answer to message *seq*.
 
-    Raises RubbishError where it is none; UnsupportedError and ImplementationError where it says so.
+    Raises RubbishError where it is none; UnsupportedError and ImplementationError where it reports one.
     """
     answer = _decode(_answer, line)
     if answer.seq != seq:

@@ -1,8 +1,8 @@
-"""Finding and ending what a killed process leaves behind, on Linux; elsewhere nothing is found.
+"""Find and end the processes that a killed process leaves behind, on Linux; elsewhere none is found.
 
 A process counts as the child's where it descends from it, is of its process group, or carries its mark in its
-environment: the mark finds those whose parents are gone. This process is the subreaper that such orphans fall to, so
-they can be waited for.
+environment: the mark finds those whose parents are gone. This process is the subreaper that adopts such orphans, so
+that it can wait for them.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ class Process(NamedTuple):
 
 
 class Family:
-    """A child and its descendants, as they are now; *mark* finds those that come or are orphaned later."""
+    """A child and its present descendants; *mark* finds later and orphaned ones."""
 
     def __init__(self, pid: int, mark: str) -> None:
         self._group = pid
@@ -42,9 +42,9 @@ class Family:
         self._known = {(row.pid, row.started) for row in _descendants(_table(), pid)}
 
     def members(self) -> list[Process]:
-        """Those of the family that still exist."""
+        """Return the members of the family that still exist."""
         found = [row for row in _descendants(_table(), os.getpid()) if self._includes(row)]
-        self._known |= {(row.pid, row.started) for row in found}  # a zombie has no environment to know it by
+        self._known |= {(row.pid, row.started) for row in found}  # a zombie has no environment that identifies it
         return found
 
     def _includes(self, row: Process) -> bool:
@@ -55,13 +55,13 @@ class Family:
 
 @functools.cache
 def adopt_orphans() -> None:
-    """Make this process the one that orphans of its descendants fall to; once is enough. Only Linux has it."""
+    """Make this process the one that adopts orphans of its descendants; once is enough. Only Linux has it."""
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def sweep(family: Family) -> None:
-    """Kill what is left of *family*, and wait until it is gone."""
+    """Kill the rest of *family*, and wait until it is gone."""
     deadline = time.monotonic() + _PATIENCE
     while (members := family.members()) and time.monotonic() < deadline:
         for row in members:
@@ -102,5 +102,5 @@ def _descendants(table: Mapping[int, Process], ancestor: int) -> list[Process]:
 def _environment(pid: int) -> frozenset[bytes]:
     try:
         return frozenset((_PROC / str(pid) / "environ").read_bytes().split(b"\0"))
-    except OSError:  # gone, or not ours to read
+    except OSError:  # gone, or not readable
         return frozenset()

@@ -1,7 +1,7 @@
 """A child process that answers lines with lines, and never outlives its owner.
 
 Its answers have a deadline and a limit, its stderr is drained and bounded, and a write never blocks; no threads. The
-child leads a session of its own. On Linux this process becomes a child subreaper, so that whatever the child started,
+child leads a session of its own. On Linux this process becomes a child subreaper, so that any process of the child,
 in a session of its own or orphaned, is found and killed too. A process that was orphaned *and* started with a wiped
 environment escapes; on other POSIX systems so does any that left the process group. Windows is not supported.
 """
@@ -23,8 +23,10 @@ from .orphans import MARK, Family, adopt_orphans, sweep
 LINE_LIMIT: Final = 64 * 1024 * 1024
 """Bytes of one answer: a projection of a million events has about as many."""
 STDERR_LINES: Final = 50
-_STDERR_BYTES: Final = 64 * 1024  # what is kept of a log that may never end a line
-_CHUNK: Final = 64 * 1024  # what a pipe holds; a larger buffer is allocated at each read, and costs more than it saves
+_STDERR_BYTES: Final = 64 * 1024  # bytes kept of a log, which may never end a line
+_CHUNK: Final = (
+    64 * 1024
+)  # bytes that a pipe holds; a larger buffer is allocated at each read, and costs more than it saves
 GRACE: Final = 0.5
 """Seconds between asking a process to end and killing it."""
 
@@ -91,7 +93,7 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """Whether it was not ended by us yet; it may have ended by itself."""
+        """True until it is ended from here; it may have ended by itself."""
         return self in _alive
 
     @property
@@ -100,7 +102,7 @@ class Child:
         return tuple(self._log.decode(errors="replace").splitlines()[-STDERR_LINES:])
 
     def kill(self) -> None:
-        """End it and everything that it started, SIGTERM first; nothing happens where that is done already."""
+        """End it and everything that it started, SIGTERM first; a second call does nothing."""
         if self.alive:
             self._kill(Family(self.pid, self._mark))
 
@@ -123,7 +125,7 @@ class Child:
         """Say *farewell*, give it a moment to end by itself, and leave no process behind."""
         if not self.alive:
             return
-        family = Family(self.pid, self._mark)  # before the farewell: whose parents end with it are harder to find
+        family = Family(self.pid, self._mark)  # before the farewell: orphans are harder to find
         try:
             with contextlib.suppress(OSError):
                 os.write(self._stdin, farewell)
@@ -149,7 +151,7 @@ class Child:
         self._selector.register(self._stdin, selectors.EVENT_WRITE)
         try:
             while self._sent < self._due:
-                # It may want to be rid of an answer or a log before it reads on.
+                # It may have to write an answer or a log before it reads on.
                 if self._wait(deadline, seconds):
                     self._sent += self._write(rest[self._sent :])
         finally:
@@ -173,7 +175,7 @@ class Child:
         return line
 
     def _wait(self, deadline: float, seconds: float) -> bool:
-        """Wait until something moves, and read what there is; whether stdin can be written.
+        """Wait until something moves, and read it; return whether stdin can be written.
 
         Raises HangingError at the deadline, DiedError at the end of stdout, RubbishError at the limit.
         """
@@ -194,7 +196,7 @@ class Child:
         return self._stdin in ready
 
     def _read_log(self, most: int) -> None:
-        """Read what stderr holds, up to *most* bytes; keep the end of it."""
+        """Read up to *most* bytes of stderr; keep the end of them."""
         while most > 0:
             try:
                 chunk = os.read(self._stderr, _CHUNK)
@@ -218,7 +220,7 @@ class Child:
         return HangingError(f"hangs: {what} within {seconds:g} s", came=came)
 
     def _died(self, otherwise: str) -> DiedError:
-        """What became of the process, now that a pipe is closed: how it ended, or *otherwise*."""
+        """Say how the process ended, now that a pipe is closed; *otherwise* where it did not end."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(GRACE)
         match self._process.returncode:

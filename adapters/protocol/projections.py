@@ -1,4 +1,4 @@
-"""The projection as it travels: validated, with each view there only where the profile declares it."""
+"""The projection on the wire: validated, with the views that the profile declares."""
 
 import contextlib
 from typing import Any, Final
@@ -40,10 +40,10 @@ _decode: Final = msgspec.json.Decoder(_Projection).decode
 
 
 def read_projection(raw: Raw | UnsetType, profile: Profile) -> Projection:
-    """The projection in an answer; a view that *profile* does not declare is empty, whatever was sent in its place.
+    """Decode the projection in an answer; a view that *profile* does not declare is empty, even if one was sent.
 
     Unknown fields are tolerated. Raises RubbishError where a field is missing or of another type, and UnsupportedError
-    where it is a view that the profile declares: claiming what one does not have is a failure, not an error.
+    where the field is a declared view: a false claim is a failure, not an error.
     """
     if raw is UNSET:
         raise RubbishError("the answer has no projection")
@@ -61,11 +61,11 @@ def read_projection(raw: Raw | UnsetType, profile: Profile) -> Projection:
 
 
 def _without(raw: Raw, views: list[str]) -> bytes:
-    """The same projection with the keys *views* left out of its cycles: what is not declared is not judged."""
+    """Return the projection without the keys *views* in its cycles: a view that is not declared is not judged."""
     value: Any = msgspec.json.decode(raw)
     with contextlib.suppress(
         TypeError, KeyError, AttributeError
-    ):  # what is no projection stays as it is, to be refused
+    ):  # a value that is no projection stays as it is, and is refused
         for cycle in value["cycles"]:
             for view in views:
                 cycle.pop(view, None)

@@ -1,4 +1,4 @@
-"""What every server of the protocol does and says alike."""
+"""The part that all servers of the protocol share: reading lines, refusing and answering."""
 
 import os
 from collections.abc import Callable
@@ -29,18 +29,18 @@ def serve_lines(answer: Callable[[Message], Answer | HelloAnswer], requests: Bin
 
 
 def stepped(seq: int, step: Step) -> Answer:
-    """The answer to a stimulus or a reset that led to *step*."""
+    """Answer a stimulus or a reset that led to *step*."""
     refused = UNSET if step.refused is None else step.refused
     return Answer(seq, ok=True, events=step.events, awaiting=step.awaiting, refused=refused, unsettled=step.unsettled)
 
 
 def unsupported(seq: int, message: str) -> Answer:
-    """There is no such command here."""
+    """Answer a command that this server does not have."""
     return Answer(seq, ok=False, error=ErrorBody("unsupported", message))
 
 
 def refusal(line: bytes, error: msgspec.MsgspecError) -> Answer:
-    """The answer to what is no message: an unknown command has a seq at least."""
+    """Answer a line that is no message; where its command is unknown, its seq can still be read."""
     try:
         seq = msgspec.json.decode(line, type=_Numbered).seq
     except msgspec.MsgspecError:

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from functools import cache
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -26,15 +25,9 @@ from turncheck.model.core.stimuli import (
 )
 
 from ..protocol.messages import Implementation, Profile
+from .implementation import implementation
 
 OPTIONS: Final = ResetOptions()
-
-
-@cache
-def _version() -> str:
-    from importlib.metadata import version  # noqa: PLC0415 - 15 ms of a start-up that mostly does without
-
-    return version("turncheck")
 
 
 class Refused(Exception):  # noqa: N818 - no error: the stimulus did not take place
@@ -70,7 +63,7 @@ class Driven(ABC):
     @property
     def implementation(self) -> Implementation:
         """Who answers."""
-        return Implementation(self.name, _version(), "python")
+        return implementation(self.name)
 
     @abstractmethod
     def begin(self) -> None:

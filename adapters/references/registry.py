@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from ..protocol.messages import Profile
-from ..targets.runtime import RuntimeTarget
+from ..protocol.runtime import RuntimeTarget
 
 REFERENCES: Final[Mapping[str, str]] = {
     "turn": "turn.runtime:TurnRuntime",

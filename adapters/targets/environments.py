@@ -1,7 +1,7 @@
 """The environments of known runtimes: each is made once from its lock file, and kept in the user's cache.
 
-``$XDG_CACHE_HOME/turncheck/runtimes/NAME-VERSION-DIGEST``: the digest is of the files that say what is installed, and
-of the platform. Whether an environment is whole is said by a file that is written last. Installing runs no code of the
+``$XDG_CACHE_HOME/turncheck/runtimes/NAME-VERSION-DIGEST``: the digest covers the files that list the installed
+packages, and the platform. A file that is written last marks an environment as whole. Installing runs no code of the
 packages: install scripts and source distributions are off.
 """
 
@@ -24,38 +24,38 @@ from typing import ClassVar, Final, TypeAlias
 from ..protocol.errors import StartError
 
 Say: TypeAlias = Callable[[str], None]
-"""Takes a notice of one line for people."""
+"""A function that is called with one line for people before each slow step."""
 
 Command: TypeAlias = tuple[tuple[str, ...], Mapping[str, str]]
-"""What starts a process: its arguments, and what its environment variables have beyond those of this process."""
+"""The arguments that start a process, and the environment variables that it gets beyond those of this one."""
 
 LAST_LINES: Final = 15
-"""Of a failing tool's output: npm ends with eight lines on where its log is, what failed stands above them."""
+"""Lines kept of a failing tool's output: npm ends with eight lines about its log, and the failure stands above them."""
 MARKER: Final = "made"
 KIT: Final = Path(__file__).parents[1] / "kit"
 
 
 def cache() -> Path:
     """The folder of all environments; it need not exist."""
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))  # the specification has relative paths ignored
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))  # the specification ignores relative paths
     return (given if given.is_absolute() else Path.home() / ".cache") / "turncheck" / "runtimes"
 
 
 @dataclass(frozen=True)
 class Need:
-    """A program that must be there, at this version at least."""
+    """A program that must be installed, in this version at least."""
 
     program: str
     minimum: tuple[int, int]
     version: Callable[[], str | None]
-    """The version that is there; None where the program is not."""
+    """The installed version; None without the program."""
 
     def __str__(self) -> str:
         return f"{self.program}>={'.'.join(map(str, self.minimum)).removesuffix('.0')}"
 
     @property
     def met(self) -> bool:
-        """Whether it is there."""
+        """True where it is installed."""
         found = self.version()
         return found is not None and tuple(map(int, re.findall(r"\d+", found)[:2])) >= self.minimum
 
@@ -71,7 +71,7 @@ class Environment(ABC):
 
     @property
     def folder(self) -> Path:
-        """Where it is, or will be. Raises StartError where the lock file cannot be read."""
+        """Its place, made or not. Raises StartError where the lock file cannot be read."""
         digest = hashlib.sha256(f"{sysconfig.get_platform()} {self._tag}".encode())
         for path in self._files:
             try:
@@ -82,13 +82,13 @@ class Environment(ABC):
 
     @property
     def made(self) -> bool:
-        """Whether it is there, and whole."""
+        """True where it is made, and whole."""
         return (self.folder / MARKER).is_file()
 
     def make(self, say: Say) -> Path:
-        """Make it, unless it is there; *say* hears what lasts. Return its folder.
+        """Make it, unless it is there, and return its folder. *say* is called with a line before each slow step.
 
-        Only one process makes it, the others wait. Raises StartError where what it needs is missing or a tool fails.
+        Only one process makes it, the others wait. Raises StartError where a needed program is missing or a tool fails.
         """
         folder = self.folder
         if self.made:
@@ -114,24 +114,24 @@ class Environment(ABC):
 
     @abstractmethod
     def command(self, script: Path) -> Command:
-        """What runs *script* in it."""
+        """The command that runs *script* in it."""
 
     @property
     @abstractmethod
     def _tag(self) -> str:
-        """What a whole environment depends on besides its files."""
+        """The facts outside its files on which a whole environment depends."""
 
     @property
     @abstractmethod
     def _files(self) -> tuple[Path, ...]:
-        """What says what is installed."""
+        """The file that lists the installed packages."""
 
     @abstractmethod
     def _commands(self, folder: Path) -> Sequence[Sequence[str]]:
-        """What makes it in *folder*, which is empty; run there."""
+        """The command that makes it in *folder*, which is empty and is the working directory."""
 
     def _run(self, command: Sequence[str], folder: Path, lock: int) -> None:
-        """Run a tool, which holds *lock* too: where this process is killed, it writes on."""
+        """Run a tool. It holds *lock* too, since it goes on writing when this process is killed."""
         done = subprocess.run(
             command,
             cwd=folder,
@@ -169,11 +169,11 @@ class PythonEnvironment(Environment):
 
     @property
     def made(self) -> bool:
-        """Whether it is there, and whole; it is not where the Python that it was made with has gone."""
+        """True where it is made, and whole: the Python that made it still exists."""
         return super().made and _python(self.folder).exists()
 
     def command(self, script: Path) -> Command:
-        """Python, with the helper library importable, and what lies beside the script."""
+        """Python; the helper library and the files beside the script can be imported."""
         return (str(_python(self.folder)), str(script)), {"PYTHONPATH": str(KIT)}
 
     @property

@@ -1,6 +1,6 @@
-"""A Python projector as a target in this process: what the worker does, without the worker.
+"""A Python projector as a target in this process, without the worker.
 
-A debugger and a coverage tool see it; but nothing here can be stopped or replaced when it hangs or dies.
+A debugger and a coverage tool see it; but it cannot be stopped or replaced when it hangs or dies.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,11 +19,11 @@ from ..protocol.input_guard import Watch
 from ..protocol.loading import Loaded
 from ..protocol.messages import Implementation, Profile, encode
 from ..protocol.projections import read_projection
-from .projector import ProjectorTarget
+from ..protocol.projector import ProjectorTarget
 
 
 class InProcessProjector:
-    """The target that *loaded* is, under *name*; *profile* counts instead of its own, where given."""
+    """Make a target called *name* of *loaded*; *profile*, where given, takes the place of its own."""
 
     def __init__(self, loaded: Loaded, name: str, profile: Profile | None = None) -> None:
         self._loaded = loaded
@@ -33,7 +33,7 @@ class InProcessProjector:
 
     @property
     def implementation(self) -> Implementation:
-        """Who answers."""
+        """The name and version of the implementation."""
         return self._loaded.implementation
 
     def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
@@ -74,7 +74,7 @@ class InProcessProjector:
         self.close()
 
     def _ask(self, function: Callable[..., Any], events: Sequence[Any]) -> Any:
-        given = msgspec.json.decode(encode(events))  # its own copy, as a process would get
+        given = msgspec.json.decode(encode(events))  # a copy of its own, as in a process
         try:
             with Watch(given) as watch:
                 answer = function(given)

@@ -1,6 +1,5 @@
 """The reference projector: the model itself, in this process or served by the worker like any Python projector."""
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Final, Self
@@ -14,22 +13,15 @@ from turncheck.model.core.projection import ViewProjector, project
 
 from ..protocol.input_guard import Watch
 from ..protocol.messages import Implementation, Profile
-from .projector import ProjectorTarget
+from ..protocol.projector import ProjectorTarget
+from ..references.implementation import implementation
 
 MACHINE: Final = "request_cycle"
 PROFILE: Final = Profile(("projector",), ("policies", "feed", "steps", "rounds"), machine=MACHINE)
 
 
-@functools.cache
-def implementation() -> Implementation:
-    """Who the reference is."""
-    from importlib.metadata import version  # noqa: PLC0415 - 15 ms of a start-up that mostly does without
-
-    return Implementation("turncheck reference", version("turncheck"), "python")
-
-
 class Reference:
-    """The reference in the shape that the worker serves."""
+    """The reference as an object that the worker serves."""
 
     profile: Final = msgspec.to_builtins(PROFILE)
 
@@ -40,7 +32,7 @@ class Reference:
 
     @property
     def implementation(self) -> Implementation:
-        """Who it is."""
+        """The name and version of the reference."""
         return implementation()
 
     def project(self, events: Sequence[Any], policies: Mapping[str, Any] | None = None) -> Projection:
@@ -62,7 +54,7 @@ class Reference:
 
 
 class ReferenceTarget:
-    """The reference as a target, in this process: nothing here can hang, die or talk rubbish."""
+    """The reference as a target, in this process: it cannot hang, die or send rubbish."""
 
     def __init__(self, name: str, again: Callable[[int], ProjectorTarget], profile: Profile | None = None) -> None:
         """*again* opens the reference in a process of its own, given a hash seed."""
@@ -75,7 +67,7 @@ class ReferenceTarget:
 
     @property
     def implementation(self) -> Implementation:
-        """Who answers."""
+        """The name and version of the reference."""
         return implementation()
 
     def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:

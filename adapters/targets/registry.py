@@ -9,25 +9,27 @@ from pathlib import PurePath
 from types import TracebackType
 from typing import Final, Protocol, Self
 
+from turncheck.model.extras import MissingExtraError, needs_extra
+
 from ..protocol.connection import START_SECONDS, Connection
 from ..protocol.errors import BadTargetError, StartError
 from ..protocol.messages import Profile
+from ..protocol.projector import ProjectorTarget
+from ..protocol.runtime import RuntimeTarget
 from ..references.registry import REFERENCES
 from .environments import Say
-from .projector import ProjectorTarget
 from .reference_projector import MACHINE, ReferenceTarget
 from .remote_projector import RemoteProjector
 from .remote_runtime import RemoteRuntime
-from .runtime import RuntimeTarget
 from .runtime_catalog import command_of, find, known
 
 # -P: the worker imports its own modules before the working directory is importable, so that no file there shadows them.
-WORKER: Final = (sys.executable, "-P", "-m", "turncheck.adapters.protocol.worker")
+WORKER: Final = (sys.executable, "-P", "-m", "turncheck.adapters.targets.worker")
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a target is opened, whatever its kind."""
+    """The options with which a target of any kind is opened."""
 
     timeout: float
     start_seconds: float = START_SECONDS
@@ -55,10 +57,10 @@ class Target:
 
 
 class Opener(Protocol):
-    """Opens a target from its text and what follows the kind in it."""
+    """A function that opens a target from its text and the rest behind the kind."""
 
     def __call__(self, text: str, rest: str, options: Options) -> Target:
-        """Raise BadTargetError where *rest* is not as the kind wants it, and what ``open_target`` says."""
+        """Raises BadTargetError where *rest* does not fit the kind, and the errors of ``open_target``."""
         ...
 
 
@@ -80,11 +82,18 @@ def open_target(
     start_seconds: float = START_SECONDS,
     say: Say = lambda _: None,
 ) -> Target:
-    """Open the target that *text* names; *timeout* is for each answer, *start_seconds* for the first at least.
+    """Open the target that *text* names, one of ``KINDS`` or a known runtime; close it, or use it in ``with``.
 
-    With *profile*, that one counts instead of what the target declares. *say* hears what lasts: a known runtime's
-    environment is made when it is first opened. Raises BadTargetError where *text* names none,
-    StartError where it cannot be started, and TargetError where it starts and breaks at once.
+    *timeout* is in seconds per answer, *start_seconds* at least for the first. *profile* takes the place of the one
+    that the target declares. *hash_seed* is the PYTHONHASHSEED of its process. *say* is called with a line before each
+    slow step: a known runtime's environment is made when it is first opened.
+
+    Raises BadTargetError where *text* names none, StartError where it cannot be started or lacks its extra, and
+    TargetError where it starts and breaks at once (docs/protocol.md).
+
+    >>> with open_target("reference:interaction", timeout=5.0) as target:
+    ...     target.projector, target.runtime.profile.machine
+    (None, 'interaction')
     """
     options = Options(timeout, start_seconds, profile, hash_seed, say)
     runtime = find(text)
@@ -105,7 +114,14 @@ def open_target(
 def open_projector(
     text: str, *, timeout: float, profile: Profile | None = None, start_seconds: float = START_SECONDS
 ) -> ProjectorTarget:
-    """Open a target that projects. Raises what ``open_target`` does, StartError where it is no projector."""
+    """Open a target that projects; the parameters are those of ``open_target``.
+
+    Raises the errors of ``open_target``, and StartError where it is no projector.
+
+    >>> with open_projector("reference", timeout=5.0) as projector:
+    ...     len(projector.project([{"type": "user-message", "text": "hi"}]).cycles)
+    1
+    """
     target = open_target(text, timeout=timeout, profile=profile, start_seconds=start_seconds)
     if target.projector is None:
         target.__exit__(None, None, None)
@@ -116,7 +132,16 @@ def open_projector(
 def open_runtime(
     text: str, *, timeout: float, profile: Profile | None = None, start_seconds: float = START_SECONDS
 ) -> RuntimeTarget:
-    """Open a target that can be driven. Raises what ``open_target`` does, StartError where it is no runtime."""
+    """Open a target that can be driven; the parameters are those of ``open_target``.
+
+    Raises the errors of ``open_target``, and StartError where it is no runtime.
+
+    >>> from turncheck.model.core.stimuli import User
+    >>> with open_runtime("reference:interaction", timeout=5.0) as runtime:
+    ...     begun = runtime.reset()
+    ...     [event["type"] for event in runtime.apply(User(id="m1", text="hi")).events]
+    ['user-message', 'model-request']
+    """
     target = open_target(text, timeout=timeout, profile=profile, start_seconds=start_seconds)
     if target.runtime is None:
         target.__exit__(None, None, None)
@@ -129,7 +154,7 @@ _RUN_BY: Final = {".py": "python", ".js": "node", ".cjs": "node", ".mjs": "node"
 
 
 def _meant(text: str) -> str:
-    """The target that *text* is most likely to mean, which lacks its kind; empty where nothing suggests one."""
+    """Guess the target that *text*, without a kind, means; empty without a guess."""
     if _ATTRIBUTE.fullmatch(text):
         return f"python:{text}"
     program = _RUN_BY.get(PurePath(text).suffix)
@@ -173,12 +198,16 @@ def _command(text: str, rest: str, options: Options) -> Target:
 
 
 def _http(text: str, rest: str, options: Options) -> Target:  # noqa: ARG001 - the whole text is the address
-    from .http.options import worker_command  # noqa: PLC0415 - argparse is for this kind alone
+    from .http.options import worker_command  # noqa: PLC0415 - only this kind needs argparse
 
     try:
         command = worker_command(text)
     except ValueError as error:
         raise BadTargetError(f"no target {text!r}: {error}") from error
+    try:
+        needs_extra("http", "an http target")
+    except MissingExtraError as error:
+        raise StartError(str(error), see="") from error
     return _remote(text, command, options)
 
 

@@ -1,4 +1,4 @@
-"""A projector in a process of its own, spoken with over the protocol."""
+"""A projector in a process of its own, driven over the protocol."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -18,8 +18,8 @@ from ..protocol.projections import read_projection
 class RemoteProjector:
     """The ``ProjectorTarget`` at the other end of *connection*.
 
-    With *profile*, that one counts and not the one that it sends; msgspec.ValidationError where its policies are none
-    that exist.
+    *profile*, where given, takes the place of the one that it sends. Raises msgspec.ValidationError for unknown
+    policies.
     """
 
     def __init__(self, connection: Connection, profile: Profile | None = None) -> None:
@@ -39,7 +39,7 @@ class RemoteProjector:
     def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
         """Project one session's whole log, whatever was fed.
 
-        On the wire no events means what was fed: for an empty log, that is put aside and fed again.
+        On the wire, no events stand for the fed ones: for an empty log these are put aside, and fed again.
         """
         fed = self._fed
         if fed and not events:
@@ -66,7 +66,7 @@ class RemoteProjector:
         message = Reset(self._connection.next_seq())
         try:
             self._ask(message)
-        except ImplementationError as error:  # there is no input that this could be a verdict on
+        except ImplementationError as error:  # a message without input has no verdict on it
             broken = TargetError(f"cannot reset: {error}", came=error.detail or "")
             raise self._connection.broken(broken, message) from error
         self._fed_to = self._connection.generation
@@ -96,14 +96,14 @@ class RemoteProjector:
             raise self._connection.broken(error, message) from error.__cause__
 
     def _feed(self, events: Raw) -> None:
-        self._connection.living()  # or the chunk would count among those that were lost with the process before
+        self._connection.living()  # else the chunk would count as lost with the process before
         if not self._fed:
             self._fed_to = self._connection.generation
         self._fed.append(events)
         self._ask(Feed(self._connection.next_seq(), events))
 
     def _to_send(self, policies: Policies | None) -> Policies | None:
-        """What a project message says of *policies*: nothing where they are what the implementation does anyway."""
+        """The policies of a project message: none where the implementation follows *policies* anyway."""
         wanted = policies or self._own
         if self.profile.can("policies"):
             return None if wanted == self._announced else wanted

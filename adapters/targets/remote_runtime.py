@@ -1,4 +1,4 @@
-"""A runtime in a process of its own, spoken with over the protocol."""
+"""A runtime in a process of its own, driven over the protocol."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -13,8 +13,8 @@ from ..protocol.errors import ImplementationError, RubbishError, TargetError, Un
 from ..protocol.messages import Answer, Apply, Implementation, Message, Profile, Reset, Run, encode
 
 WORD_SECONDS: Final = 60.0
-"""For a whole word, at most: ``run`` answers once, where single stimuli would have had a timeout each. A longer timeout
-of the user's counts here too."""
+"""Seconds for a whole word: ``run`` answers once, where single stimuli would have a timeout each. A longer timeout of
+the user holds here too."""
 
 
 class _RestlessError(TargetError):
@@ -22,7 +22,7 @@ class _RestlessError(TargetError):
 
 
 class RemoteRuntime:
-    """The ``RuntimeTarget`` at the other end of *connection*. With *profile*, that one counts and not its own."""
+    """The ``RuntimeTarget`` at the other end of *connection*. *profile*, where given, takes the place of its own."""
 
     def __init__(self, connection: Connection, profile: Profile | None = None) -> None:
         self.name: Final = connection.name
@@ -33,10 +33,10 @@ class RemoteRuntime:
         self._started_in: int | None = None
 
     def reset(self, options: ResetOptions = ResetOptions()) -> Step:  # noqa: B008 - frozen
-        """A new and empty runtime, or what ``state_dir`` holds; in a new process where the old one gets no quiet."""
+        """Begin anew: empty, or with the contents of ``state_dir``; in a new process if the old one does not settle."""
         try:
             return self._reset(options)
-        except _RestlessError:  # what an earlier word left running is not there in a new process
+        except _RestlessError:  # in a new process nothing of an earlier word is left running
             return self._reset(options)
 
     def apply(self, stimulus: Stimulus) -> Step:
@@ -64,7 +64,7 @@ class RemoteRuntime:
 
     @property
     def last_words(self) -> tuple[str, ...]:
-        """The last lines of stderr of the process that was ended last: what kept an unsettled one busy, perhaps."""
+        """The last lines on stderr of the process that was ended last: they may say why it did not settle."""
         return self._connection.last_words
 
     def kill(self) -> None:
@@ -114,7 +114,7 @@ class RemoteRuntime:
             raise self._connection.broken(broken, message) from error
 
     def _settled(self, step: Step) -> Step:
-        if step.unsettled:  # what goes on in there would be seen in the next word
+        if step.unsettled:  # its activity would be seen in the next word
             self._connection.kill()
         return step
 

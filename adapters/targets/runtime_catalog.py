@@ -1,4 +1,4 @@
-"""The known runtimes, by the name that is a target: the one place where one is added.
+"""The known runtimes, by the name that is a target: the single place to add one.
 
 A runtime is a package at an exact version, the lock file of an environment that has it, and an adapter that speaks the
 protocol of docs/protocol.md. ``tests/adapters/targets/test_environments.py`` holds each lock file to the version
@@ -15,7 +15,7 @@ from .environments import Command, Environment, NodeEnvironment, PythonEnvironme
 
 _RUNTIMES: Final = Path(__file__).parents[1] / "runtimes"
 SERVER: Final = PythonEnvironment("pydantic-ai-server-2.68.0", _RUNTIMES / "pydantic_ai_server/requirements.lock")
-"""What the server that docs/http.md shows runs in: a target is its address, so it is no known runtime."""
+"""The environment of the server in docs/http.md: its target is an address, so it is no known runtime."""
 _PYDANTIC_AI: Final = PythonEnvironment("pydantic-ai-2.68.0", _RUNTIMES / "pydantic_ai/requirements.lock")
 
 
@@ -23,7 +23,7 @@ _PYDANTIC_AI: Final = PythonEnvironment("pydantic-ai-2.68.0", _RUNTIMES / "pydan
 class KnownRuntime:
     """A runtime whose adapter comes with this package.
 
-    ``package`` is what is under test, as its registry calls it; ``adapter`` the script that drives it in
+    ``package`` is the package under test, by its name in the registry; ``adapter`` the script that drives it in
     ``environment``. Two adapters of one package share an environment.
     """
 
@@ -39,14 +39,14 @@ class KnownRuntime:
 
 
 def known() -> Mapping[str, KnownRuntime]:
-    """Every known runtime by its full name, the versions of one in their order."""
+    """Return every known runtime by its full name, the versions of one in their order."""
     return _KNOWN
 
 
 def find(text: str) -> KnownRuntime | None:
-    """The runtime that *text* names, the newest where it says no version; None where no runtime has that name.
+    """Return the runtime that *text* names, the newest one without a version; None where no runtime has that name.
 
-    Raises BadTargetError where the name is known and the version is not.
+    Raises BadTargetError for an unknown version of a known name.
     """
     name, _, version = text.partition("@")
     versions = {runtime.version: runtime for runtime in known().values() if runtime.name == name}
@@ -61,9 +61,9 @@ def find(text: str) -> KnownRuntime | None:
 
 
 def command_of(runtime: KnownRuntime, say: Say) -> Command:
-    """What starts *runtime*: arguments, and variables beyond those of this process. Its environment is made if needed.
+    """Return the arguments and additional variables that start *runtime*; its environment is made if needed.
 
-    *say* hears what lasts. Raises StartError where the environment cannot be made.
+    *say* is called with a line before each slow step. Raises StartError where the environment cannot be made.
     """
     runtime.environment.make(say)
     return runtime.environment.command(runtime.adapter)

@@ -1,4 +1,4 @@
-"""``check``: judge a recorded log by the laws that need nothing but the log."""
+"""``check``: judge a recorded log by the laws that need only the log."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,7 +21,7 @@ from ..laws.log import LOG_LAWS
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
 
 EXIT: Final[dict[Verdict, int]] = {"pass": 0, "inconclusive": 0, "fail": 1, "error": 2}
-"""Verdict of a log → exit code; of several logs the greatest counts."""
+"""Verdict of a log → exit code; of several logs the greatest is the exit code."""
 
 _SHOWN: Final = 80
 """Characters of an unknown type's name that a finding shows."""
@@ -42,7 +42,7 @@ class LogFinding(msgspec.Struct, frozen=True):
 
 
 class LogResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What `check --json` prints for one log; ``why`` explains the verdict ``error``."""
+    """The object that `check --json` prints for one log; ``why`` explains the verdict ``error``."""
 
     log: str
     format: str
@@ -65,12 +65,20 @@ def check(
     found: Callable[[LogFinding], None] = lambda _: None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> LogResult:
-    """Judge one log. Memory: the open cycles, the queues, a word per session, and the findings.
+    r"""Judge one log, called *name* in the result, by the laws on logs (RC-D4, RC-D5).
 
-    A log that is merely ``truncated`` is inconclusive, unless *strict*, or its format says that it is whole. An empty
-    log has nothing to judge: ``error``. *progress* is called with the number of events read, block by block,
-    *found* with each finding as soon as it is certain. A *live* log is still being written; whole it is never.
+    *stream* is read once, in blocks; memory holds the open cycles, the queues, a word per session, and the findings.
+    *format_name* is a key of ``FORMATS``, recognised by default; *max_line* is in bytes. A log that is merely
+    ``truncated`` is inconclusive, unless *strict*, or its format says that it is whole; an empty log is an ``error``.
+    *policies* are those of the projection. *progress* is called with the number of events read, block by block,
+    *found* with each finding as soon as it is certain. A *live* log is still being written, and never counts as whole.
+
     Raises OSError, KeyError (unknown format name) and UnsupportedFormatError.
+
+    >>> from io import BytesIO
+    >>> log = b'{"type":"user-message","text":"hi"}\n{"type":"run-stop","reason":"completed"}\n'
+    >>> check("hi.jsonl", BytesIO(log)).verdict
+    'pass'
     """
     log = read_log(stream, format_name=format_name, max_line=max_line, live=live)
     judge = _Judge(log, policies, found)
@@ -99,14 +107,14 @@ def _verdict(findings: Iterable[LogFinding], events: int, *, strict: bool) -> Ve
 
 
 class _Places:
-    """Which lines the events stand on that a later anomaly can name: a range while lines and positions go together."""
+    """The lines of the events that a later anomaly can name: a range while lines and positions go together."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[Sequence[int], Sequence[int]]] = []
         self._enough = _PARTS
 
     def add(self, ats: Sequence[int], lines: Sequence[int]) -> None:
-        """The next events' positions and lines."""
+        """Take the positions and lines of the next events."""
         if self._parts and all(isinstance(part, range) for part in (ats, lines, *self._parts[-1])):
             before, numbers = self._parts[-1]
             if (before[-1] + 1, numbers[-1] + 1) == (ats[0], lines[0]):
@@ -115,12 +123,12 @@ class _Places:
         self._parts.append((ats, lines))
 
     def line(self, at: int) -> int:
-        """The line of a position."""
+        """Return the line of a position."""
         ats, lines = self._parts[bisect_right(self._parts, at, key=lambda part: part[0][0]) - 1]
         return lines[bisect_left(ats, at)]
 
     def forget(self, sessions: LogProjector) -> None:
-        """Now and then, forget what nothing can name any more: seldom enough to be linear over all chunks."""
+        """Forget positions that no later anomaly can name, seldom enough to be linear over all chunks."""
         if len(self._parts) > self._enough:
             at = sessions.oldest
             self._parts = [part for part in self._parts if at is not None and part[0][-1] >= at]
@@ -128,7 +136,7 @@ class _Places:
 
 
 class _Judge:
-    """Runs the sessions over the chunks, and gives each anomaly the line that it stands on."""
+    """The sessions, run over the chunks; each anomaly gets its line."""
 
     def __init__(self, log: Log, policies: Policies, tell: Callable[[LogFinding], None] = lambda _: None) -> None:
         self._format = log.format
@@ -180,12 +188,12 @@ class _Judge:
 
 
 def _client_calls(cycles: Iterable[Cycle]) -> set[int]:
-    """Where the calls of the runs that ended well stand: a client may still answer them in the next run's input."""
+    """The positions of the calls of runs that ended well: a client may still answer them in the next run's input."""
     return {at for cycle in cycles if cycle.reason == "completed" for at in cycle.items}
 
 
 def _detail(anomaly: Anomaly, batch: Batch, index: int) -> str:
-    """What was wrong with the event, where it says so itself; several events may share the position."""
+    """The fault that the event itself names, if any; several events may share the position."""
     events, ats = batch
     while index < len(ats) and ats[index] == anomaly.at:
         event = events[index]

@@ -12,11 +12,11 @@ from turncheck.model.core.decode import field_rules
 from turncheck.model.core.events import Source
 
 _IDS: Final = {"id": "m", "callId": "c", "responseId": "r", "requestId": "r", "sessionId": "s"}
-"""Field → the letter of its new names: a response has its request's. Ids keep apart what they kept apart."""
+"""Field → the letter of its new names: a response has its request's. Different ids stay different."""
 
 
 def _words() -> dict[str, frozenset[str]]:
-    """Field → the words of the format that it may hold; any other is somebody's text."""
+    """Field → the words of the format that it may hold; any other word is text."""
     found = {"type": {name for name, *_ in field_rules()}, "source": set(get_args(Source))}
     for _, _, fields, _, _ in field_rules():
         for field, allowed in fields.items():
@@ -27,14 +27,14 @@ def _words() -> dict[str, frozenset[str]]:
 
 _WORDS: Final = _words()
 _OPEN: Final = frozenset(("tool", "arguments", "output", "seq", "timestamp", "input", "message"))
-"""Fields of the format beside those that RC-D5 judges; the names of all others are somebody's text as well."""
+"""Fields of the format beside those that RC-D5 judges; the names of all others are text too."""
 _FIELDS: Final = _OPEN | _WORDS.keys() | _IDS.keys() | {field for _, _, fields, *_ in field_rules() for field in fields}
 _NUMBERS: Final = frozenset(("seq", "timestamp"))
 """Fields whose numbers are kept."""
 _DEPTH: Final = 100
-"""Levels of a payload that are kept: no reader has to take more than 200."""
+"""Levels of a payload that are kept: a reader need not take more than 200."""
 UNREADABLE: Final = "unreadable"
-"""Stands for a line that was unreadable, and is so itself."""
+"""The line for an unreadable one, unreadable itself."""
 
 _Renamed = Callable[[str, str], str]
 
@@ -42,7 +42,7 @@ _Renamed = Callable[[str, str], str]
 def redact(stream: Stream, max_line: int) -> Iterator[str]:
     """Yield the redacted lines of a log in turncheck's own format, one for each position.
 
-    Raises UnsupportedFormatError for a log in another format, OSError.
+    Raises UnsupportedFormatError for a log in another format, and OSError.
     """
     form, found = read_values(stream, max_line=max_line)
     if form is not FORMATS["turncheck"]:
@@ -83,7 +83,7 @@ def _field(field: str, value: Any, renamed: _Renamed) -> Any:
 
 
 def _hidden(value: Any, depth: int = _DEPTH) -> Any:
-    """The value's JSON type and size: a text by its length, a number by 0, an object by its keys' number."""
+    """Return the value's JSON type and size: a text by its length, a number by 0, an object by its keys' number."""
     if isinstance(value, str):
         return f"{len(value)} characters"
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""A baseline in commands: reading it, grading by it, writing it, and what is shown of it."""
+"""A baseline in commands: read it, grade by it, write it, show it."""
 
 import datetime as dt
 from collections import Counter
@@ -14,14 +14,14 @@ from .output import notice, style
 
 @dataclass(frozen=True)
 class Grading:
-    """A baseline file, and what it held when the run began; ``file`` is None where none was named."""
+    """A baseline file, with its content at the beginning of the run; ``file`` is None where none was named."""
 
     file: Path | None
     baseline: Baseline
     update: bool
 
     def __call__(self, result: Result) -> Result:
-        """*result* by the baseline, which is written first where it is to be updated."""
+        """Grade *result* by the baseline, which is written first with ``--update-baseline``."""
         if self.file is None:
             return result
         today = dt.date.today()
@@ -38,14 +38,14 @@ class Grading:
             file.write_bytes(text.encode("utf-8", "replace"))
             written = read(file)
         except (OSError, UnicodeDecodeError, BaselineError) as error:
-            notice(f"the baseline {file} is left as it is: {error}")  # which must not hide the result
+            notice(f"the baseline {file} is left as it is: {error}")  # a failure to write must not hide the result
             return self.baseline
         notice(f"the baseline {file} is written: {_changes(self.baseline, written)}")
         return written
 
 
 def _changes(before: Baseline, after: Baseline) -> str:
-    """How many entries came, went and were renewed; that none did, where that is so."""
+    """Say how many entries were added, removed and renewed, or that none was."""
     old, new = ({**one.known, **one.flaky} for one in (before, after))
     renewed = sum(new[glob] != entry for glob, entry in old.items() if glob in new)
     counted = {"added": len(new.keys() - old.keys()), "taken out": len(old.keys() - new.keys()), "renewed": renewed}
@@ -70,7 +70,7 @@ def grading(file: Path | None, *, update: bool, fail_fast: bool) -> Grading:
 
 
 def said(law: LawResult) -> str:
-    """What the baseline says of a law, to stand behind its verdict; empty where it says nothing."""
+    """The words of the baseline on a law, which follow its verdict; empty without an entry."""
     one = law.baseline
     if one is None:
         return ""
@@ -79,7 +79,7 @@ def said(law: LawResult) -> str:
 
 
 def show_baseline(result: Result) -> None:
-    """Print how many verdicts the baseline speaks of, and what is to be done about it."""
+    """Print how many verdicts have an entry, and the actions that follow."""
     listed = [law.baseline for law in result.laws if law.baseline is not None]
     if listed:
         counted = Counter(one.state for one in listed)

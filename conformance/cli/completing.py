@@ -1,4 +1,4 @@
-"""What the shell completes: targets, laws, machines. Each imports what it lists alone: a key press waits."""
+"""Completions for the shell: targets, laws, machines. Each imports only the names that it lists: a key press waits."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -15,14 +15,14 @@ _FORMS: Final = {
 
 
 def complete_law(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The laws that begin so, each with what it says."""
-    from ..laws.registry import LAWS  # noqa: PLC0415 - a command's start shall cost nothing
+    """The laws with this prefix, each with its sentence."""
+    from ..laws.registry import LAWS  # noqa: PLC0415 - --help must not import it
 
     return _fitting(((law.name, law.says) for law in LAWS.values()), incomplete)
 
 
 def complete_target(_context: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The known runtimes, the reference runtimes, and how the other targets begin."""
+    """The known runtimes, the reference runtimes, and the prefixes of other targets."""
     from turncheck.adapters.references.registry import REFERENCES  # noqa: PLC0415
     from turncheck.adapters.targets.runtime_catalog import known  # noqa: PLC0415
 

@@ -24,7 +24,7 @@ def follow(
     tell: Callable[[LogFinding], None],
     show: Callable[[LogResult], None],
 ) -> None:
-    """Judge the log at *path* until Ctrl-C: *tell* hears each finding, *show* the result of each file that was there.
+    """Judge the log at *path* until Ctrl-C: *tell* is called with each finding, *show* with the result of each file.
 
     A file that is replaced or cut ends one log, and begins another. Raises OSError, and ValueError for a log that
     cannot be followed.

@@ -1,6 +1,6 @@
-"""The command line: one lazily imported module a command, so that ``--help`` needs neither Hypothesis nor transitions.
+"""The command line: one lazily imported module per command, so that ``--help`` imports no Hypothesis.
 
-Exit codes: 0 nothing wrong, 1 a law is broken, 2 the check could not be made, 130 interrupted, 141 nobody reads.
+Exit codes: 0 nothing wrong, 1 a law is broken, 2 the check could not be made, 130 interrupted, 141 broken pipe.
 """
 
 import importlib
@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from typing import Final, NoReturn
 
 import click
+
+from turncheck.model.extras import MissingExtraError
 
 COMMANDS: Final = {
     "check": "Judge recorded logs of an agent runtime.",
@@ -25,19 +27,19 @@ COMMANDS: Final = {
     "project": "Show the cycles that a log projects to.",
     "redact": "Rename ids and replace texts by their length, so that a log can be shown.",
     "replay": "Judge a counterexample file again.",
-    "smoke": "Walk through an implementation's life, for who writes its adapter.",
+    "smoke": "Walk through an implementation's life, for the author of its adapter.",
     "targets": "List the targets that can be verified.",
     "verify": "Hold an implementation to every law.",
 }
-"""Command → one line about it; the module of the same name in ``commands`` has the rest."""
+"""Command → one line of help; the module of the same name in ``commands`` has the rest."""
 
 INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
-"""What shells say of a process that SIGPIPE ended."""
+"""The exit code by which shells report a process that SIGPIPE ended."""
 
 
 COMPLETE: Final = "_TURNCHECK_COMPLETE"
-"""The variable by which a shell asks for completions (click's protocol)."""
+"""The variable with which a shell asks for completions (click's protocol)."""
 
 
 def _keep_quiet(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
@@ -63,7 +65,7 @@ class _Lazy(click.Group):
             return None
         module = importlib.import_module(f".commands.{cmd_name}", __package__)
         command: click.Command = module.command
-        command.name = cmd_name  # click would call it after its function, which is called command everywhere
+        command.name = cmd_name  # click would name it after its function, which is called command everywhere
         if _QUIET not in command.params:
             command.params.append(_QUIET)
         return command
@@ -86,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if COMPLETE in os.environ:
-        from click.shell_completion import shell_complete  # noqa: PLC0415 - for a shell alone
+        from click.shell_completion import shell_complete  # noqa: PLC0415 - only a shell needs it
 
         sys.exit(shell_complete(turncheck, {}, "turncheck", COMPLETE, os.environ[COMPLETE]))
     try:
@@ -99,6 +101,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except click.ClickException as error:
         error.show()
         code = 2
+    except MissingExtraError as error:
+        click.echo(f"Error: {error}", err=True)
+        code = 2
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         code = INTERRUPTED
@@ -107,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads us has seen enough; a second error at interpreter exit would be noise.
+        # The reader has seen enough; a second error at interpreter exit would be noise.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = BROKEN_PIPE
     sys.exit(code)

@@ -1,4 +1,4 @@
-"""What commands share: log arguments, policy flags, and where text goes."""
+"""Options and arguments that several commands share: logs, formats and policies."""
 
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -15,11 +15,11 @@ from turncheck.adapters.logs.reading import MAX_LINE
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 SUFFIXES: Final = (".jsonl", ".ndjson", ".sse")
-"""What a folder is searched for; a file that is named is read whatever it is called."""
+"""The suffixes for which a folder is searched; a file that is named is read under any name."""
 
 
 def log_options(function: _F) -> _F:
-    """The options on how a log is read."""
+    """The options for reading a log."""
     names = [name for name in FORMATS if name != "pi-session"]
     for option in (
         click.option("--format", "format_name", type=click.Choice(["auto", *names]), default="auto", show_default=True),
@@ -44,7 +44,7 @@ def policy_options(function: _F) -> _F:
 
 
 def expanded(paths: tuple[str, ...]) -> Iterator[str]:
-    """The logs named: ``-`` and files as they are, folders searched for logs, in the order of their paths."""
+    """Yield the logs: ``-`` and files as they are, folders searched for logs, in the order of their paths."""
     for path in paths:
         if path != "-" and Path(path).is_dir():
             found = sorted(str(item) for item in Path(path).rglob("*") if item.suffix in SUFFIXES and item.is_file())
@@ -57,7 +57,7 @@ def expanded(paths: tuple[str, ...]) -> Iterator[str]:
 
 @contextmanager
 def opened(path: str) -> Generator[BufferedReader, None, None]:
-    """A log as a binary stream. Raises OSError."""
+    """Open a log as a binary stream. Raises OSError."""
     if path == "-":
         yield cast(BufferedReader, sys.stdin.buffer)
         return

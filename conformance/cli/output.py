@@ -1,4 +1,4 @@
-"""Where output goes: JSON for machines, styled text for people, progress while something lasts."""
+"""Output: JSON for machines, styled text for people, progress of slow steps."""
 
 import os
 import sys
@@ -31,13 +31,13 @@ def style(text: str, **styles: Any) -> str:
 
 
 def quiet() -> bool:
-    """Whether the command was told to keep quiet about what lasts (``--quiet``)."""
+    """True with ``--quiet``: no progress is shown."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get("turncheck.quiet"))
 
 
 class Progress:
-    """A line on stderr that says how far something is.
+    """A line of progress on stderr.
 
     Silent for two seconds, with ``--quiet``, and where stderr is no terminal.
     """
@@ -52,7 +52,7 @@ class Progress:
         return self
 
     def events(self, count: int) -> None:
-        """So many events were read."""
+        """Show the number of events that were read."""
         self.say(f"{count:,} events")
 
     def say(self, what: str) -> None:
@@ -70,11 +70,11 @@ class Progress:
 
 
 def hypothesis_elsewhere() -> None:
-    """Hypothesis keeps a cache beside whatever folder it is used in; a user's is not ours to write to."""
+    """Move Hypothesis's cache out of the working directory, which is the user's."""
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(Path(tempfile.gettempdir(), "turncheck-hypothesis")))
 
 
 def notice(text: str) -> None:
-    """Say on stderr what lasts, unless told to keep quiet."""
+    """Print *text* on stderr, except with ``--quiet``."""
     if not quiet():
         click.echo(text, err=True)

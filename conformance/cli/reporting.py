@@ -1,4 +1,4 @@
-"""The option ``--report``: which reports are made of what a command found, and where they go."""
+"""The option ``--report``: the kinds of report, and their files."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -9,7 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
-from ..report.registry import KINDS
+from turncheck.model.extras import needs_extra
+
+from ..report.registry import KINDS, NEEDS
 from .output import notice
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -47,13 +49,15 @@ def _read(text: str, kinds: Sequence[str]) -> Report:
     kind, equals, file = text.partition("=")
     if kind not in kinds:
         raise click.BadParameter(f"no report {kind!r}; there are {', '.join(kinds)}")
+    if kind in NEEDS:
+        needs_extra(NEEDS[kind], f"the report {kind}")
     if equals and not file:
         raise click.BadParameter(f"{text} names no file: write {kind}=FILE, or {kind} for standard output")
     return Report(kind, Path(file) if equals else None)
 
 
 def aside(reports: Sequence[Report], *, as_json: bool) -> AbstractContextManager[object]:
-    """Within it, text goes to standard error where one of *reports* is to have standard output.
+    """Send text to standard error within the context where one of *reports* goes to standard output.
 
     Raises click.UsageError where two want standard output.
     """
@@ -64,7 +68,7 @@ def aside(reports: Sequence[Report], *, as_json: bool) -> AbstractContextManager
 
 
 def publish(reports: Sequence[Report], rendered: Callable[[str], str]) -> None:
-    """Write each report; *rendered* gives the text of a kind. A file that cannot be written is said on stderr."""
+    """Write each report; *rendered* gives the text of a kind. A file that cannot be written is named on stderr."""
     for report in reports:
         text = rendered(report.kind)
         if report.file is None:

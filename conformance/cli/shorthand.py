@@ -29,12 +29,12 @@ _decode: Final[Callable[[str | bytes], Stimulus]] = msgspec.json.Decoder(Stimulu
 
 
 class ShorthandError(ValueError):
-    """A line is no stimulus; says what was expected."""
+    """The line is no stimulus; the text says what was expected."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """A short form: how it is written, what it does, and what its first argument can be, where that is a choice."""
+    """A short form: its syntax, its meaning, and the choices of its first argument, if there are any."""
 
     form: str
     description: str
@@ -61,21 +61,21 @@ FORMS: Final[Mapping[str, Form]] = {
     "join": Form("join", "a client joins"),
     "leave": Form("leave", "a client leaves"),
 }
-"""Every short form. What they cannot say, a stimulus as JSON can."""
+"""Every short form. A stimulus as JSON can say more."""
 
 
 _DELIVERIES: Final[Mapping[str, Delivery]] = {"steer": "steer", "follow": "followUp"}
 
 
 class Shorthand:
-    """Reads the lines of one word: it numbers messages and calls, and knows whether the model called a tool."""
+    """A reader of the lines of one word: it numbers messages and calls, and knows whether the model called a tool."""
 
     def __init__(self) -> None:
         self._messages = self._calls = 0
-        self._called = False  # since the model was last asked
+        self._called = False  # since the last request to the model
 
     def read(self, line: str, awaiting: Sequence[Awaited] = ()) -> Stimulus:
-        """The stimulus that *line* means while *awaiting* is what is awaited. Raises ShorthandError."""
+        """Return the stimulus that *line* means while *awaiting* is awaited. Raises ShorthandError."""
         name, _, rest = line.strip().partition(" ")
         if not name.startswith("{") and name not in FORMS:
             raise ShorthandError(f"no command {name!r}: there is {', '.join(FORMS)}, and any stimulus as JSON ({SEE})")
@@ -125,7 +125,7 @@ class Shorthand:
         return ModelOutput(item=call)
 
     def _ends(self, sent: dict[str, Any]) -> Stimulus:
-        """The model's response ends. Raises msgspec.ValidationError for a reason or class that there is not."""
+        """The model's response ends. Raises msgspec.ValidationError for an unknown reason or class."""
         stimulus = _decode(msgspec.json.encode(sent))
         self._called = False
         return stimulus
@@ -138,7 +138,7 @@ def _given(rest: str) -> str:
 
 
 def _value(text: str) -> Any:
-    """The JSON value that *text* is, or else the text itself."""
+    """Return the JSON value of *text*, or else the text itself."""
     try:
         return msgspec.json.decode(text)
     except msgspec.DecodeError:
@@ -146,7 +146,7 @@ def _value(text: str) -> Any:
 
 
 def _oldest(awaiting: Sequence[Awaited]) -> str:
-    """The call of the tool that is awaited longest."""
+    """Return the call of the tool that is awaited longest."""
     for awaited in awaiting:
         if isinstance(awaited, ToolAwaited):
             return awaited.call_id

@@ -1,4 +1,4 @@
-"""The options of ``verify --suite``, and what runs it."""
+"""The options of ``verify --suite``, and the function that runs the suite."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Suite:
-    """Which suite was asked for; ``globs`` choose letters."""
+    """The suite that the options ask for; ``globs`` choose letters."""
 
     method: str
     k: int
@@ -82,8 +82,8 @@ def run_suite(
     fail_fast: bool,
     progress: Callable[[str], None],
 ) -> tuple[Result, dict[str, AnyCounterexample]]:
-    """Apply the suite to the runtime of *target*. Raises click.ClickException where there can be none, TargetError."""
-    from ..learn.abstraction import Bounds  # noqa: PLC0415 - a command's start shall cost nothing
+    """Apply the suite to the runtime of *target*. Raises TargetError, and click.ClickException without a suite."""
+    from ..learn.abstraction import Bounds  # noqa: PLC0415 - --help must not import it
     from ..learn.learning import NondeterministicError, NoQuietError  # noqa: PLC0415
     from ..n_complete.reference import InexactModelError, common_letters, model_of, reference_for  # noqa: PLC0415
     from ..n_complete.run import Plan, verify_suite  # noqa: PLC0415
@@ -113,7 +113,7 @@ def run_suite(
 
 
 def chosen_letters(letters: Sequence[str], globs: tuple[str, ...], *, strict: bool = True) -> list[str]:
-    """The letters that fit; where *strict*, a GLOB that fits none is an error."""
+    """Return the letters that fit; where *strict*, a GLOB that fits none is an error."""
     for glob in globs if strict else ():
         if not any(fnmatchcase(letter, glob) for letter in letters):
             raise click.UsageError(f"no letter of this target fits {glob!r}; it has: {', '.join(letters)}")

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.stimuli import (
     Abort,
     ModelAwaited,

@@ -19,6 +19,7 @@ import msgspec
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.model.automata.mealy import Mealy, Symbol, Word, minimal
 from turncheck.model.automata.suites import wp_words
+from turncheck.model.extras import needs_extra
 
 from ..observe.driver import UnsettledError
 from .abstraction import LOCAL, Abstracted
@@ -185,6 +186,7 @@ def pumped(machine: Mealy) -> Iterator[Word]:
 
 def _kv(teacher: Teacher, test: Callable[[Mealy], Word | None]) -> Mealy:
     """AALpy's KV, with *teacher* as the system and *test* as the oracle; letters are their places in the alphabet."""
+    needs_extra("learn", "learning")
     import aalpy  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  (only who learns pays for it)
 
     untyped: Any = aalpy

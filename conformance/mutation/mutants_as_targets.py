@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from turncheck.adapters.protocol.errors import ImplementationError
+from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.references.interaction.runtime import InteractionRuntime
-from turncheck.adapters.targets.projector import ProjectorTarget
 from turncheck.adapters.targets.reference_projector import ReferenceTarget
 from turncheck.model.automata.mutants import Mutant
 from turncheck.model.checking.oracle import project

@@ -11,9 +11,9 @@ from typing import Final, cast
 
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import Profile
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.references.interaction.runtime import InteractionRuntime, event_of
 from turncheck.adapters.references.registry import reference_of
-from turncheck.adapters.targets.runtime import RuntimeTarget
 from turncheck.model.automata.mealy import Mealy, minimal
 from turncheck.model.core.stimuli import ModelOutput, User, unnamed
 from turncheck.model.machines.interaction import POLICIES

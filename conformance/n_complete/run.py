@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from turncheck.adapters.protocol.errors import TargetError
-from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.automata.mealy import Mealy, Word, without_prefixes
 from turncheck.model.automata.suites import SUITES, Suite
 

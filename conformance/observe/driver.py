@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from turncheck.adapters.protocol.messages import Profile
-from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.stimuli import (
     Advance,
     Awaited,

@@ -25,6 +25,9 @@ KINDS: Final[Mapping[str, str]] = {
 }
 """Kind → what it is."""
 
+NEEDS: Final[Mapping[str, str]] = {"html": "diagrams"}
+"""Kind → the extra that draws its pictures."""
+
 OF_LOGS: Final = ("github", "sarif")
 """The kinds that `check` has."""
 

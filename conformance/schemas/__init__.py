@@ -1,4 +1,5 @@
-"""The JSON Schemas of everything on the wire, generated from the structures and committed.
+"""The JSON Schemas of every message and file, generated from the structures, and committed.
 
-Nothing comes in; out go ``*.json``. Begin with ``json_schemas``.
+In come the msgspec structures of the other rooms; out go the ``*.json`` beside this file.
+Begin with ``json_schemas``.
 """

@@ -1,6 +1,6 @@
-"""The JSON Schemas of everything on the wire, generated from the one declaration of each structure.
+"""The JSON Schemas of every message and file, generated from the one declaration of each structure.
 
-The files in ``schemas/`` are these, written by ``make generate``; tests/static/generated.py fails when they drift.
+``make generate`` writes them beside this file; tests/static/generated.py fails when they drift.
 """
 
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ def _any(title: str, structs: Sequence[type]) -> dict[str, Any]:
 
 
 def _event() -> dict[str, Any]:
-    """From the rules that the judge goes by (RC-D5); an observation is any object of its type."""
+    """Return the schema of the rules of RC-D5, by which events are judged; an observation is any object of its type."""
     rules = field_rules()
     return {
         "$schema": _DIALECT,

@@ -1,4 +1,4 @@
-"""Each capability of a runtime, lived once: the smallest word in which it shows."""
+"""Each capability of a runtime, exercised once by the smallest word that shows it."""
 
 import tempfile
 from functools import partial
@@ -181,7 +181,7 @@ def _deaf(life: Life) -> None:
     if not life.tool().cancelled:
         raise life.broken("a deaf tool is aborted, and does not hear it", '"cancelled": true', RESET)
     life.finish()
-    life.logged(type="run-stop")  # whether its result came too late for the run is for the laws to say
+    life.logged(type="run-stop")  # the laws judge whether its result came too late for the run
 
 
 def _clock(life: Life) -> None:

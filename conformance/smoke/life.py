@@ -1,10 +1,10 @@
-"""One life of a runtime as its steps live it: what was sent and seen, and how to say what is wrong with it."""
+"""One life of a runtime: the stimuli sent, the events seen, and the errors for its faults."""
 
 from typing import Any, Final, TypeVar, cast
 
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import Apply, Reset, encode
-from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import Malformed, RunStop, UnknownType
@@ -30,7 +30,7 @@ APPLY: Final = "docs/protocol.md#apply"
 TOOLS: Final = ({"name": "read", "schema": {"type": "object", "properties": {"path": {"type": "string"}}}},)
 _E = TypeVar("_E", bound=TargetError)
 ANSWERS: Final = 10
-"""How often what is awaited is answered before a run counts as endless: no step here needs more than four."""
+"""Answers within a run before it counts as endless: no step here needs more than four."""
 
 
 class Life:
@@ -44,24 +44,24 @@ class Life:
         self._sent: Reset | Apply = Reset(0)
 
     def can(self, capability: str) -> bool:
-        """Whether the runtime declares *capability*."""
+        """Return whether the runtime declares *capability*."""
         return self.runtime.profile.can(capability)
 
     def reset(self, options: ResetOptions | None = None) -> None:
-        """Begin anew, with the tool ``read`` where nothing else is said and there are tools at all."""
+        """Begin anew; by default with the tool ``read``, if the runtime has tools."""
         tools = TOOLS if self.can("tools") else ()
         chosen = options or ResetOptions(tools=tools)
         self._sent, self.log, self.shown = Reset(0, chosen), [], []
         self._take(self.runtime.reset(chosen))
 
     def apply(self, stimulus: Stimulus) -> Step:
-        """Apply *stimulus*, which may be refused. Raises TargetError where it never gets quiet."""
+        """Apply *stimulus*, which may be refused. Raises TargetError where the runtime does not settle."""
         self._sent = Apply(0, stimulus)
         self._take(self.runtime.apply(stimulus))
         return self.step
 
     def send(self, *stimuli: Stimulus) -> None:
-        """Apply each of *stimuli*. Raises Misbehaving where the runtime says no, TargetError where the adapter does."""
+        """Apply *stimuli*. Raises Misbehaving where the runtime refuses one, TargetError where the adapter does."""
         for stimulus in stimuli:
             refused = self.apply(stimulus).refused
             if refused is not None:
@@ -69,17 +69,17 @@ class Life:
                 raise blame(f"refused, {refused.why}: {refused.message}", "no refusal", "docs/protocol.md#refusals")
 
     def user(self, text: str, **fields: Any) -> None:
-        """The user says *text*, which becomes the message's id too; it must be logged."""
+        """Send *text* as the user, with itself as the message's id; it must be logged."""
         self.send(User(id=text, text=text, **fields))
         self.logged(type="user-message", id=text)
 
     def call(self, arguments: Any = None, call_id: str = "c1") -> None:
-        """The model calls ``read``, and ends its response."""
+        """Let the model call ``read``, and end its response."""
         asked = ToolCall(call_id=call_id, tool="read", arguments={"path": "x"} if arguments is None else arguments)
         self.send(ModelOutput(item=asked), ModelStop(reason="tool-use"))
 
     def model(self) -> ModelAwaited:
-        """The one model that is awaited. Raises TargetError where there is none, Misbehaving where there are more."""
+        """Return the one model that is awaited. Raises TargetError where there is none, Misbehaving for several."""
         models = [awaited for awaited in self.step.awaiting if isinstance(awaited, ModelAwaited)]
         if len(models) > 1:
             raise self.misbehaving("several models are awaited in one session", "one awaited model")
@@ -91,7 +91,7 @@ class Life:
         return models[0]
 
     def tool(self) -> ToolAwaited:
-        """The tool that is awaited longest. Raises TargetError where there is none."""
+        """Return the tool that is awaited longest. Raises TargetError where there is none."""
         for awaited in self.step.awaiting:
             if isinstance(awaited, ToolAwaited):
                 return awaited
@@ -101,18 +101,18 @@ class Life:
         )
 
     def events(self, **fields: Any) -> list[dict[str, Any]]:
-        """The events of the log that have *fields*."""
+        """Return the events of the log that have *fields*."""
         objects = [cast(dict[str, Any], event) for event in self.log if isinstance(event, dict)]
         return [event for event in objects if all(event.get(name) == value for name, value in fields.items())]
 
     def logged(self, **fields: Any) -> dict[str, Any]:
-        """The first event of the log that has *fields*. Raises TargetError where there is none."""
+        """Return the first event of the log that has *fields*. Raises TargetError where there is none."""
         for event in self.events(**fields):
             return event
         raise self.broken(f"this {fields['type']} is not in the log", encode(fields).decode(), came=self.log)
 
     def finish(self) -> None:
-        """Answer what is awaited until nothing is. Raises Misbehaving where that takes for ever."""
+        """Answer until nothing is awaited. Raises Misbehaving where that takes for ever."""
         for number in range(ANSWERS):
             waiting = [item for item in self.step.awaiting if not isinstance(item, TimerAwaited)]
             if not waiting:  # timers fire by themselves then
@@ -132,7 +132,7 @@ class Life:
             self.send(ModelStop(reason="end-turn", request_id=request, session_id=session))
 
     def ended(self, reason: str | None = None, cycles: int = 1) -> Projection:
-        """The projection of the log after *cycles* whole runs, the last for *reason*, once everything is answered."""
+        """Answer everything; return the projection of the log: *cycles* whole runs, the last ended for *reason*."""
         self.finish()
         events = tuple(map(judge, self.log))
         if bad := [
@@ -162,11 +162,11 @@ class Life:
         return projection
 
     def broken(self, problem: str, expected: str, see: str = APPLY, came: Any = None) -> TargetError:
-        """What to raise where the adapter is to be repaired."""
+        """The error to raise where the adapter must be repaired."""
         return self._told(TargetError, problem, expected, see, came)
 
     def misbehaving(self, problem: str, expected: str, see: str = APPLY, came: Any = None) -> Misbehaving:
-        """What to raise where the implementation is."""
+        """The error to raise where the implementation must be repaired."""
         return self._told(Misbehaving, problem, expected, see, came)
 
     def _told(self, error: type[_E], problem: str, expected: str, see: str, came: Any) -> _E:

@@ -1,4 +1,4 @@
-"""The life of a projector: it is held to the model's own projection of one small log."""
+"""The life of a projector: its projection of one small log must be the model's."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 from msgspec import to_builtins
 
 from turncheck.adapters.protocol.messages import encode
-from turncheck.adapters.targets.projector import ProjectorTarget
+from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies
@@ -80,7 +80,7 @@ def _hold(target: ProjectorTarget, log: Sequence[Any], came: Projection, policie
 
 
 def _shown(target: ProjectorTarget, projection: Projection) -> bytes:
-    """*projection* as *target* writes it: a view that it does not declare has no key, unless something is in it."""
+    """Write *projection* as *target* does: an undeclared view has no key, unless it holds something."""
     value = to_builtins(projection)
     for cycle in value["cycles"]:
         for view in ("steps", "rounds"):

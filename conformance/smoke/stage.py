@@ -1,6 +1,7 @@
-"""A step of a life, and what becomes of it.
+"""A step of a life, and its outcome.
 
-A step passes, or teaches: what was sent, expected and came, where to read more, and who is to be repaired. TargetError
+A step passes, or teaches: the message sent, the answer expected and received, where to read more, and which side to
+repair. TargetError
 means the adapter (the verdict ``error``), ``Misbehaving`` the implementation behind it (``fail``).
 """
 
@@ -18,16 +19,16 @@ from ..verify.results import Verdict
 _T = TypeVar("_T")
 
 
-class Misbehaving(TargetError):  # noqa: N818 - the implementation misbehaves; our connection to it is whole
-    """The adapter did its part, and the implementation does not do its own."""
+class Misbehaving(TargetError):  # noqa: N818 - the implementation misbehaves, the connection works
+    """The adapter did its part, and the implementation did not."""
 
 
 class Unseen(Exception):  # noqa: N818 - nothing is wrong
-    """The step was taken, and nothing that came back says whether it had its effect: what would have said so."""
+    """The step was taken, and no answer shows its effect; the text says which answer would have."""
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What became of a step: ``fail`` is the implementation's, ``error`` the adapter's, ``inconclusive`` nobody's."""
+    """The outcome of a step: ``fail`` blames the implementation, ``error`` the adapter, ``inconclusive`` neither."""
 
     step: str
     verdict: Verdict
@@ -38,7 +39,7 @@ class Outcome(msgspec.Struct, frozen=True):
 class Stage(Generic[_T]):
     """A step of a life: what happens in it, and the capabilities that it needs.
 
-    Without a ``vital`` one, the steps that follow would tell nothing. ``happen`` raises TargetError, Misbehaving and
+    After a ``vital`` one fails, the following steps would show nothing. ``happen`` raises TargetError, Misbehaving and
     Unseen.
     """
 
@@ -49,7 +50,7 @@ class Stage(Generic[_T]):
 
 
 def live(stages: Sequence[Stage[_T]], life: _T, profile: Profile) -> Iterator[Outcome]:
-    """Go through *stages* with *life*, up to a vital one that fails; what *profile* does not declare is skipped."""
+    """Go through *stages* with *life*, up to a vital one that fails; steps with undeclared needs are skipped."""
     for number, stage in enumerate(stages, 1):
         missing = [name for name in stage.needs if not profile.can(name)]
         if missing:
@@ -63,7 +64,7 @@ def live(stages: Sequence[Stage[_T]], life: _T, profile: Profile) -> Iterator[Ou
 
 
 def done(stage: Stage[_T], life: _T) -> Outcome:
-    """What becomes of *stage* in *life*."""
+    """Run *stage* in *life*, and return its outcome."""
     try:
         stage.happen(life)
     except Unseen as error:

@@ -1,4 +1,4 @@
-"""The whole walk: what an implementation claims, its life in each role, and its end."""
+"""The whole walk: the claims of an implementation, its life in each role, and its end."""
 
 import time
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from typing import Final
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES, RUNTIME_POLICIES, Profile
 from turncheck.adapters.protocol.process import GRACE
-from turncheck.adapters.targets.projector import ProjectorTarget
+from turncheck.adapters.protocol.projector import ProjectorTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.registry import Target
-from turncheck.adapters.targets.runtime import RuntimeTarget
 
 from .life import Life
 from .projector import PROJECTOR
@@ -18,7 +18,7 @@ from .stage import Outcome, Stage, done, live
 
 
 def walk(target: Target) -> Iterator[Outcome]:
-    """Live each role that *target* has, and end it."""
+    """Yield the outcome of each step: the claims, a life in each role of *target*, and the end."""
     face = target.runtime or target.projector
     assert face is not None
     profile = face.profile
@@ -34,9 +34,9 @@ END: Final = "ends when it is told to stop"
 
 
 def check_profile(profile: Profile) -> None:
-    """Raise TargetError for a capability that nobody knows, or a runtime's policy that is none of its set.
+    """Raise TargetError for an unknown capability, or a runtime's policy outside its set.
 
-    The protocol leaves unknown capabilities alone: here they are most likely a slip, and what it names is not tested.
+    The protocol ignores unknown capabilities; here they are most likely a slip, and the intended one goes untested.
     """
     known = {**CAPABILITIES, **RUNTIME_CAPABILITIES}
     see = "docs/protocol.md#runtimes" if "runtime" in profile.roles else "docs/protocol.md#hello"
@@ -52,7 +52,7 @@ def check_profile(profile: Profile) -> None:
 
 
 def _end(face: ProjectorTarget | RuntimeTarget) -> Outcome:
-    """Closing waits that long for the process to end by itself, and then kills it: slow is not told from never."""
+    """Stop *face*, and say whether it ended in time. Closing waits ``GRACE`` seconds, then kills the process."""
     begun = time.monotonic()
     face.close()
     if time.monotonic() - begun < GRACE:

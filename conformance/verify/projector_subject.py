@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from turncheck.adapters.protocol.errors import ImplementationError, UnsupportedError
 from turncheck.adapters.protocol.messages import Profile
-from turncheck.adapters.targets.projector import ProjectorTarget
+from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import symbol_of

@@ -6,8 +6,8 @@ from typing import Final, Literal, TypeAlias, TypeVar
 import msgspec
 
 from turncheck.adapters.protocol.errors import TargetError
-from turncheck.adapters.targets.projector import ProjectorTarget
-from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.adapters.protocol.projector import ProjectorTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 
 from ..laws.law import Finding, first_finding
 from ..laws.registry import LAWS

@@ -9,8 +9,8 @@ from typing import Any, Final, TypeVar
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.references.registry import reference_of, reference_runtime
-from turncheck.adapters.targets.runtime import RuntimeTarget
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import symbol_of
 from turncheck.model.core.stimuli import ResetOptions, Stimulus, Together, Word, unnamed

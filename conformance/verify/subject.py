@@ -6,8 +6,8 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 
 from turncheck.adapters.protocol.errors import ImplementationError, UnsupportedError
 from turncheck.adapters.protocol.messages import Profile
-from turncheck.adapters.targets.projector import ProjectorTarget
-from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.adapters.protocol.projector import ProjectorTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 
 from ..laws.law import Finding, Law, Witness
 from .results import AnyCounterexample, Covered, LawResult

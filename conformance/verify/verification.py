@@ -7,9 +7,9 @@ from typing import Any, TypedDict, Unpack
 
 from msgspec.structs import replace
 
-from turncheck.adapters.targets.projector import ProjectorTarget
+from turncheck.adapters.protocol.projector import ProjectorTarget
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.registry import Target
-from turncheck.adapters.targets.runtime import RuntimeTarget
 
 from ..laws.law import Law
 from . import projector_subject, runtime_subject

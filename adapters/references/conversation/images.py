@@ -6,6 +6,8 @@ import math
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from turncheck.model.extras import needs_extra
+
 
 class Limits(NamedTuple):
     """What a provider takes: pixels of the longer side, and bytes of the encoded file."""
@@ -42,9 +44,10 @@ def fit(width: int, height: int, size: int, limits: Limits) -> Size:
 def fitted(data: bytes, limits: Limits = DEFAULT) -> bytes:
     """The image, resized where a limit wants it, in its own format; *data* itself where it fits.
 
-    Raises ModuleNotFoundError without Pillow, PIL.UnidentifiedImageError where *data* is no image, and ValueError where
-    no size fits the bytes.
+    Raises MissingExtraError without the extra ``images``, PIL.UnidentifiedImageError where *data* is no image, and
+    ValueError where no size fits the bytes.
     """
+    needs_extra("images", "an image for a model")
     from PIL import Image  # noqa: PLC0415 - only who shows images needs it
 
     with Image.open(io.BytesIO(data)) as image:

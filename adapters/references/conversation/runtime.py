@@ -32,8 +32,8 @@ from turncheck.model.core.stimuli import (
 from turncheck.model.machines.conversation import DEFAULTS, RETRIES, Input
 
 from ...protocol.messages import Implementation, Profile
-from ...targets.reference_projector import implementation
-from ...targets.runtime import RuntimeTarget
+from ...protocol.runtime import RuntimeTarget
+from ..implementation import implementation
 from .agents import Request, Run
 from .shell import SPAWN, Shell
 from .store import Database, Forgetful

@@ -1,1 +1,5 @@
-"""The reference of ``event_flow``: the backend's loop with its frames, and as a runtime that is driven."""
+"""The reference of ``event_flow``: the backend's loop with its frames, and as a runtime that is driven.
+
+In come items of the model's response; out go frames of a dialect, and events of the log.
+Begin with ``backend``.
+"""

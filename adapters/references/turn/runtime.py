@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Literal, Self, TypeAlias
@@ -31,6 +30,7 @@ from turncheck.model.core.stimuli import (
 
 from ...protocol.errors import TargetError
 from ...protocol.messages import Implementation, Profile
+from ..implementation import implementation
 from .files import Files, LocalFiles, MemoryFiles
 from .gateway import MAIN, ended, message, said
 from .journal import CorruptJournalError
@@ -46,14 +46,6 @@ CAPABILITIES: Final = (
 """There is no abort in a turn: it ends by itself, within its bounds."""
 _DELIVERY: Final[Mapping[Queue, str]] = {"collect": "followUp", "steer": "steer"}
 _MEMORY: Final = Path("memory")
-
-
-@cache
-def implementation() -> Implementation:
-    """Who it is."""
-    from importlib.metadata import version  # noqa: PLC0415 - 15 ms of a start-up that mostly does without
-
-    return Implementation("turncheck reference turn", version("turncheck"), "python")
 
 
 def profile(queue: Queue = "collect") -> Profile:
@@ -89,7 +81,7 @@ class TurnRuntime:
     @property
     def implementation(self) -> Implementation:
         """Who answers."""
-        return implementation()
+        return implementation("turncheck reference turn")
 
     # ---- the target ----
 

@@ -1,5 +1,6 @@
-"""The HTTP/SSE target: an AG-UI endpoint whose user, client tools and model are played by turncheck (docs/http.md).
+"""The HTTP target: an AG-UI endpoint; turncheck plays its user, its client-side tools and its model (docs/http.md).
 
-A worker process of ours speaks the adapter protocol: ``python -m turncheck.adapters.targets.http URL``. It sends the
-user's messages to the endpoint, reads its event stream, and serves the OpenAI-compatible model that the endpoint asks.
+In come messages of the adapter protocol, to the process ``python -m turncheck.adapters.targets.http URL``; out go
+requests to the endpoint, and answers that hold its events.
+Begin with ``worker``, then ``driver``. All but ``options`` needs the extra ``http``.
 """

@@ -2,12 +2,21 @@
 
 import sys
 
-from .options import parse
-from .worker import main
+from turncheck.model.extras import MissingExtraError, needs_extra
 
-if __name__ == "__main__":
+from .options import parse
+
+
+def _main() -> int:
     try:
         options = parse(sys.argv[1:])
-    except ValueError as error:
+        needs_extra("http", "an http target")
+    except (ValueError, MissingExtraError) as error:
         sys.exit(f"turncheck: {error}")
-    sys.exit(main(options))
+    from .worker import main  # noqa: PLC0415 - it imports the extra
+
+    return main(options)
+
+
+if __name__ == "__main__":
+    sys.exit(_main())

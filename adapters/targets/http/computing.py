@@ -1,6 +1,6 @@
-"""Whether a server of this machine is computing, as Linux shows it: who waits for a core is silent, and not quiet.
+"""See on Linux whether a local server is computing: a process that waits for a CPU is silent, but not quiescent.
 
-Elsewhere than on Linux, and of servers of other users and other machines, nothing is known.
+On other systems, and for servers of other users or machines, nothing is known.
 """
 
 import contextlib
@@ -13,14 +13,14 @@ _LISTENING: Final = "0A"
 
 
 class Server:
-    """The processes that listen on *port*, as they are when they are first looked at."""
+    """The processes that listen on *port* at the first look."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._processes: list[Path] = []
 
     def computing(self) -> bool:
-        """Whether one of its threads runs, or is about to; False where that can't be known."""
+        """True where one of its threads runs or is about to; False where that cannot be seen."""
         if not any(process.exists() for process in self._processes):
             self._processes = list(_listeners(self._port))
         return any(state in "RD" for process in self._processes for state in _states(process))

@@ -1,4 +1,4 @@
-"""Plays an AG-UI endpoint's environment: applies stimuli, waits for quiet, says what happened and what is awaited."""
+"""Play an AG-UI endpoint's environment: apply stimuli, wait for quiet, return the new events and what is awaited."""
 
 import uuid
 from collections.abc import Iterator
@@ -33,11 +33,11 @@ from .quiet import Quiet, State
 
 _PLAIN: Final = ResetOptions()
 _BEYOND: Final = ("limits", "policies", "clock", "deaf_tools", "deaf_model", "observer", "state_dir")
-"""Options that no endpoint can be told of."""
+"""Options for which AG-UI has no words."""
 
 
 class Driver:
-    """Drives one endpoint; also what its model endpoint talks to."""
+    """The driver of one endpoint, which its model endpoint calls too."""
 
     def __init__(self, post: Post, quiet: Quiet) -> None:
         self._post, self._quiet = post, quiet
@@ -46,12 +46,12 @@ class Driver:
         self._calls: list[ModelCall] = []
         self._requests = 0
         self._events: list[LogEvent] = []
-        self._asked: list[tuple[Session, LogEvent]] = []  # requests of this step: logged behind what came before them
+        self._asked: list[tuple[Session, LogEvent]] = []  # requests of this step: logged behind the events before them
         self._refused: Refusal | None = None
         self._error: Exception | None = None
         self._prefix = ""
 
-    # What the harness asks
+    # Called by the harness
 
     async def reset(self, options: ResetOptions) -> Step:
         """Leave what is under way, and begin with new threads."""
@@ -72,7 +72,7 @@ class Driver:
                 await session.abort()
         if self._calls:
             await self._settle()
-        while self._calls:  # who goes on without a client is told that the model is out of order
+        while self._calls:  # an endpoint that goes on without its client gets a failing model
             for call in self._calls:
                 call.commands.put_nowait(ModelFail(failure="fatal"))
             if not await self._settle():
@@ -81,14 +81,14 @@ class Driver:
         self._events, self._asked, self._refused = [], [], None
 
     async def apply(self, stimulus: Stimulus) -> Step:
-        """Apply *stimulus*, and run to quiet. Raises what broke: the endpoint is gone, or we failed."""
+        """Apply *stimulus*, and run to quiet. Raises UnreachableError, or the error of a defect of ours."""
         await self._apply(stimulus)
         settled = await self._settle()
         if self._error is not None:
             raise self._error
         return self._step(settled=settled)
 
-    # What the sessions say
+    # Called by the sessions
 
     def log(self, name: str | None, event: LogEvent) -> None:
         """Log *event* of the session *name*."""
@@ -110,7 +110,7 @@ class Driver:
         """The step can't be answered."""
         self._error = error
 
-    # What the model endpoint says
+    # Called by the model endpoint
 
     def asked(self, request: ChatRequest) -> ModelCall | None:
         """The model is asked."""
@@ -128,7 +128,7 @@ class Driver:
         return call
 
     def gone(self, call: ModelCall) -> None:
-        """The call is answered, or nobody waits for it any more."""
+        """Forget the call: it is answered, or no longer awaited."""
         self.moved()
         if call in self._calls:
             self._calls.remove(call)
@@ -137,7 +137,7 @@ class Driver:
                 session.calls.remove(call)
 
     def fault(self, message: str) -> None:
-        """The endpoint did something that is no part of a run."""
+        """Log an action of the endpoint that belongs to no run."""
         self._events.append({"type": "fault", "message": message})
         self.moved()
 
@@ -211,7 +211,7 @@ class Driver:
         return self._sessions[name]
 
     def _owner(self, request: ChatRequest) -> Session | None:
-        """The session whose run asks: the one under way; of several, the one whose user's text the model is shown."""
+        """Return the session whose run asks: of several under way, the one whose user's text the request has."""
         running = [session for session in self._sessions.values() if session.streaming]
         if len(running) > 1:
             texts = [entry.text or "" for entry in shown(request.messages) if entry.role == "user"]
@@ -222,7 +222,7 @@ class Driver:
     def _refuse(self, why: Any, message: str) -> None:
         self._refused = Refusal(why, message)
 
-    # What comes of them
+    # Steps, from all of these
 
     async def _settle(self) -> bool:
         return await self._quiet.settle(self._state)
@@ -247,7 +247,7 @@ class Driver:
             yield from session.waiting_tools()
 
     def _log_requests(self) -> None:
-        """Log the requests of this step: they were made of what came before them, on another connection."""
+        """Log the requests of this step: they follow from the events before them, which came on another connection."""
         asked, self._asked = self._asked, []
         for session, event in asked:
             session.settle()

@@ -1,4 +1,4 @@
-"""What a session needs of what it is part of."""
+"""The interfaces that a session needs: its host, and a way to post."""
 
 from collections.abc import AsyncGenerator, Callable
 from typing import Any, Protocol
@@ -16,7 +16,7 @@ class Post(Protocol):
 
 
 class Host(Protocol):
-    """What a session is part of."""
+    """The driver to which a session belongs."""
 
     def log(self, name: str | None, event: LogEvent) -> None:
         """Something happened in the session of that name that is logged."""

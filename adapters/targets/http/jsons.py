@@ -1,4 +1,4 @@
-"""JSON that others wrote, looked at without trust."""
+"""Access to JSON from others, without trust in its shape."""
 
 import json
 from typing import Any, TypeAlias, cast

@@ -1,6 +1,6 @@
-"""What the worker is started with: the endpoint's address and the model's port, from a target's text or a command line.
+"""The options of the worker: the endpoint's address and the model's port, from a target's text or a command line.
 
-A target is the endpoint's URL, with options in its fragment, which no client ever sends to a server:
+A target is the endpoint's URL, with options in its fragment, which a client never sends to a server:
 ``http://127.0.0.1:8000/agent#model-port=9000&patience=5``.
 """
 
@@ -14,13 +14,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 MODEL_PORT: Final = 8790
 RETRIES: Final = 2
-"""How often OpenAI's clients, which most servers ask the model with, retry a request that failed."""
+"""Retries of a failed request by OpenAI's clients, with which most servers ask the model."""
 PATIENCE: Final = 2.0
 """Seconds to quiet, as in the helper libraries; a server whose own tools or retries take longer wants more."""
 LULL: Final = 0.02
 """Seconds without an event that count as quiet while the model is awaited. On two busy cores, half of 2,000 steps of a
-pydantic-ai server had a silence of over 2 ms amid them, 1 % one of over 19 ms (the longest: 105 ms, which is what
-``computing`` is for: with it, 80 words of 18 stimuli gave the same log each time)."""
+pydantic-ai server had a silence of over 2 ms amid them, 1 % one of over 19 ms (the longest: 105 ms). ``computing``
+tells such a silence from quiet: with it, 80 words of 18 stimuli gave the same log each time."""
 
 _MODULE: Final = "turncheck.adapters.targets.http"
 _FLAGS: Final = ("allow-remote",)
@@ -29,9 +29,9 @@ _NAMES: Final = ("model-port", "retries", "patience", "lull", *_FLAGS)
 
 @dataclass(frozen=True)
 class Options:
-    """Where the endpoint is, and how it is driven.
+    """The address of the endpoint, and the way in which it is driven.
 
-    ``retries`` is how often it asks the model again at most; ``patience`` and ``lull`` are seconds.
+    ``retries`` is how often it asks the model again, at most; ``patience`` and ``lull`` are seconds.
     """
 
     url: str
@@ -48,7 +48,7 @@ class Options:
 
 
 def worker_command(target: str) -> tuple[str, ...]:
-    """The command line of the worker for a target's text. Raises ValueError where that is none."""
+    """Return the command line of the worker for a target's text. Raises ValueError for an invalid one."""
     url, _, fragment = target.partition("#")
     given = parse_qsl(fragment, keep_blank_values=True)
     unknown = [name for name, _ in given if name not in _NAMES]
@@ -60,7 +60,7 @@ def worker_command(target: str) -> tuple[str, ...]:
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """The options on a command line. Raises ValueError, whose text says what was expected."""
+    """Parse a command line. Raises ValueError, whose text says what was expected."""
     found: dict[str, Any] = vars(_parser().parse_args(arguments))
     _check(found["url"], allow_remote=found.pop("allow_remote"))
     return Options(**found)

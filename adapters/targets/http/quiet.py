@@ -1,7 +1,7 @@
-"""When an endpoint is quiet: nothing more can be seen of it before the next stimulus.
+"""Wait until an endpoint is quiet: nothing more can be seen of it before the next stimulus.
 
-That is when no stream is open and no model is awaited; or when each run under way awaits the model, and nothing has
-come for a lull from an endpoint that is not computing. What else keeps it busy has until the patience is over.
+It is quiet when no stream is open and no model is awaited; or when each run under way awaits the model, and an endpoint
+that is not computing sent nothing for a lull. Anything else that keeps it busy must end within the patience.
 """
 
 import asyncio
@@ -9,14 +9,14 @@ from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
 State: TypeAlias = Literal["idle", "waiting", "busy"]
-"""Nothing is under way; all that is awaits the model; something goes on."""
+"""Nothing is under way; everything under way awaits the model; something goes on."""
 
 _LAST_LOOK: Final = 0.002
-"""Seconds: what came while we had no core ourselves is still on its way through the event loop when a lull is over."""
+"""Seconds. Bytes that came while this process had no CPU are still in the event loop when a lull is over."""
 
 
 class Quiet:
-    """Waits for it. *patience* and *lull* are seconds; *computing* says whether silence means nothing just now."""
+    """The wait for quiet. *patience* and *lull* are in seconds; while *computing* is true, silence means nothing."""
 
     def __init__(self, *, patience: float, lull: float, computing: Callable[[], bool]) -> None:
         self._patience, self._lull, self._computing = patience, lull, computing
@@ -27,7 +27,7 @@ class Quiet:
         self._moved.set()
 
     async def settle(self, state: Callable[[], State]) -> bool:
-        """Wait for quiet; False where the patience is over before."""
+        """Wait for quiet. Return False where the patience is over first."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._patience
         while (now := state()) != "idle":
@@ -43,7 +43,7 @@ class Quiet:
         return True
 
     async def _moves(self, seconds: float) -> bool:
-        """Whether anything happens within *seconds*."""
+        """Return whether anything happens within *seconds*."""
         try:
             await asyncio.wait_for(self._moved.wait(), seconds)
         except TimeoutError:

@@ -50,11 +50,11 @@ _PROFILE: Final = Profile(
     ),
     policies={"tools": "parallel", "abortEnds": "at-once"},
 )
-"""What an AG-UI endpoint can do; one that cannot is given a profile of its own (docs/http.md)."""
+"""The capabilities of an AG-UI endpoint; one that lacks some gets a profile of its own (docs/http.md)."""
 
 
 class _Worker:
-    """One endpoint, driven as the messages say."""
+    """One endpoint, driven by the messages."""
 
     def __init__(self, options: Options, client: httpx.AsyncClient) -> None:
         self._options = options
@@ -81,7 +81,7 @@ class _Worker:
                     return await self._done(message)
                 except (StartError, UnreachableError) as error:
                     return _failed(seq, str(error))
-                except Exception as error:  # noqa: BLE001 - ours: the harness is told
+                except Exception as error:  # noqa: BLE001 - a defect of ours, which the harness reports
                     return _failed(seq, repr(error), traceback.format_exc())
             case _:
                 return unsupported(-1 if isinstance(message, Stop) else message.seq, "an endpoint does not project")
@@ -104,7 +104,7 @@ class _Worker:
                 return Answer(seq, ok=True, steps=tuple(steps))
 
     async def _release(self) -> None:
-        """Another worker is driven now."""
+        """Leave the runs and the port: another worker is driven now."""
         await self._driver.leave()
         await self.port.release()
 

@@ -47,7 +47,7 @@ def command(
         _follow(logs, format_name, max_line, strict=strict, as_json=as_json, reports=reports)
         context.exit(INTERRUPTED)
     worst = 0
-    kept: list[LogResult] = []  # only where a report is to tell of them all
+    kept: list[LogResult] = []  # only a report needs them all
     with aside(reports, as_json=as_json):
         for path in expanded(logs):
             result = _judged(path, format_name, max_line, strict=strict)
@@ -75,7 +75,7 @@ def _follow(
         raise click.UsageError(f"--follow takes one file: {', '.join(logs)} is none")
     if reports:
         raise click.UsageError("--follow has no report: a report tells of a log that is whole")
-    from ..following import follow  # noqa: PLC0415 - for --follow alone
+    from ..following import follow  # noqa: PLC0415 - only --follow needs it
 
     try:
         follow(

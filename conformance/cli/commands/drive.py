@@ -11,8 +11,8 @@ import msgspec
 
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.adapters.protocol.messages import encode
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.registry import open_runtime
-from turncheck.adapters.targets.runtime import RuntimeTarget
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import RunStop
 from turncheck.model.core.stimuli import Awaited, ResetOptions, Step, Stimulus
@@ -32,11 +32,11 @@ CONTROLS: Final = {
     "help": Form("help", "show this"),
     "quit": Form("quit", "end, as the end of the input does"),
 }
-"""What is no stimulus."""
+"""The commands that are no stimulus."""
 
 _PATH: Final = {"type": "object", "properties": {"path": {"type": "string"}}}
 TOOLS: Final = tuple({"name": name, "schema": _PATH} for name in ("read", "bash"))
-"""Two classes of tools, whose calls form two groups; the schema is the one that verify sends."""
+"""Two classes of tools, whose calls form two groups; the schema is that of verify."""
 
 
 @click.command()
@@ -62,7 +62,7 @@ def command(*, target: str, timeout: float) -> None:
 
 
 def completions(line: str) -> list[str]:
-    """How *line*, which is being typed, can go on: each is a word that replaces the last."""
+    """Complete *line*, which is being typed: each result is a word that replaces the last one."""
     first, *rest = line.lstrip().split(" ")
     if not rest:
         return [f"{name} " for name in (*FORMS, *CONTROLS) if name.startswith(first)]
@@ -71,7 +71,7 @@ def completions(line: str) -> list[str]:
 
 
 def _drive(session: "_Session") -> None:
-    """Do each line of the input. Raises ClickException for one that is wrong, unless a person types them."""
+    """Do each line of the input. Raises ClickException for a wrong one, unless a person types them."""
     for line in _lines():
         if line == "quit":
             return
@@ -105,7 +105,7 @@ def _lines() -> Iterator[str]:
 
 
 class _Session:
-    """A runtime, and what was sent to it and seen of it since its last reset."""
+    """A runtime, with the stimuli and events since its last reset."""
 
     def __init__(self, runtime: RuntimeTarget) -> None:
         self._runtime = runtime

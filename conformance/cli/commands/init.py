@@ -14,12 +14,12 @@ TEMPLATES: Final = Path(__file__).parents[2] / "templates"
 _KIT: Final = Path(kit.__file__).parent / "turncheck_kit.mjs"
 _WORKFLOW: Final = ".github/workflows/turncheck.yml"
 _DEFAULT: Final = "runtime"
-"""The kind that is meant where none is named."""
+"""The kind without ``--kind``."""
 
 
 @dataclass(frozen=True)
 class Starter:
-    """What is written for a language, name → source; what it is, and the two commands to go on with."""
+    """The files for one language, name → source, with a description and the two commands to continue with."""
 
     what: str
     files: Mapping[str, Path]
@@ -27,7 +27,7 @@ class Starter:
 
 
 def _files(folder: str, *names: str, workflow: str | None = None) -> Mapping[str, Path]:
-    """The templates of a folder, with its workflow or that of another folder."""
+    """The templates of a folder, with its own workflow or another folder's."""
     own = {name: TEMPLATES / folder / name for name in names}
     return {**own, _WORKFLOW: TEMPLATES / (workflow or folder) / "workflow.yml"}
 
@@ -63,7 +63,7 @@ STARTERS: Final[Mapping[str, Mapping[str, Starter]]] = {
         ),
     },
 }
-"""Kind → language → what is written: the one place to add one."""
+"""Kind → language → its files: the single place to add one."""
 
 
 @click.command()

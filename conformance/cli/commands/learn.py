@@ -7,9 +7,10 @@ from typing import Any, Final
 import click
 
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.references.registry import REFERENCES
 from turncheck.adapters.targets.registry import open_runtime
-from turncheck.adapters.targets.runtime import RuntimeTarget
+from turncheck.model.extras import needs_extra
 
 from ..output import Progress, emit
 from ..showing_learned import show_comparison, show_conflict, show_learned
@@ -60,12 +61,15 @@ def command(
     svg: Path | None,
     as_json: bool,
 ) -> None:
-    """Learn the machine of TARGET, a runtime, by asking alone: KV with a Wp oracle, over an abstract alphabet.
+    """Learn the machine of TARGET, a runtime, from output queries only: KV with a Wp oracle, over an abstract alphabet.
 
     Exits 0 when it was learned, with --diff when the two agree; 1 when they differ, and when the same stimuli had two
     answers, which are shown; 2 when TARGET broke or did not settle, and when a budget cut the comparison.
     """
-    from ...learn.abstraction import Bounds, letters_of  # noqa: PLC0415 - a command's start shall cost nothing
+    needs_extra("learn", "turncheck learn")
+    if svg is not None:
+        needs_extra("diagrams", "--svg")
+    from ...learn.abstraction import Bounds, letters_of  # noqa: PLC0415 - --help must not import it
     from ...learn.learned import Conflict, Learned, compare, learn_runtime  # noqa: PLC0415
     from ...learn.learning import NondeterministicError, NoQuietError  # noqa: PLC0415
     from ...report.learned_diagram import comparison_svg, machine_svg  # noqa: PLC0415
@@ -118,7 +122,7 @@ def command(
 
 
 def _named(other: str, runtime: RuntimeTarget) -> str:
-    """What --diff compares with where it names nothing: the reference of the machine that the runtime claims."""
+    """The target of --diff without a value: the reference of the machine that the runtime claims."""
     if other != _REFERENCE:
         return other
     machine = runtime.profile.machine
@@ -126,7 +130,7 @@ def _named(other: str, runtime: RuntimeTarget) -> str:
 
 
 def _as_declared(reference: RuntimeTarget, runtime: RuntimeTarget, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The policies that a reference starts with: the interaction machine's are those that the runtime declares."""
+    """Return the policies of the reference: for the interaction machine, those that the runtime declares."""
     if reference.name != f"reference:{_DEFAULT}":
         return {name: value for name, value in given.items() if name in reference.profile.policies}
     from turncheck.model.machines.interaction import POLICIES  # noqa: PLC0415

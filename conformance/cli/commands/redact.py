@@ -25,9 +25,9 @@ def command(*, log: str, max_line: int) -> None:
         with opened(log) as stream, Progress(log) as progress:
             for number, line in enumerate(redact(stream, max_line), 1):
                 click.echo(line)
-                if not sys.stdout.isatty():  # where it is, the lines themselves show how far it is
+                if not sys.stdout.isatty():  # on a terminal the lines themselves show the progress
                     progress.say(f"{number:,} lines")
     except BrokenPipeError:
-        raise  # who reads us has seen enough
+        raise  # the reader has seen enough
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{log}: {error}") from error

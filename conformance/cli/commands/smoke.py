@@ -31,7 +31,7 @@ _WHOSE: Final[dict[Verdict, str]] = {
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a step.")
 @click.pass_context
 def command(context: click.Context, *, target: str, timeout: float, as_json: bool) -> None:
-    """Walk through the life of TARGET, for who writes its adapter: each step is ok, or says what to repair and where.
+    """Walk through the life of TARGET, for the author of its adapter: each step is ok, or says what to repair where.
 
     Exits 0 when every step is ok, 1 when the implementation is broken, 2 when the adapter is.
     """

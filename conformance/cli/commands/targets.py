@@ -65,7 +65,7 @@ def _named(names: tuple[str, ...]) -> Iterable[KnownRuntime]:
 
 
 def _there() -> dict[str, str | None]:
-    """What runtimes need, and the version of it that is there; each is asked once."""
+    """The programs that runtimes need → the installed version; each program is asked once."""
     needs = {str(runtime.environment.need): runtime.environment.need for runtime in known().values()}
     return {name: need.version() if need.met else None for name, need in needs.items()}
 

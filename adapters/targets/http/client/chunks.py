@@ -25,13 +25,13 @@ _AMID: Final = {"RAW", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "REASONING_ENCRYPT
 
 
 class Chunks:
-    """Writes the chunks of one stream out."""
+    """Write the chunks of one stream out."""
 
     def __init__(self) -> None:
         self._open: tuple[_Family, str] | None = None
 
     def expand(self, value: Any) -> Iterator[Any]:
-        """Yield what *value* stands for: itself, where it is no chunk, or one that continues nothing."""
+        """Yield the events for which *value* stands: itself, where it is no chunk, or one that continues nothing."""
         event = as_object(value)
         kind = event.get("type")
         family = _FAMILIES.get(kind) if isinstance(kind, str) else None

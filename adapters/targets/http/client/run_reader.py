@@ -16,7 +16,7 @@ from .transcript import Transcript
 
 LogEvent: TypeAlias = dict[str, Any]
 
-_NOTHING: Final = {"type": "CUSTOM"}  # an event that means nothing, and ends what waits for the next one
+_NOTHING: Final = {"type": "CUSTOM"}  # an event without meaning: it ends the wait for the next one
 
 
 class Call(NamedTuple):
@@ -28,7 +28,7 @@ class Call(NamedTuple):
 
 
 class RunReader:
-    """Reads one run, and keeps *transcript* up to it. *client_tools* are the names of the client's tools.
+    """Read one run, and keep *transcript* in step. *client_tools* are the names of the client's tools.
 
     ``stopped``: the run has said how it ended; ``unanswered``: calls without a result. A run that completes with calls
     for the client has not ended the user's turn: its stop is logged as native, and it ``continues`` in the next run.
@@ -46,7 +46,7 @@ class RunReader:
         self._pieces: dict[str, list[str]] = {}  # call id → the arguments of its latest call
         self._arguments: dict[int, list[str]] = {}  # position of a call → its arguments
         self._outputs: dict[tuple[int, str], Any] = {}  # position and call id of a result → its content
-        self._answering: dict[int, str] = {}  # position → the request whose answer it came of
+        self._answering: dict[int, str] = {}  # position → the request whose answer it belongs to
 
     @property
     def pending(self) -> list[Call]:
@@ -55,7 +55,7 @@ class RunReader:
         return list(reversed(mine.values()))
 
     def take(self, value: Any, answering: str | None) -> Iterator[LogEvent]:
-        """Yield what is settled by *value* (None: unreadable). *answering* is the model request that it comes of."""
+        """Yield the events that *value* settles (None: unreadable). *answering* is the model request that caused it."""
         if not self._begun and _kind(value) not in {"RUN_STARTED", "RUN_ERROR"}:
             yield malformed(f"the first event is {_kind(value)}, not RUN_STARTED")
         self._begun = True
@@ -74,7 +74,7 @@ class RunReader:
             yield from self._logged(self._mapper.value(self._at, _NOTHING))
 
     def end(self) -> Iterator[LogEvent]:
-        """The stream is over: yield what was held back."""
+        """The stream is over: yield the events that were held back."""
         yield from self._logged(self._mapper.end())
 
     def _remember(self, event: Any) -> None:
@@ -129,7 +129,7 @@ class RunReader:
 
 
 def malformed(why: str) -> LogEvent:
-    """What stands in the log for something that is no AG-UI: without a ``type``, it is ``malformed`` to the core.
+    """The event of the log for a value that is no AG-UI: without a ``type``, it is ``malformed`` to the core.
 
     The event itself is left out: its ids and times are others in each run, and two logs of one word must not differ.
     """
@@ -141,7 +141,7 @@ def _kind(value: Any) -> object:
 
 
 def _json(text: str) -> Any:
-    """Arguments as JSON, or as the text that they are where that is none; no text is no arguments."""
+    """Return arguments as JSON, or as text where they are no JSON; an empty text means no arguments."""
     try:
         return json.loads(text or "{}")
     except (ValueError, RecursionError):

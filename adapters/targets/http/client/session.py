@@ -1,4 +1,4 @@
-"""One thread of an AG-UI endpoint as its client lives it: a user who sends and aborts, and tools of the client."""
+"""One thread of an AG-UI endpoint, seen from its client: a user who sends and aborts, and tools of the client."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ from .stream import BrokenStreamError, RefusedError, UnreachableError
 from .transcript import Transcript
 
 BUSY: Final = (409, 423, 429)
-"""Statuses that refuse a message for now, before anything of it was seen; every other one is a run that failed."""
+"""Statuses that refuse a message for now, before anything of it was seen; any other status is a run that failed."""
 _NO_PARAMETERS: Final[Object] = {"type": "object", "properties": {}}
 _NO_ARGUMENTS: Final = "the arguments are no JSON object"
 _CANCELLED: Final = "cancelled by the user"
@@ -57,17 +57,17 @@ class Session:
 
     @property
     def streaming(self) -> bool:
-        """Whether a run's stream is open."""
+        """True while a run's stream is open."""
         return self._reader is not None
 
     @property
     def waiting(self) -> bool:
-        """Whether the run under way waits for the model."""
+        """True while the run under way waits for the model."""
         return any(call.run == self.runs for call in self.calls)
 
     @property
     def active(self) -> bool:
-        """Whether the user's turn is under way: a run, or calls that the client has to answer."""
+        """True while the user's turn is under way: a run, or calls that the client has to answer."""
         return self.streaming or bool(self.tools)
 
     def user(self, message: LogEvent) -> None:
@@ -78,7 +78,7 @@ class Session:
         self._start(message)
 
     async def abort(self) -> None:
-        """Leave: the stream is closed, and its calls are answered by us. Nobody hears what the endpoint says to it."""
+        """Leave: close the stream, and answer its calls. The reaction of the endpoint is not read."""
         if self._task is not None and self._reader is not None:
             task = self._task
             sent = asyncio.ensure_future(self._sent.wait())  # a run that was never sent can't be aborted
@@ -95,7 +95,7 @@ class Session:
             reader, self._reader = self._reader, None
             self._say(reader.end())
             self._transcript.end()
-            if reader.stopped and not reader.continues:  # all that was left of it was an open stream
+            if reader.stopped and not reader.continues:  # nothing was left of it except an open stream
                 return
             unanswered = reader.unanswered
         self._cancel(unanswered)
@@ -130,7 +130,7 @@ class Session:
         )
 
     def answer(self, call_id: str, execution: str | None, output: Any, error: str | None) -> bool:
-        """Answer one call, the next run starts with the last; False where nobody waits for that."""
+        """Answer one call; the last answer starts the next run. Return False where the call is not awaited."""
         for one in self.tools:
             named = one.execution == execution if execution is not None else one.call.call_id == call_id
             if named and not one.answered:
@@ -155,7 +155,7 @@ class Session:
             self._start(None)
 
     def settle(self) -> None:
-        """Log what waited for something more to come."""
+        """Log the events that waited for a successor."""
         if self._reader is not None:
             self._say(self._reader.settle())
 
@@ -187,7 +187,7 @@ class Session:
             broke = error
         except UnreachableError as error:
             self._host.broke(error)
-        except Exception as error:  # noqa: BLE001 - ours, and it must not be lost with the task
+        except Exception as error:  # noqa: BLE001 - a defect of ours, which must not be lost with the task
             self._host.broke(error)
         self._ended(reader, broke)
 
@@ -223,7 +223,7 @@ class Session:
 
     def _say(self, events: Iterable[LogEvent]) -> None:
         for event in events:
-            self._message = None  # something of the run is known: it was not refused
+            self._message = None  # the run has shown something: it was not refused
             self._host.log(self.name, event)
 
 

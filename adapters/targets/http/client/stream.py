@@ -1,4 +1,4 @@
-"""The client's side of one AG-UI run: the POST, and the values of the event stream as they come."""
+"""The client's side of one AG-UI run: the POST, and the values of the event stream in their order."""
 
 import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
@@ -27,7 +27,7 @@ class RefusedError(Exception):
 
 
 class BrokenStreamError(Exception):
-    """What came is no whole event stream; the text says how."""
+    """The answer is no whole event stream; the text says why."""
 
 
 class UnreachableError(Exception):
@@ -35,7 +35,7 @@ class UnreachableError(Exception):
 
 
 def new_client() -> httpx.AsyncClient:
-    """A client without timeouts, proxies and connections kept: a run is a connection, and a disconnect ends it."""
+    """Open a client without timeouts, proxies or kept connections: a run is a connection, and a disconnect ends it."""
     return httpx.AsyncClient(
         timeout=None,  # noqa: S113 - the driver's patience is the timeout
         trust_env=False,
@@ -49,8 +49,8 @@ async def run_events(
 ) -> AsyncGenerator[Any, None]:
     """POST *run_input* and yield each event's JSON value, None for an unreadable one; *sent* is called when it's sent.
 
-    Raises UnreachableError, RefusedError, and BrokenStreamError for what is no event stream, breaks, or ends amid an
-    event. Closing the iterator disconnects.
+    Raises UnreachableError, RefusedError, and BrokenStreamError for an answer that is no event stream, breaks, or ends
+    amid an event. Closing the iterator disconnects.
     """
 
     async def trace(name: str, _: Mapping[str, Any]) -> None:
@@ -92,7 +92,7 @@ async def _beginning(response: httpx.Response) -> str:
 
 
 class _Tail(httpx.AsyncByteStream):
-    """A stream that remembers what came since the last blank line: the parser drops an event that none ends."""
+    """A stream that remembers the bytes since the last blank line: the parser drops an event without one at its end."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream

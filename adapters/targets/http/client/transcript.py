@@ -7,7 +7,7 @@ from ..jsons import as_list, as_object
 
 
 class Transcript:
-    """The messages in order, and the state: of what came, whatever is no AG-UI is left out.
+    """The messages in order, and the state. Values that are no AG-UI are left out.
 
     A call whose arguments broke off is forgotten at the end of its run: no client can send half of a JSON text.
     """
@@ -19,11 +19,11 @@ class Transcript:
         self._begun: set[str] = set()  # ids of this run's calls
 
     def user(self, name: str, text: str) -> Message:
-        """Add what the user said; return the message."""
+        """Add a message of the user, and return it."""
         return self._add({"id": name, "role": "user", "content": text})
 
     def tool(self, call_id: str, content: str, error: str | None = None, name: str | None = None) -> None:
-        """Add the result of a call, behind the message that made the call and the results that it has already."""
+        """Add the result of a call, behind the message that made the call and the results that stand there already."""
         message = {"id": name or f"result-of-{call_id}-{len(self.messages)}", "role": "tool", "toolCallId": call_id}
         message |= {"content": content} if error is None else {"content": content, "error": error}
         at = len(self.messages)
@@ -35,7 +35,7 @@ class Transcript:
         self.messages.insert(at, message)
 
     def knows(self, call_id: str) -> bool:
-        """Whether there is a call of this id, its arguments whole."""
+        """Return whether there is a call of this id whose arguments are complete."""
         return call_id not in self._open and any(_calls(message, call_id) for message in self.messages)
 
     def take(self, event: Any) -> None:

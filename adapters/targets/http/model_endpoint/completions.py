@@ -1,4 +1,4 @@
-"""OpenAI's chat completions as a model serves them: requests as the contract shows them, items as chunks or whole."""
+"""OpenAI's chat completions, from the model's side: requests in the words of the contract, items as chunks or whole."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,23 +11,23 @@ from turncheck.model.core.stimuli import Item, Reasoning, Shown, Text, ToolCall
 from ..jsons import Object, as_list, as_object, as_text
 
 FINISH: Final = {"end-turn": "stop", "tool-use": "tool_calls", "length": "length"}
-"""Why the model stopped → ``finish_reason``."""
+"""Reason of a stop → ``finish_reason``."""
 STATUS: Final = {"retryable": 503, "fatal": 400}
 """Class of a failure → HTTP status: clients retry 503 by themselves, and never 400."""
 RETRY_HEADERS: Final = {"retry-after-ms": "1", "retry-after": "0"}
-"""Time is played too: the clients that wait before they retry (0.5 to 8 s in OpenAI's own) do it at once."""
+"""Seconds to wait before a retry. Time is played too: clients that wait (0.5 to 8 s in OpenAI's own) do not."""
 
 _ORDER: Final = (Reasoning, Text, ToolCall)
 
 
 class StreamOptions(msgspec.Struct):
-    """Whether the usage is wanted, in a chunk of its own."""
+    """True where the usage is wanted, in a chunk of its own."""
 
     include_usage: bool = False
 
 
 class ChatRequest(msgspec.Struct):
-    """The body of a request, as far as it's read."""
+    """The part of a request's body that is read."""
 
     messages: list[Object]
     model: str = "scripted"
@@ -36,12 +36,12 @@ class ChatRequest(msgspec.Struct):
 
     @property
     def wants_usage(self) -> bool:
-        """Whether a stream ends with a chunk that has the usage."""
+        """True where a stream ends with a chunk that has the usage."""
         return self.stream_options is not None and self.stream_options.include_usage
 
 
 def shown(messages: Sequence[Object]) -> tuple[Shown, ...]:
-    """The context that the model is shown, one entry an item."""
+    """Return the context that the model is shown, one entry per item."""
     return tuple(entry for message in messages for entry in _entries(message))
 
 
@@ -67,14 +67,14 @@ def _entries(message: Object) -> Iterator[Shown]:
 
 
 def _text(content: Any) -> str | None:
-    """A content's text; of a list of parts, the texts joined."""
+    """Return the text of a content; of a list of parts, the texts joined."""
     if content is None or isinstance(content, str):
         return content
     return "".join(str(as_object(part).get("text", "")) for part in as_list(content))
 
 
 def misfit(items: Sequence[Item], item: Item) -> str | None:
-    """Why *item* can't follow *items* in one completion; None where it can.
+    """Say why *item* cannot follow *items* in one completion; None where it can.
 
     A completion's message has one reasoning text, one text, and calls: their order is not its own to choose.
     """
@@ -86,14 +86,14 @@ def misfit(items: Sequence[Item], item: Item) -> str | None:
 
 
 class Completion:
-    """What the answer to one request looks like, as a stream of chunks or whole."""
+    """The answer to one request, as a stream of chunks or whole."""
 
     def __init__(self, request: ChatRequest, request_id: str) -> None:
         self._request = request
         self._id = f"chatcmpl-{request_id}"
 
     def chunks(self, item: Item, calls_before: int) -> Iterator[Object]:
-        """The chunks that *item* is sent in, its text in two deltas. *calls_before* it are in the response already."""
+        """Return the chunks of *item*, its text in two deltas. *calls_before* counts the calls before it."""
         match item:
             case Text(text=text):
                 yield from (self._chunk({"content": piece}) for piece in _halves(text))
@@ -157,6 +157,6 @@ def _halves(text: str) -> Iterator[str]:
 
 
 def _usage(usage: Any) -> Mapping[str, Any]:
-    """The stimulus's usage, by whatever names it has, over an empty one in OpenAI's."""
+    """Return the stimulus's usage, under its own names, over an empty one in OpenAI's."""
     none = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
     return {**none, **as_object(usage)}

@@ -1,4 +1,4 @@
-"""The model that the server under test asks: an OpenAI-compatible endpoint that answers as it is told, and when."""
+"""The model that the server under test asks: an OpenAI-compatible endpoint, whose answers the harness decides."""
 
 import asyncio
 import json
@@ -20,13 +20,13 @@ from .port import RELEASE
 Command: TypeAlias = ModelOutput | ModelStop | ModelFail
 
 PATHS: Final = ("/v1/chat/completions", "/chat/completions")
-_CLOSE: Final = {"connection": "close"}  # a connection that is kept would reach us when another has the port
-_LIMIT: Final = 64 * 1024 * 1024  # bytes of a request: a context window of text is a few
-_CUT: Final = 1000  # bytes that a cut answer promises, and does not send
+_CLOSE: Final = {"connection": "close"}  # a kept connection would reach us after another worker took the port
+_LIMIT: Final = 64 * 1024 * 1024  # bytes of a request: a context window of text takes a few
+_CUT: Final = 1000  # bytes that a cut answer promises and never sends
 
 
 class ModelCall:
-    """A request to the model, in which run of which session: what it shows, and the commands that answer it."""
+    """A request to the model, with its run and session: the context that it shows, and the commands that answer it."""
 
     def __init__(self, request_id: str, session: str | None, run: int, request: ChatRequest) -> None:
         self.request_id: Final = request_id
@@ -39,10 +39,10 @@ class ModelCall:
 
 
 class Asked(Protocol):
-    """Who is told what the server asks."""
+    """The receiver of the requests of the server under test."""
 
     def asked(self, request: ChatRequest) -> ModelCall | None:
-        """The model is asked; None where nobody could have asked."""
+        """Take a request to the model. Return None where no run could have sent it."""
         ...
 
     def gone(self, call: ModelCall) -> None:
@@ -83,7 +83,7 @@ def model_endpoint(listener: Asked, release: Callable[[], Awaitable[None]]) -> S
 
 
 async def _body(request: Request) -> bytes:
-    """The request's body. Raises ValueError where it's over the limit."""
+    """Read the request's body. Raises ValueError above the limit."""
     body = bytearray()
     async for piece in request.stream():
         body += piece
@@ -97,7 +97,7 @@ def _error(status: int, message: str) -> JSONResponse:
 
 
 class _Answer(Response):
-    """Answers one call as its commands come, until they end it or the server leaves.
+    """Answer one call as its commands come, until they end it or the server leaves.
 
     A stream breaks where the application returns before the body's end: the connection is closed then.
     """
@@ -159,7 +159,7 @@ class _Answer(Response):
                     await _send_failure(send, failed)
 
     async def _commands(self) -> AsyncIterator[Command]:
-        """The commands up to the one that ends the answer."""
+        """Yield the commands up to the one that ends the answer."""
         command: Command | None = None
         while command is None or isinstance(command, ModelOutput):
             command = await self._call.commands.get()

@@ -1,7 +1,7 @@
-"""The model endpoint's port, which the server under test knows, and which one worker has at a time.
+"""The model endpoint's port: the server under test knows it, and one worker holds it at a time.
 
-A harness keeps a second process of the same target beside the first and drives one of them: whoever is started or reset
-asks the holder for the port, and gets it.
+A harness keeps a second process of the same target beside the first, and drives one of them. A worker that is
+started or reset asks the holder for the port, and gets it.
 """
 
 import asyncio
@@ -13,8 +13,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 RELEASE: Final = "/turncheck/release"
-"""Where the holder is asked (POST); it answers when its runs are over and the port is free."""
-_SECONDS: Final = 10.0  # for the holder's answer: it has its patience to leave its runs
+"""The path at which the holder is asked (POST); it answers when its runs are over and the port is free."""
+_SECONDS: Final = 10.0  # for the holder's answer: it may take its patience to leave its runs
 
 
 class StartError(Exception):
@@ -22,7 +22,7 @@ class StartError(Exception):
 
 
 class ModelPort:
-    """Serves *application* on *port* of this machine while it has it."""
+    """A server of *application* on *port* of this machine, while it holds the port."""
 
     def __init__(self, application: ASGIApp, port: int) -> None:
         self._application, self._port = application, port
@@ -31,11 +31,11 @@ class ModelPort:
 
     @property
     def held(self) -> bool:
-        """Whether the port is ours."""
+        """True while this worker holds the port."""
         return self._server is not None
 
     async def take(self) -> None:
-        """Take the port, from another worker where one has it. Raises StartError where somebody else has."""
+        """Take the port, if need be from another worker. Raises StartError where another program has it."""
         if self.held:
             return
         try:
@@ -53,7 +53,7 @@ class ModelPort:
         self._task = asyncio.create_task(self._server.serve([listener]))
 
     async def release(self) -> None:
-        """Let another have it; requests that are open stay open."""
+        """Release it to another worker; open requests stay open."""
         server, task = self._server, self._task
         self._server = self._task = None
         if server is not None and task is not None:
@@ -81,7 +81,7 @@ class ModelPort:
 
 
 def _listen(port: int) -> socket.socket:
-    # With its protocol named: asyncio looks at it before it sets TCP_NODELAY, and without that a second piece of an
+    # The protocol is named since asyncio sets TCP_NODELAY only where it is; without TCP_NODELAY the second piece of an
     # answer is held back for 40 ms.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:

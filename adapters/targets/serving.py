@@ -6,9 +6,9 @@ from typing import BinaryIO
 
 from turncheck.model.core.stimuli import Step, Stimulus
 
-from ..targets.runtime import RuntimeTarget
-from .messages import VERSION, Answer, Apply, ErrorBody, Hello, HelloAnswer, Message, Reset, Run, Stop
-from .protocol_server import serve_lines, stepped, unsupported
+from ..protocol.messages import VERSION, Answer, Apply, ErrorBody, Hello, HelloAnswer, Message, Reset, Run, Stop
+from ..protocol.protocol_server import serve_lines, stepped, unsupported
+from ..protocol.runtime import RuntimeTarget
 
 
 def serve_runtime(runtime: RuntimeTarget, requests: BinaryIO, answers: int) -> None:
@@ -31,7 +31,7 @@ def _answer(runtime: RuntimeTarget, message: Message) -> Answer | HelloAnswer:
                 return Answer(seq, ok=True, steps=_run(runtime, word))
             case _:
                 return unsupported(message.seq, "a runtime is driven: there are apply and run")
-    except Exception as error:  # noqa: BLE001 - told to the harness, which says whose fault it is
+    except Exception as error:  # noqa: BLE001 - the harness says whose fault it is
         detail = "".join(traceback.format_exception(error))
         return Answer(message.seq, ok=False, error=ErrorBody("failed", f"{type(error).__name__}: {error}", detail))
 

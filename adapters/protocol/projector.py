@@ -1,4 +1,4 @@
-"""A projector under test, as conformance sees it; what its calls raise is declared in ``errors``."""
+"""A projector under test, as conformance sees it; ``errors`` has the errors that its calls raise."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -7,7 +7,7 @@ from typing import Any, Protocol, Self
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.policies import Policies
 
-from ..protocol.errors import (
+from .errors import (
     BadTargetError,
     DiedError,
     HangingError,
@@ -17,7 +17,7 @@ from ..protocol.errors import (
     TargetError,
     UnsupportedError,
 )
-from ..protocol.messages import Implementation, Profile
+from .messages import Implementation, Profile
 
 __all__ = [
     "BadTargetError",
@@ -38,11 +38,11 @@ class ProjectorTarget(Protocol):
     """An implementation that projects logs.
 
     Events are JSON values, None for an unreadable line. Every call raises TargetError where the target breaks,
-    ImplementationError where it raises or answers ``failed``, and UnsupportedError for what it has not declared. After
-    a TargetError it can be called again: its process is replaced, a few times at most; what was fed is then lost, and
-    ``feed`` and ``fed`` raise TargetError until ``reset``.
+    ImplementationError where it raises or answers ``failed``, and UnsupportedError for an undeclared capability. After
+    a TargetError it can be called again: its process is replaced, a few times at most; the fed events are then lost,
+    and ``feed`` and ``fed`` raise TargetError until ``reset``.
 
-    ``last_input_changed`` says whether the last call changed the events it was given, None where nobody can see that.
+    ``last_input_changed`` says whether the last call changed its events; None where that cannot be seen.
     """
 
     @property
@@ -52,17 +52,17 @@ class ProjectorTarget(Protocol):
 
     @property
     def implementation(self) -> Implementation:
-        """Who answers."""
+        """The name and version of the implementation."""
         ...
 
     @property
     def profile(self) -> Profile:
-        """What it claims; of the views, the declared ones count, and the others are empty in a Projection."""
+        """Its claims; only declared views count, and the others are empty in a Projection."""
         ...
 
     @property
     def last_input_changed(self) -> bool | None:
-        """Whether the last call changed its events."""
+        """True where the last call changed its events."""
         ...
 
     def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:

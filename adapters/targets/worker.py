@@ -1,8 +1,8 @@
-"""Serves a Python projector or a runtime's adapter: ``python -m turncheck.adapters.protocol.worker MODULE:ATTRIBUTE``.
+"""Serve a Python projector or a runtime's adapter: ``python -m turncheck.adapters.targets.worker MODULE:ATTRIBUTE``.
 
 ``reference`` in place of ``MODULE:ATTRIBUTE`` serves the reference projector, ``reference:MACHINE`` a reference
-runtime. The working directory is importable, before all else but what this module itself needs. What is served prints
-to stderr, and its stdin is empty: the protocol has the real ones to itself.
+runtime. The working directory is importable, before everything except the imports of this module. The served code
+prints to stderr, and its stdin is empty: stdin and stdout belong to the protocol.
 """
 
 import importlib
@@ -19,11 +19,10 @@ import msgspec
 from msgspec import Raw
 
 from ..kit import turncheck_kit
-from ..references.registry import REFERENCES, reference_runtime
-from . import loading
-from .input_guard import Watch
-from .loading import Loaded, load
-from .messages import (
+from ..protocol import loading
+from ..protocol.input_guard import Watch
+from ..protocol.loading import Loaded, load
+from ..protocol.messages import (
     VERSION,
     Answer,
     Apply,
@@ -38,13 +37,14 @@ from .messages import (
     Stop,
     encode,
 )
-from .protocol_server import serve_lines, unsupported
+from ..protocol.protocol_server import serve_lines, unsupported
+from ..references.registry import REFERENCES, reference_runtime
 from .serving import serve_runtime
 
 _DETAIL: Final = 8000  # characters of a traceback: its end, where the error is
 _encode_result: Final = msgspec.json.Encoder(
     enc_hook=repr
-).encode  # what is no JSON shows as what it is, and is refused
+).encode  # a value that is no JSON is shown by its repr, and refused
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -53,7 +53,7 @@ def main(arguments: Sequence[str]) -> int:
         case [text]:
             pass
         case _:
-            print("usage: python -m turncheck.adapters.protocol.worker MODULE:ATTRIBUTE | reference", file=sys.stderr)
+            print("usage: python -m turncheck.adapters.targets.worker MODULE:ATTRIBUTE | reference", file=sys.stderr)
             return 2
     requests, answers = _take_pipes()
     sys.path.insert(0, str(Path.cwd()))
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     try:
         loaded = load(text)
-    except Exception as error:  # noqa: BLE001 - importing runs whatever the user wrote
+    except Exception as error:  # noqa: BLE001 - importing runs code of the user
         print(_users_traceback(error) + f"turncheck: cannot load {text}: {error}", file=sys.stderr)
         return 2
     if isinstance(loaded, Loaded):
@@ -109,7 +109,7 @@ def _called(seq: int, function: Callable[..., Any], raw: Raw, *, answers: bool =
     try:
         with Watch(events) as watch:
             result = function(events)
-    except Exception as error:  # noqa: BLE001 - whatever it raises is the finding
+    except Exception as error:  # noqa: BLE001 - any error of it is the finding
         return _failed(seq, error)
     if not answers:
         return Answer(seq, ok=True, input_changed=watch.changed or False)
@@ -140,7 +140,7 @@ def _told(error: Exception, skip: TracebackType | None) -> str:
 
 
 def _users_traceback(error: Exception) -> str:
-    """The traceback of *error* where it shows code of the user's; else its message says it all."""
+    """Return the traceback of *error* where it shows code of the user; else the message is enough."""
     ours = (__file__, loading.__file__, importlib.__file__, "<frozen importlib")
     frames = traceback.extract_tb(error.__traceback__)
     theirs = isinstance(error, SyntaxError) or not all(frame.filename.startswith(ours) for frame in frames)

@@ -13,7 +13,7 @@ from turncheck.adapters.targets.remote_runtime import RemoteRuntime
 from turncheck.adapters.targets.runtime_catalog import SERVER
 from turncheck.model.core.stimuli import Abort, ModelFail, ModelOutput, Reasoning, Shown, ToolCall, ToolReturn
 
-SCRIPT = Path(__file__).parents[3] / "adapters/runtimes/pydantic_ai_server/server.py"
+SCRIPT = Path(__file__).parents[4] / "adapters/runtimes/pydantic_ai_server/server.py"
 
 
 @pytest.fixture(scope="module")

@@ -217,6 +217,6 @@ def test_the_path_of_the_environment_is_importable(tmp_path, monkeypatch):
 
 
 def test_without_an_argument_it_says_how_to_use_it():
-    from turncheck.adapters.protocol.worker import main
+    from turncheck.adapters.targets.worker import main
 
     assert main([]) == 2

@@ -1,4 +1,4 @@
-"""A runtime under test, as conformance sees it; what its calls raise is declared in ``errors``."""
+"""A runtime under test, as conformance sees it; ``errors`` has the errors that its calls raise."""
 
 from collections.abc import Sequence
 from types import TracebackType
@@ -6,7 +6,7 @@ from typing import Protocol, Self
 
 from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus
 
-from ..protocol.messages import Implementation, Profile
+from .messages import Implementation, Profile
 
 
 class RuntimeTarget(Protocol):
@@ -24,12 +24,12 @@ class RuntimeTarget(Protocol):
 
     @property
     def implementation(self) -> Implementation:
-        """Who answers."""
+        """The name and version of the implementation."""
         ...
 
     @property
     def profile(self) -> Profile:
-        """What it claims."""
+        """Its claims."""
         ...
 
     @property
@@ -38,7 +38,7 @@ class RuntimeTarget(Protocol):
         ...
 
     def reset(self, options: ResetOptions = ...) -> Step:
-        """A new and empty runtime, or what ``state_dir`` holds."""
+        """Begin anew: empty, or with the contents of ``state_dir``."""
         ...
 
     def apply(self, stimulus: Stimulus) -> Step:

