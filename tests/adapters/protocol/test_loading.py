@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from turncheck.adapters.protocol.loading import load
+from turncheck.adapters.protocol.loading import Loaded, load
 
 
 @pytest.fixture
@@ -20,7 +20,9 @@ def installed(tmp_path, monkeypatch):
             (metadata / name).write_text(text, "utf-8")
         monkeypatch.syspath_prepend(str(tmp_path))
         monkeypatch.delitem(sys.modules, "boxed", raising=False)
-        return load("boxed:project").implementation.version
+        found = load("boxed:project")
+        assert isinstance(found, Loaded)
+        return found.implementation.version
 
     yield made
     sys.modules.pop("boxed", None)
