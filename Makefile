@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: mutants rates setup demo matrix museum runtimes debian test check generate examples bench gate lock learn variants mutation site suites
+.PHONY: mutants rates setup demo matrix museum runtimes debian test quick slow check generate examples bench gate lock learn variants mutation site suites
 
 setup: .venv/ready
 
@@ -38,19 +38,30 @@ debian:
 	@for name in $$(cat debian.txt); do command -v $$name > /dev/null || missing="$$missing $$name"; done; \
 	if [ -n "$$missing" ]; then $(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq --no-install-recommends $$missing; fi
 
-test: setup runtimes debian tests/axe/node_modules
-	$(BIN)/python -m pytest -n auto --dist loadfile
+# Every test: the quick ones first, and the slow ones where those pass.
+test: quick slow
 
-# Every static check: formatter, linter, two type checkers (each must see a planted error), import contracts, generated
-# files in step with their sources, and mermaid's own parser on its text.
-check: setup tests/mermaid/node_modules
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
+
+# What breaks often, in three minutes on two cores; without runtimes' environments, npm's and Debian's packages.
+quick: setup
+	$(PYTEST) -m "not slow"
+
+# The rest; tests/conftest.py says what is slow, and why.
+slow: setup runtimes debian tests/axe/node_modules
+	$(PYTEST) -m slow
+
+# Every static check, the cheapest first: formatter, linter, import contracts, generated files in step with their sources,
+# two type checkers (each must see a planted error), and mermaid's own parser on its text.
+check: setup
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
+	$(BIN)/lint-imports
+	$(BIN)/python tests/static/generated.py
 	$(BIN)/mypy
 	$(BIN)/basedpyright
 	$(BIN)/python tests/static/planted_error.py
-	$(BIN)/lint-imports
-	$(BIN)/python tests/static/generated.py
+	$(MAKE) --no-print-directory tests/mermaid/node_modules
 	node tests/mermaid/parse.mjs diagrams/*.mmd
 
 tests/%/node_modules: tests/%/package-lock.json

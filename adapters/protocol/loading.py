@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -84,9 +85,20 @@ def _implementation(text: str, module_name: str, projector: object) -> Implement
     package = module_name.partition(".")[0]
     version = getattr(sys.modules[package], "__version__", None)
     if version is None:
-        distributions = metadata.packages_distributions().get(package, ())
-        version = metadata.version(distributions[0]) if distributions else "unknown"
+        version = next((one.version for one in metadata.distributions() if _gives(one, package)), "unknown")
     return Implementation(text, str(version), "python")
+
+
+def _gives(distribution: metadata.Distribution, package: str) -> bool:
+    """Return whether a distribution installs a package, as ``metadata.packages_distributions`` finds it.
+
+    That function parses every list of files: a fifth of a second in each worker, twenty times as long as this.
+    """
+    declared = (distribution.read_text("top_level.txt") or "").split()
+    if declared:
+        return package in declared
+    files = distribution.read_text("RECORD") or ""
+    return package in files and re.search(rf"^{re.escape(package)}(/.*)?\.py,", files, re.MULTILINE) is not None
 
 
 def _nothing_to_forget() -> None:

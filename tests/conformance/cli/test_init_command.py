@@ -91,14 +91,15 @@ def test_a_language_has_to_be_named(invoke, tmp_path, arguments):
     assert (ran.code, "--lang" in ran.err) == (2, True)
 
 
-@EVERY
-def test_the_workflow_fits_its_schema(invoke, tmp_path, kind, lang):
-    invoke(tmp_path, "init", "--kind", kind, "--lang", lang)
-    workflow = tmp_path / ".github" / "workflows" / "turncheck.yml"
+def test_every_workflow_fits_its_schema(invoke, tmp_path):
+    for kind, starters in STARTERS.items():
+        for lang in starters:
+            invoke(tmp_path, "init", "--kind", kind, "--lang", lang, f"{kind}-{lang}")
+    workflows = sorted(tmp_path.glob("*/.github/workflows/turncheck.yml"))
     ran = run(
-        tmp_path, sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", workflow
+        tmp_path, sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows
     )
-    assert (ran.returncode, ran.stderr) == (0, "")
+    assert (len(workflows), ran.returncode, ran.stderr) == (sum(map(len, STARTERS.values())), 0, "")
 
 
 # ---- as written ----

@@ -118,10 +118,15 @@ def test_whatever_is_changed_in_a_projection_breaks_a_law(data, case):
 
 @given(cases())
 @settings(max_examples=200, deadline=None)
-@pytest.mark.parametrize("views", VIEWS, ids=lambda views: "and".join(sorted(views)) or "none")
-def test_no_law_alarms_at_the_reference(views, case):
-    observed = without(projected(case.log, case.policies), views)
-    assert [(name, item) for name, item in judged(case, observed, views) if isinstance(item, Finding)] == []
+def test_no_law_alarms_at_the_reference_whichever_views_it_has(case):
+    right = projected(case.log, case.policies)
+    found = [
+        (views, name, item)
+        for views in VIEWS
+        for name, item in judged(case, without(right, views), views)
+        if isinstance(item, Finding)
+    ]
+    assert found == []
 
 
 def test_a_projection_of_another_log_breaks_laws_and_raises_nothing():
