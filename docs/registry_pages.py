@@ -143,7 +143,7 @@ def machines() -> Iterator[str]:
 
 
 def _machine(machine: Machine) -> Iterator[str]:
-    module = importlib.import_module(f"turncheck.model.{machine.name}")
+    module = importlib.import_module(f"turncheck.model.machines.{machine.name}")
     drawing = f"../../diagrams/{machine.name}.svg"
     yield from (f"## {machine.title}", "", plain((module.__doc__ or "").strip()), "")
     yield from (f"[![the machine {machine.name}]({drawing})]({drawing})", "")
