@@ -175,14 +175,13 @@ def compare(target: Learned, reference: Learned) -> Comparison:
     for pair, word in reached([((0, 0), ())], onward):
         nodes.append(node := Node(*pair))
         for letter, one, other in steps(pair):
-            found: list[tuple[Node, str, Node, Share]] = [(node, one.output, Node(one.dest, other.dest), "agreed")]
+            found: Sequence[tuple[str, Node, Share]] = [(one.output, Node(one.dest, other.dest), "agreed")]
             if one.output != other.output:
                 differences.append(Difference((*word, letter), other.output, one.output))
-                found = [
-                    (node, one.output, Node(one.dest, None), "extra"),
-                    (node, other.output, Node(None, other.dest), "missing"),
-                ]
-            edges += [(node, letter, said, dest, share) for node, said, dest, share in found if said not in _LOCAL]
+                found = [(one.output, Node(one.dest, None), "extra"), (other.output, Node(None, other.dest), "missing")]
+            for said, dest, share in found:
+                if said not in _LOCAL:
+                    edges.append((node, letter, said, dest, share))
     return _placed(target, reference, nodes, edges, differences)
 
 

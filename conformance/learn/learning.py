@@ -51,7 +51,7 @@ class NoQuietError(Exception):
 
 
 class Figures(msgspec.Struct):
-    """The costs of learning: words played, stimuli applied, and conjectures."""
+    """What learning took: words that were played, stimuli that were applied, and conjectures."""
 
     words: int = 0
     stimuli: int = 0

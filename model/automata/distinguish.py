@@ -24,7 +24,7 @@ class DistinguishingWords:
     def __init__(self, right: FiniteMachine) -> None:
         self._right: Final = right
         self._again: dict[Row, Accesses] = {}
-        self._onward = cache(lambda state: tuple(right.onward(state)))
+        self._onward = cache(right.onward)
 
     def word(self, mutant: Mutant) -> Word | None:
         """Return the shortest word that *mutant* answers differently, None if it is equivalent within the bounds."""

@@ -185,7 +185,7 @@ class _Edited(FiniteMachine):
     """A machine that differs in one row from another one: their states are numbered together."""
 
     def __init__(self, right: FiniteMachine, machine: Machine, row: Row) -> None:
-        self.__dict__.update(right.__dict__)
+        vars(self).update(vars(right))
         self._right, self._place = right, (row.source, row.event)
         self.machine = machine
         self._stepper = Stepper(machine, right._stepper.context.tables)  # noqa: SLF001 - it is one of these itself

@@ -28,9 +28,9 @@ class Steps(ABC):
     def step(self, state: int, letter: int, /) -> tuple[int, Symbol]:
         """The next state, and the output."""
 
-    def onward(self, state: int) -> Iterator[tuple[int, int]]:
+    def onward(self, state: int) -> Sequence[tuple[int, int]]:
         """Each letter, with the state that it leads to."""
-        return ((letter, self.step(state, letter)[0]) for letter in range(len(self.letters)))
+        return [(letter, self.step(state, letter)[0]) for letter in range(len(self.letters))]
 
     def after(self, word: Iterable[int], state: int = 0) -> int:
         """The state that *word* leads to."""
