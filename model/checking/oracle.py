@@ -1,7 +1,7 @@
 """The oracle: the rows run by `transitions` itself, one event at a time, and a projection built by definition.
 
 Slow and plain on purpose. It shares the rows and the terms with the generated loop, and nothing else: the cycles are
-folded from the outputs here, and the views are those of ``definitions.py``.
+folded from the outputs here, and the views are those of ``core/reference_views.py``.
 """
 
 from collections.abc import Iterable, Mapping

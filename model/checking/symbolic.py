@@ -118,7 +118,7 @@ class Taken:
 
 
 def guarded(machine: Machine, conditions: Sequence[str], unless: Sequence[str], symbols: Symbols) -> Any:
-    """Whether guards hold, and others do not."""
+    """The formula: some guards hold, and others do not."""
     hold = [machine.guards[name].formula(symbols) for name in conditions]
     return z3.And(hold + [z3.Not(machine.guards[name].formula(symbols)) for name in unless])
 
@@ -172,7 +172,7 @@ def pushes_of(machine: Machine, effects: Iterable[str], queue: str) -> list[Push
 
 
 def runs(claims: ProofRoles, state: str, at: Moment, symbols: Symbols) -> Any:
-    """Whether a run is open."""
+    """The formula: a run is open."""
     if claims.run.closed is None:
         return z3.BoolVal(state in claims.run.active)
     return z3.Not(within(at, symbols, claims.machine.guards[claims.run.closed].formula))
@@ -187,7 +187,10 @@ def within(at: Moment, symbols: Symbols, render: Callable[[Symbols], Any]) -> An
 
 
 def unanswered(claims: ProofRoles, at: Moment, names: Sequence[str] | None = None) -> Any:
-    """Whether ``w`` is a call without result: a map's key with a position, ``j``'s value, or the one under way."""
+    """The formula: ``w`` is a call without result.
+
+    It is a map's key with a position, what waits in slot ``j``, or the one under way.
+    """
     found: list[Any] = []
     for name in claims.calls.registers if names is None else names:
         held = at.registers[name]
@@ -201,18 +204,18 @@ def unanswered(claims: ProofRoles, at: Moment, names: Sequence[str] | None = Non
 
 
 def is_open(calls: Any) -> Any:
-    """Whether a map has a position for ``w``."""
+    """The formula: a map has a position for ``w``."""
     entry = calls[CALL]
     return z3.And(entry != NONE, entry != ANSWERED)
 
 
 def waits(queue: Slots) -> Any:
-    """Whether slot ``j`` of a queue waits."""
+    """The formula: slot ``j`` of a queue waits."""
     return z3.And(queue.head <= SLOT, queue.tail > SLOT)
 
 
 def invariant(claims: ProofRoles, state: str, at: Moment, symbols: Symbols) -> Any:
-    """What is assumed before every row, and shown after it."""
+    """The formula that is assumed before every row, and shown after it."""
     active, left = runs(claims, state, at, symbols), unanswered(claims, at)
     known = [z3.Implies(z3.Not(active), z3.Not(left))]
     if state not in claims.run.data_dependent:
@@ -232,7 +235,7 @@ def _keys(claims: ProofRoles) -> set[str]:
 
 
 def start(claims: ProofRoles) -> Iterator[Refutation]:
-    """What is assumed before every row holds at the start."""
+    """Refute that the invariant holds at the start."""
     symbols = Symbols(claims.machine, {})
     fresh = {"number": z3.IntVal(-1), "map": symbols.nothing()}
     for name, kind in claims.machine.registers.items():

@@ -1,4 +1,4 @@
-"""The lint of a declared machine: what `transitions` takes without a word and is wrong all the same."""
+"""The lint of a declared machine: faults that `transitions` accepts without a word."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -25,7 +25,7 @@ def lint(machine: Machine, tables: Iterable[Mapping[str, Any]] = ()) -> list[str
 
 
 def _frame(machine: Machine) -> Iterator[str]:
-    """What the machine says besides its rows."""
+    """Faults in what the machine declares besides its rows."""
     for role, state in (("initial", machine.initial), *(("final", state) for state in machine.final)):
         if state not in machine.states:
             yield f"{role} state {state!r} is not declared"

@@ -4,10 +4,11 @@ from collections import Counter
 from dataclasses import replace
 from functools import cache
 from itertools import product
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+from turncheck.adapters.protocol.messages import RUNTIME_POLICIES
 from turncheck.adapters.references.interaction import InteractionRuntime
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.verify.subject import missing
@@ -28,7 +29,7 @@ from turncheck.model.core.stimuli import (
     ToolReturn,
     User,
 )
-from turncheck.model.machines.interaction import EFFECTS, SPEC, STATES
+from turncheck.model.machines.interaction import EFFECTS, SPEC, STATES, Busy, SteerLands
 
 LAWS = [law for law in selected(["runtime"]) if not missing(law, InteractionRuntime.profile)]
 WORDS = 100
@@ -195,6 +196,11 @@ def edited(event, source, then, dest=...):
 
 def without(*names):
     return lambda effects: [name for name in effects if name not in names]
+
+
+def test_the_machine_and_the_protocol_know_the_same_values_of_a_policy():
+    assert set(RUNTIME_POLICIES["busy"]) == set(get_args(Busy))
+    assert set(RUNTIME_POLICIES["steerLands"]) == set(get_args(SteerLands))
 
 
 WRONG = {
