@@ -106,7 +106,7 @@ def verify_suite(
 
         run = run_and_judge(subject, laws, apply, options, progress)
     result, found = result_of(run, laws)
-    why = _nothing_promised(run, result, applied, len(words))
+    why = _nothing_promised(run, subject.coverage.unsettled, result, applied, len(words))
     machine = plan.model.machine
     suite = SuiteRun(
         method=plan.method,
@@ -121,7 +121,9 @@ def verify_suite(
         guarantee=() if why else tuple(_guarantee(plan)),
         why=why,
     )
-    return msgspec.structs.replace(result, coverage=suite_figures(result.coverage, suite)), found
+    return msgspec.structs.replace(
+        result, coverage=suite_figures(subject.coverage, result.laws, run.work, suite)
+    ), found
 
 
 def _play(player: Player, model: Model, word: Word) -> None:
@@ -174,7 +176,7 @@ def _estimate(player: Player, plan: Plan) -> str:
     return f"about {max(seconds, 1):,.0f} s, as {len(words)} of its words took {took:.2g} s on the target"
 
 
-def _nothing_promised(run: Run[Any], result: Result, applied: int, words: int) -> str | None:
+def _nothing_promised(run: Run[Any], unsettled: int, result: Result, applied: int, words: int) -> str | None:
     """Return the reason why the suite promises nothing; None where it does."""
     verdicts = {law.law: law.verdict for law in result.laws}
     if verdicts[LAW] == "fail":
@@ -186,7 +188,7 @@ def _nothing_promised(run: Run[Any], result: Result, applied: int, words: int) -
         return f"{applied:,} of {words:,} words were applied: {why}"
     if applied < words:
         return f"{applied:,} of {words:,} words were applied: it ended at the first failure"
-    if unsettled := result.coverage["unsettled"]:
+    if unsettled:
         return f"{unsettled} words came to no quiet"
     return None if verdicts[LAW] == "pass" else f"equals-model is {verdicts[LAW]}"
 

@@ -100,13 +100,13 @@ def _by_default(profile: Profile) -> set[str]:
     return {f"{name}={fate}" for name, fate in fates.items() if queues and name not in profile.policies}
 
 
-def suite_figures(figures: Covered, suite: SuiteRun) -> Covered:
+def suite_figures(coverage: WordCoverage, laws: Iterable[LawResult], stimuli: int, suite: SuiteRun) -> Covered:
     """The figures of a runtime to which a suite was applied: rows are the business of generation."""
     return {
-        "shares": [share for share in figures["shares"] if share.what == "clauses"],
-        "words": figures["words"],
-        "stimuli": figures["stimuli"],
-        "unsettled": figures["unsettled"],
+        "shares": [_clauses("runtime", laws)],
+        "words": coverage.words,
+        "stimuli": stimuli,
+        "unsettled": coverage.unsettled,
         "suite": suite,
     }
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import hypothesis
 import msgspec
@@ -100,8 +100,9 @@ class ProjectorSubject:
             if policies != case.policies:
                 yield replace(case, policies=policies)
         for place, event in enumerate(case.events):
-            for name in event if isinstance(event, dict) else ():
-                plain = {key: value for key, value in event.items() if key != name}
+            fields = cast("dict[str, Any]", event if isinstance(event, dict) else {})
+            for name in fields:
+                plain = {key: value for key, value in fields.items() if key != name}
                 if symbol_of(judge(plain)) == symbol_of(judge(event)):
                     yield replace(case, events=[*case.events[:place], plain, *case.events[place + 1 :]])
 
@@ -217,20 +218,18 @@ def _generate(run: Run[Input], subject: ProjectorSubject, examples: int) -> None
 
 def _difference(expected: Any, observed: Any, trace: ProjectorTrace) -> tuple[Hashable, ...] | None:
     """Return the path to the first difference and the two values there; a position is named by its event's letter."""
-    match expected, observed:
-        case _ if expected == observed:
-            return None
-        case dict(), dict():
-            pairs = [(key, value, observed.get(key)) for key, value in expected.items()]
-        case list(), list():
-            pairs = [("", one, other) for one, other in zip_longest(expected, observed)]
-        case _:
-            return tuple(trace.symbol(one) if isinstance(one, int) else str(one) for one in (expected, observed))
-    for key, one, other in pairs:
-        found = _difference(one, other, trace)
-        if found is not None:
-            return (key, *found)
-    return None
+    both = (expected, observed)
+    if expected == observed:
+        return None
+    pairs: list[tuple[str, Any, Any]]
+    if all(isinstance(one, dict) for one in both):
+        pairs = [(name, expected[name], observed.get(name)) for name in expected]
+    elif all(isinstance(one, list) for one in both):
+        pairs = [("", one, other) for one, other in zip_longest(*both)]
+    else:
+        return tuple(trace.symbol(one) if isinstance(one, int) else str(one) for one in both)
+    found = ((name, *more) for name, one, other in pairs if (more := _difference(one, other, trace)))
+    return next(found, None)
 
 
 def traced(case: Input, profile: Profile, observed: Projection) -> ProjectorTrace:

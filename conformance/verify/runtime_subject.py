@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from msgspec import to_builtins
 from msgspec.structs import replace
@@ -154,8 +154,9 @@ def _plainer(case: Word) -> Iterator[ResetOptions]:
     for name in ResetOptions.__struct_fields__:
         value, default = getattr(options, name), getattr(ResetOptions(), name)
         if isinstance(value, dict):
-            for key in value:
-                yield replace(options, **{name: {other: value[other] for other in value if other != key}})
+            entries = cast("dict[str, Any]", value)
+            for key in entries:
+                yield replace(options, **{name: {other: entries[other] for other in entries if other != key}})
         elif name != "tools" and value != default:
             yield replace(options, **{name: default})
 
