@@ -52,7 +52,7 @@ def turncheck_projector() -> "Generator[Callable[..., ProjectorTarget], None, No
     A target's text is opened as `verify` does, in a process of its own; a Python function, class or object runs in this
     one, where a debugger and a coverage tool see it.
     """
-    from .pytest_fixtures import opened_projector  # noqa: PLC0415 - as the module says
+    from .testing.fixtures import opened_projector  # noqa: PLC0415 - as the module says
 
     with ExitStack() as stack:
 
@@ -65,7 +65,7 @@ def turncheck_projector() -> "Generator[Callable[..., ProjectorTarget], None, No
 @pytest.fixture
 def turncheck_runtime() -> "Generator[Callable[..., RuntimeTarget], None, None]":
     """Open a runtime in a process of its own: ``turncheck_runtime(text)``; it is ended at teardown."""
-    from .pytest_fixtures import opened_runtime  # noqa: PLC0415 - as the module says
+    from .testing.fixtures import opened_runtime  # noqa: PLC0415 - as the module says
 
     with ExitStack() as stack:
 
@@ -83,7 +83,7 @@ def turncheck_log() -> "Callable[..., LogResult]":
     """
 
     def clean(path: Any, **options: Any) -> "LogResult":
-        from .pytest_fixtures import clean_log  # noqa: PLC0415 - as the module says
+        from .testing.fixtures import clean_log  # noqa: PLC0415 - as the module says
 
         return clean_log(path, **options)
 

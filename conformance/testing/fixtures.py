@@ -16,7 +16,7 @@ from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.inprocess import InProcessProjector
 from turncheck.adapters.targets.registry import open_projector, open_runtime
 
-from .check.judge import LogResult, check
+from ..check.judge import LogResult, check
 
 TIMEOUT: Final = 5.0
 """Seconds per answer, as in `verify`."""

@@ -22,11 +22,11 @@ import pytest
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.adapters.targets.registry import Target
 
-from .cli.showing import show_counterexample
-from .laws.registry import selected
-from .pytest_fixtures import TIMEOUT, opened_projector, opened_runtime
-from .verify.baseline import BaselineError, grade, read
-from .verify.results import INTERRUPTED, AnyCounterexample, LawResult, Result, write
+from ..cli.showing import show_counterexample
+from ..laws.registry import selected
+from ..verify.baseline import BaselineError, grade, read
+from ..verify.results import INTERRUPTED, AnyCounterexample, LawResult, Result, write
+from .fixtures import TIMEOUT, opened_projector, opened_runtime
 
 HYPOTHESIS_EXAMPLES: Final = 100
 """Hypothesis's own max_examples: a profile with another value is the user's."""
@@ -179,7 +179,7 @@ def judged(request: pytest.FixtureRequest) -> Judged:
 
 def _run(config: pytest.Config, suite: Suite) -> Run:
     """Hold the target to the laws. Raises TargetError, BadTargetError and BaselineError."""
-    from .verify.verification import verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
+    from ..verify.verification import verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
 
     file = config.getoption("turncheck_baseline") or (config.rootpath / suite.baseline if suite.baseline else None)
     baseline = read(file) if file else None
@@ -202,7 +202,7 @@ def _examples(config: pytest.Config, suite: Suite) -> int:
     """Return the number set by the command line, the test module, the Hypothesis profile, or `verify`'s default."""
     from hypothesis import settings  # noqa: PLC0415 - as above
 
-    from .verify.projector_subject import EXAMPLES  # noqa: PLC0415 - as above
+    from ..verify.projector_subject import EXAMPLES  # noqa: PLC0415 - as above
 
     for given in (config.getoption("turncheck_examples"), suite.examples):
         if given is not None:
