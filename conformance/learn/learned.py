@@ -11,14 +11,13 @@ from turncheck.adapters.targets.runtime import RuntimeTarget
 from turncheck.model.automata.mealy import Mealy
 from turncheck.model.search import reached
 
-from .abstraction import LOCAL, Abstracted, Bounds
+from .abstraction import LOCAL, Abstracted, Bounds, Letter
 from .learning import PUMPED, STIMULI, Figures, learn
-from .output_abstraction import ARROW
+from .output_abstraction import Awaits
 
 Share: TypeAlias = Literal["agreed", "missing", "extra"]
 """Of a transition: both machines have it, only the reference, only the target."""
-_START: Final = "nothing"
-_LOCAL: Final = frozenset(map(str, LOCAL))
+LOCAL_TEXTS: Final = frozenset(map(str, LOCAL))
 
 
 class State(msgspec.Struct, frozen=True):
@@ -114,7 +113,7 @@ class Conflict(msgspec.Struct, frozen=True):
 
 def learn_runtime(
     runtime: RuntimeTarget,
-    letters: Sequence[str],
+    letters: Sequence[Letter],
     *,
     bounds: Bounds,
     policies: Mapping[str, Any],
@@ -182,7 +181,7 @@ def compare(target: Learned, reference: Learned) -> Comparison:
                     (node, one.output, Node(one.dest, None), "extra"),
                     (node, other.output, Node(None, other.dest), "missing"),
                 ]
-            edges += [(node, letter, said, dest, share) for node, said, dest, share in found if said not in _LOCAL]
+            edges += [(node, letter, said, dest, share) for node, said, dest, share in found if said not in LOCAL_TEXTS]
     return _placed(target, reference, nodes, edges, differences)
 
 
@@ -220,4 +219,4 @@ def _names(machine: Mealy, word: Sequence[int]) -> list[str]:
 
 def _awaits(machine: Mealy, word: tuple[int, ...]) -> str:
     """What the last step before a state awaited."""
-    return str(machine.run(word)[-1]).rpartition(ARROW)[2] if word else _START
+    return str(machine.run(word)[-1].awaits if word else Awaits())

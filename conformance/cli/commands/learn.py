@@ -65,14 +65,14 @@ def command(
     Exits 0 when it was learned, with --diff when the two agree; 1 when they differ, and when the same stimuli had two
     answers, which are shown; 2 when TARGET broke or did not settle, and when a budget cut the comparison.
     """
-    from ...learn.abstraction import Bounds, letters_of  # noqa: PLC0415 - a command's start shall cost nothing
+    from ...learn.abstraction import Bounds, Letter, letters_of  # noqa: PLC0415 - a command's start shall cost nothing
     from ...learn.learned import Conflict, Learned, compare, learn_runtime  # noqa: PLC0415
     from ...learn.learned_picture import comparison_svg, machine_svg  # noqa: PLC0415
     from ...learn.learning import NondeterministicError, NoQuietError  # noqa: PLC0415
 
     given = _policies(policies)
 
-    def learned(runtime: RuntimeTarget, letters: Sequence[str], given: Mapping[str, Any] = given) -> Learned:
+    def learned(runtime: RuntimeTarget, letters: Sequence[Letter], given: Mapping[str, Any] = given) -> Learned:
         try:
             with Progress(runtime.name) as progress:
                 return learn_runtime(
@@ -112,7 +112,7 @@ def command(
     if as_json:
         emit(compared)
     else:
-        show_comparison(compared, [letter for letter in letters if letter not in shared])
+        show_comparison(compared, [str(letter) for letter in letters if letter not in shared])
     cut = compared.target.cut or compared.reference.cut
     context.exit(1 if compared.differences else 2 if cut else 0)
 
