@@ -120,7 +120,7 @@ class Reader:
         """Whether more than the bound would wait, by what is observed."""
         seen, policies = self.recorder.observation, self.recorder.policies
         if letter.kind == "tool-call":
-            return seen.calls >= self._bounds.calls
+            return seen.made >= self._bounds.calls
         if letter.kind not in _MESSAGES or not seen.active:
             return False
         if letter.kind == "user" and policies.get("busy") == "reject":  # accepted all the same
@@ -212,7 +212,7 @@ def _stimulus(letter: Letter, number: int, seen: Observation) -> Stimulus:
             tool = ToolCall(call_id=f"c{number}", tool=str(TOOLS[0]["name"]), arguments={"path": f"{number}"})
             return ModelOutput(item=tool)
         case "model-stop":
-            return ModelStop(reason="tool-use" if seen.calls else "end-turn")
+            return ModelStop(reason="tool-use" if seen.made else "end-turn")
         case "fatal-failure" | "retryable-failure" as kind:
             return ModelFail(failure="stream" if seen.said else "fatal" if kind == "fatal-failure" else "retryable")
         case "tool-return":

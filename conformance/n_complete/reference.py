@@ -181,7 +181,7 @@ def _key(reader: Reader, runtime: InteractionRuntime) -> Hashable:
         for name in entry.ids
     )
     waits, seen = tuple(map(type, recorder.awaiting)), recorder.observation
-    counted = seen.active, len(seen.queue), len(seen.steers), seen.said, seen.calls, len(canon.called)
+    counted = seen.active, len(seen.queue), len(seen.steers), seen.said, seen.made, len(canon.called)
     return state, tuple((name, told(value)) for name, value in registers.items()), unseen, waits, counted
 
 

@@ -31,7 +31,8 @@ class Observation:
 
     ``log`` holds the events; ``open_cycles`` has, for each position of the log and for its end, the index of the cycle
     that was open before it, -1 for none. ``queue`` and ``steers`` are positions of messages: the follow-ups that wait,
-    and the steers that no request has shown. ``said`` is true while a response is under way that has begun.
+    and the steers that no request has shown. ``said`` is true while a response is under way that has begun; ``made``
+    counts calls since a request was logged, so that a bound on them holds where none is.
     """
 
     def __init__(self, policies: Mapping[str, Any]) -> None:
@@ -40,6 +41,7 @@ class Observation:
         self.awaiting: tuple[Awaited, ...] = ()
         self.steers: list[int] = []
         self.said = False
+        self.made = 0  # calls since a request was logged: where none are, of the whole run
         self._cycle: Final = Stepper(request_cycle.SPEC, request_cycle.tables(projection_policies(policies)))
         self._run: Final = Stepper(interaction.SPEC, interaction.tables(policies))
         self._sent: Final[dict[str, str]] = {}  # text of a message → its id
@@ -143,6 +145,7 @@ class Observation:
         for at in requests if self.steers else ():
             self.steers = self._unread(at)
         self.said = self.said or not _SPEECH.isdisjoint(heard)
+        self.made = 0 if not self.active or requests else self.made + heard.count("call")
         if not self.active or requests or (state == "inferring" and "request" in heard):
             self.said = False
             run["calls"].clear()
