@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def show_learned(found: "Learned") -> None:
     """Print a paragraph per state: the shortest letters that lead there, and the letters with an effect."""
-    from ..learn.abstraction import LOCAL  # noqa: PLC0415 - a command's start shall cost nothing
+    from ..learn.learned import LOCAL_TEXTS  # noqa: PLC0415 - a command's start shall cost nothing
     from ..learn.output_abstraction import ARROW, QUIET  # noqa: PLC0415
 
     for number, state in enumerate(found.states):
@@ -23,7 +23,7 @@ def show_learned(found: "Learned") -> None:
         click.echo(f"{style(f'{number:>3}', bold=True)}  awaits {state.awaits}; after {way}")
         for one in found.transitions:
             quiet = one.source == one.dest and one.output.partition(ARROW)[0] == QUIET
-            if one.source == number and one.output not in LOCAL and not quiet:
+            if one.source == number and one.output not in LOCAL_TEXTS and not quiet:
                 click.echo(f"       {one.letter:18} {style(one.output)}  ({one.dest})")
     click.echo()
     _tell(found)

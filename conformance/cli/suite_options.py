@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -14,6 +14,9 @@ from turncheck.adapters.targets.registry import Target
 from ..laws.law import Law
 from ..verify.results import AnyCounterexample, Result
 from .output import notice
+
+if TYPE_CHECKING:
+    from ..learn.abstraction import Letter
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -112,9 +115,9 @@ def run_suite(
     return result, {**found}
 
 
-def chosen_letters(letters: Sequence[str], globs: tuple[str, ...], *, strict: bool = True) -> list[str]:
+def chosen_letters(letters: "Sequence[Letter]", globs: tuple[str, ...], *, strict: bool = True) -> "list[Letter]":
     """Return the letters that fit; where *strict*, a GLOB that fits none is an error."""
     for glob in globs if strict else ():
-        if not any(fnmatchcase(letter, glob) for letter in letters):
-            raise click.UsageError(f"no letter of this target fits {glob!r}; it has: {', '.join(letters)}")
-    return [letter for letter in letters if not globs or any(fnmatchcase(letter, glob) for glob in globs)]
+        if not any(fnmatchcase(str(letter), glob) for letter in letters):
+            raise click.UsageError(f"no letter of this target fits {glob!r}; it has: {', '.join(map(str, letters))}")
+    return [letter for letter in letters if not globs or any(fnmatchcase(str(letter), glob) for glob in globs)]

@@ -10,6 +10,7 @@ the bound permits, is answered here, without asking the runtime, which therefore
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -17,14 +18,12 @@ import msgspec
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.stimuli import (
     Abort,
-    ModelAwaited,
     ModelFail,
     ModelOutput,
     ModelStop,
     ResetOptions,
     Stimulus,
     Text,
-    ToolAwaited,
     ToolCall,
     ToolFail,
     ToolReturn,
@@ -34,18 +33,35 @@ from turncheck.model.core.stimuli import (
 from ..generation.situations import COLOURS, TOOLS
 from ..laws.runtime.contract import needs
 from ..observe.driver import Driver, Recorder, UnsettledError
+from ..observe.observation import Observation
 from ..observe.runtime_trace import ObservedStep, projection_policies
-from .output_abstraction import OutputAbstraction
+from .output_abstraction import Output, OutputAbstraction
 
 _MESSAGES: Final[Mapping[str, Any]] = {"user": None, "steer": "steer", "follow-up": "followUp"}
 _OF_MODEL: Final = ("text", "tool-call", "model-stop", "fatal-failure", "retryable-failure")
 _OF_TOOLS: Final = ("tool-return", "tool-failure")
 _NUMBER: Final = re.compile(r"\d+")
-LETTERS: Final = (*(f"{kind} {colour}" for kind in _MESSAGES for colour in COLOURS), *_OF_MODEL, *_OF_TOOLS, "abort")
-"""The whole alphabet: the events of ``interaction``, messages in two colours. The order is that of every table."""
 
-NOT_AWAITED: Final = "not awaited"
-BEYOND: Final = "beyond the bound"
+
+@dataclass(frozen=True, order=True)
+class Letter:
+    """A letter: an event of ``interaction``; a message has one of two colours."""
+
+    kind: str
+    colour: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.colour}".rstrip()
+
+
+LETTERS: Final = (
+    *(Letter(kind, colour) for kind in _MESSAGES for colour in COLOURS),
+    *map(Letter, (*_OF_MODEL, *_OF_TOOLS, "abort")),
+)
+"""The whole alphabet. The order is that of every table."""
+
+NOT_AWAITED: Final = Output(local="not awaited")
+BEYOND: Final = Output(local="beyond the bound")
 LOCAL: Final = frozenset({NOT_AWAITED, BEYOND})
 """The outputs that are given without asking the runtime: its state is what it was."""
 
@@ -57,10 +73,10 @@ class Bounds(msgspec.Struct, frozen=True):
     calls: int = 1
 
 
-def letters_of(capabilities: Sequence[str]) -> tuple[str, ...]:
+def letters_of(capabilities: Sequence[str]) -> tuple[Letter, ...]:
     """The letters that a runtime with *capabilities* can be told."""
-    given = {None, *capabilities}
-    return tuple(letter for letter in LETTERS if needs(_stimulus(letter, 0)) in given)
+    given, nothing = {None, *capabilities}, Observation({})
+    return tuple(letter for letter in LETTERS if needs(_stimulus(letter, 0, nothing)) in given)
 
 
 class Reader:
@@ -74,51 +90,45 @@ class Reader:
         self.canon: Final = OutputAbstraction()
         self._bounds = bounds
 
-    def local(self, letter: str) -> str | None:
+    def local(self, letter: Letter) -> Output | None:
         """The output of *letter* where it is given without asking the runtime, else None."""
         if not self._awaited(letter):
             return NOT_AWAITED
         return BEYOND if self._beyond(letter) else None
 
-    def stimulus(self, letter: str) -> Stimulus:
+    def stimulus(self, letter: Letter) -> Stimulus:
         """What *letter* is here."""
-        number = len(self.recorder.moves) + 1
-        return _stimulus(letter, number, self._tools, said=self.canon.said, calls=self.canon.calls)
+        return _stimulus(letter, len(self.recorder.moves) + 1, self.recorder.observation)
 
-    def letter(self, stimulus: Stimulus, letters: Sequence[str]) -> str | None:
+    def letter(self, stimulus: Stimulus, letters: Sequence[Letter]) -> Letter | None:
         """The one of *letters* that *stimulus* is here, but for its numbers; None where it is none of them."""
         shape = _shape(stimulus)
         return next((letter for letter in letters if _shape(self.stimulus(letter)) == shape), None)
 
-    def output(self, move: ObservedStep) -> str:
-        """The output of *move*, the newest one."""
-        return self.canon.output(self.recorder, move)
+    def output(self, move: ObservedStep, letter: Letter) -> Output:
+        """The output of *move*, the newest one, which *letter* is."""
+        return self.canon.output(self.recorder, move, letter.colour)
 
-    @property
-    def _tools(self) -> list[ToolAwaited]:
-        return [one for one in self.recorder.awaiting if isinstance(one, ToolAwaited) and not one.cancelled]
-
-    def _awaited(self, letter: str) -> bool:
+    def _awaited(self, letter: Letter) -> bool:
         """Whether anybody waits for a letter; messages and aborts can come whenever."""
-        if letter in _OF_MODEL:
-            awaited = self.recorder.awaiting
-            asked = next((one for one in awaited if isinstance(one, ModelAwaited) and not one.cancelled), None)
-            return asked is not None and (asked.tools or letter != "tool-call")
-        return bool(self._tools) if letter in _OF_TOOLS else True
+        seen = self.recorder.observation
+        if letter.kind in _OF_MODEL:
+            return bool(seen.models) and (seen.models[0].tools or letter.kind != "tool-call")
+        return bool(seen.tools) if letter.kind in _OF_TOOLS else True
 
-    def _beyond(self, letter: str) -> bool:
-        """Whether more than the bound would wait: what is there is observed."""
-        recorder, canon = self.recorder, self.canon
-        if letter == "tool-call":
-            return canon.calls >= self._bounds.calls
-        kind = letter.partition(" ")[0]
-        if kind not in _MESSAGES or not recorder.active:
+    def _beyond(self, letter: Letter) -> bool:
+        """Whether more than the bound would wait, by what is observed."""
+        seen, policies = self.recorder.observation, self.recorder.policies
+        if letter.kind == "tool-call":
+            return seen.made >= self._bounds.calls
+        if letter.kind not in _MESSAGES or not seen.active:
             return False
-        if kind == "user" and recorder.policies.get("busy") == "reject":
-            return len(canon.unexpected) >= self._bounds.messages
-        held = {"followUp": len(recorder.observation.queue), "steer": len(canon.steers)}
-        delivery = _MESSAGES[kind] or projection_policies(recorder.policies).while_active
-        return held[delivery] >= self._bounds.messages
+        if letter.kind == "user" and policies.get("busy") == "reject":  # accepted all the same
+            waiting = [at for at in (*seen.queue, *seen.steers) if seen.log[at].get("delivery") is None]
+        else:
+            delivery = _MESSAGES[letter.kind] or projection_policies(policies).while_active
+            waiting = [*(seen.steers if delivery == "steer" else seen.queue)]
+        return len(waiting) >= self._bounds.messages
 
 
 class Abstracted:
@@ -161,15 +171,15 @@ class Abstracted:
         """Begin a word that *driver* has just started with ``options``."""
         self._word = driver, Reader(driver, self._bounds)
 
-    def step(self, letter: str) -> str:
+    def step(self, letter: Letter) -> Output:
         """The output of *letter*, a member of LETTERS; of the same word it is the same for a deterministic runtime."""
         return self.reader.local(letter) or self.send(letter)
 
-    def send(self, letter: str) -> str:
+    def send(self, letter: Letter) -> Output:
         """The runtime's own output of *letter*, whoever waits for it."""
         driver, reader = self._under_way
         try:
-            return reader.output(driver.apply(reader.stimulus(letter)))
+            return reader.output(driver.apply(reader.stimulus(letter)), letter)
         except UnsettledError:
             self._word = None
             raise
@@ -189,24 +199,22 @@ def _shape(stimulus: Stimulus) -> str:
     return f"{_NUMBER.sub('', str(told))} {of}"
 
 
-def _stimulus(
-    letter: str, number: int, tools: Sequence[ToolAwaited] = (), *, said: bool = False, calls: int = 0
-) -> Stimulus:
-    """The stimulus of *letter*: the oldest of *tools* answers; a model that has begun to speak can only break off."""
+def _stimulus(letter: Letter, number: int, seen: Observation) -> Stimulus:
+    """The stimulus of *letter*: the oldest tool answers; a model that has begun to speak can only break off."""
+    tools = seen.tools
     call, execution = (tools[0].call_id, tools[0].execution) if tools else ("", None)
-    kind, _, colour = letter.partition(" ")
-    match kind:
-        case "user" | "steer" | "follow-up":
-            return User(id=f"u{number}", text=f"say {number} {colour}", delivery=_MESSAGES[kind])
+    match letter.kind:
+        case "user" | "steer" | "follow-up" as kind:
+            return User(id=f"u{number}", text=f"say {number} {letter.colour}", delivery=_MESSAGES[kind])
         case "text":
             return ModelOutput(item=Text(text=f"answer {number}."))
         case "tool-call":
             tool = ToolCall(call_id=f"c{number}", tool=str(TOOLS[0]["name"]), arguments={"path": f"{number}"})
             return ModelOutput(item=tool)
         case "model-stop":
-            return ModelStop(reason="tool-use" if calls else "end-turn")
-        case "fatal-failure" | "retryable-failure":
-            return ModelFail(failure="stream" if said else "fatal" if kind == "fatal-failure" else "retryable")
+            return ModelStop(reason="tool-use" if seen.made else "end-turn")
+        case "fatal-failure" | "retryable-failure" as kind:
+            return ModelFail(failure="stream" if seen.said else "fatal" if kind == "fatal-failure" else "retryable")
         case "tool-return":
             return ToolReturn(call_id=call, output=f"result {number}", execution=execution)
         case "tool-failure":
@@ -214,4 +222,12 @@ def _stimulus(
         case "abort":
             return Abort()
         case _:
-            raise ValueError(f"no letter {letter!r}; the letters are {', '.join(LETTERS)}")
+            raise ValueError(f"no letter {str(letter)!r}; the letters are {', '.join(map(str, LETTERS))}")
+
+
+def letter_named(name: str) -> Letter:
+    """The letter of that text. Raises ValueError where there is none."""
+    found = next((letter for letter in LETTERS if str(letter) == name), None)
+    if found is None:
+        raise ValueError(f"no letter {name!r}; the letters are {', '.join(map(str, LETTERS))}")
+    return found

@@ -11,14 +11,13 @@ from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.automata.mealy import Mealy
 from turncheck.model.search import reached
 
-from .abstraction import LOCAL, Abstracted, Bounds
+from .abstraction import LOCAL, Abstracted, Bounds, Letter
 from .learning import PUMPED, STIMULI, Figures, learn
-from .output_abstraction import ARROW
+from .output_abstraction import Awaits
 
 Share: TypeAlias = Literal["agreed", "missing", "extra"]
 """Of a transition: both machines have it, only the reference, only the target."""
-_START: Final = "nothing"
-_LOCAL: Final = frozenset(map(str, LOCAL))
+LOCAL_TEXTS: Final = frozenset(map(str, LOCAL))
 
 
 class State(msgspec.Struct, frozen=True):
@@ -114,7 +113,7 @@ class Conflict(msgspec.Struct, frozen=True):
 
 def learn_runtime(
     runtime: RuntimeTarget,
-    letters: Sequence[str],
+    letters: Sequence[Letter],
     *,
     bounds: Bounds,
     policies: Mapping[str, Any],
@@ -180,7 +179,7 @@ def compare(target: Learned, reference: Learned) -> Comparison:
                 differences.append(Difference((*word, letter), other.output, one.output))
                 found = [(one.output, Node(one.dest, None), "extra"), (other.output, Node(None, other.dest), "missing")]
             for said, dest, share in found:
-                if said not in _LOCAL:
+                if said not in LOCAL_TEXTS:
                     edges.append((node, letter, said, dest, share))
     return _placed(target, reference, nodes, edges, differences)
 
@@ -219,4 +218,4 @@ def _names(machine: Mealy, word: Sequence[int]) -> list[str]:
 
 def _awaits(machine: Mealy, word: tuple[int, ...]) -> str:
     """Return what is awaited after the last step before a state."""
-    return str(machine.run(word)[-1]).rpartition(ARROW)[2] if word else _START
+    return str(machine.run(word)[-1].awaits if word else Awaits())

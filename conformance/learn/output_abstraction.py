@@ -5,136 +5,151 @@ awaited. Ids and texts are compared with those that came before, so that only wh
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from dataclasses import dataclass
+from typing import Any, Final
 
-from turncheck.model.core.stimuli import ModelAwaited, ModelOutput, TimerAwaited, ToolAwaited, ToolCall, User
+from turncheck.model.core.stimuli import ModelAwaited, TimerAwaited, ToolAwaited, User
 
 from ..laws.law import Finding
 from ..laws.runtime.requests import well_formed
 from ..observe.driver import Recorder
-from ..observe.runtime_trace import ObservedStep
+from ..observe.runtime_trace import ObservedStep, input_entries
 
 QUIET: Final = "quiet"
 ARROW: Final = " → "
-"""Between what a step led to and what is awaited after it."""
+"""Between what a step led to and what is awaited after it, in the text of an output."""
+_DELIVERIES: Final = {"steer": "steer", "followUp": "follow-up"}
+
+
+@dataclass(frozen=True, order=True)
+class Said:
+    """One thing that a step led to: its kind, the colours of its messages (a request ``shows`` some), and details."""
+
+    kind: str
+    colours: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+    shows: bool = False
+
+    def __str__(self) -> str:
+        if self.shows:
+            return " ".join([f"{self.kind}({', '.join(self.colours)})", *self.details])
+        return " ".join([self.kind, *self.colours, *self.details])
+
+
+@dataclass(frozen=True, order=True)
+class Awaits:
+    """How much of each kind is awaited after a step; what was cancelled and goes on counts apart."""
+
+    models: int = 0
+    tools: int = 0
+    timers: int = 0
+    cancelled: int = 0
+    stuck: bool = False
+
+    def __str__(self) -> str:
+        counts = {"model": self.models, "tool": self.tools, "timer": self.timers, "cancelled": self.cancelled}
+        found = [name if count == 1 else f"{count} {name}s" for name, count in counts.items() if count]
+        return " and ".join(found) or ("stuck" if self.stuck else "nothing")
+
+
+@dataclass(frozen=True, order=True)
+class Output:
+    """What a letter shows. ``local`` says why the runtime was not asked; nothing else is known then."""
+
+    said: tuple[Said, ...] = ()
+    awaits: Awaits = Awaits()
+    local: str = ""
+
+    def __str__(self) -> str:
+        return self.local or (", ".join(map(str, self.said)) or QUIET) + ARROW + str(self.awaits)
 
 
 class OutputAbstraction:
     """Makes outputs of moves: what of a word was seen before, so that only what is new shows, and no number."""
 
     def __init__(self) -> None:
-        self.said = False  # the response under way has begun
-        self.calls = 0  # that were made in it
-        self.steers: set[str] = set()  # accepted for the open run, and not shown yet
-        self.unexpected: set[str] = set()  # accepted without a delivery amid a run
-        self._colours: dict[str, str] = {}  # id of a message → its colour
-        self._texts: dict[str, str] = {}  # text of a message → its id
-        self.called: list[str] = []  # ids of the calls that were logged since the last request
-        self.shown: set[str] = set()
-        self._spoken: set[str] = set()
+        self.colours: Final[dict[str, str]] = {}  # id of a message → its colour
+        self.called: Final[list[str]] = []  # ids of the calls that were logged since the last request
+        self.shown: Final[set[str]] = set()
+        self._spoken: Final[set[str]] = set()
 
-    def output(self, recorder: Recorder, move: ObservedStep) -> str:
-        """The output of *move*, the last one of *recorder*."""
-        stimulus = move.stimulus
-        if isinstance(stimulus, User):
-            self._colours[stimulus.id], self._texts[stimulus.text] = stimulus.text.rpartition(" ")[2], stimulus.id
-        if isinstance(stimulus, ModelOutput) and move.took_place:
-            self.said = True
-            self.calls += isinstance(stimulus.item, ToolCall)
-        queue = recorder.observation.queue
-        said: list[str] = []
+    def output(self, recorder: Recorder, move: ObservedStep, colour: str) -> Output:
+        """The output of *move*, the last one of *recorder*; *colour* is that of the letter which it is."""
+        if isinstance(move.stimulus, User):
+            self.colours[move.stimulus.id] = colour
+        said: list[Said] = []
         for at in range(move.first, move.end):
             event = recorder.log[at]
             if event.get("type") == "native":
                 continue
-            text = self._event(event)
-            if text != "text" or said[-1:] != ["text"]:  # several are logged at once where a response is logged whole
-                said.append(text)
-            if event.get("type") == "user-message" and move.was_active:
-                if at not in queue:
-                    self.steers.add(str(event.get("id")))
-                if event.get("delivery") is None:
-                    self.unexpected.add(str(event.get("id")))
-        if not move.active:
-            self.said, self.calls = False, 0
-            self.steers.clear()
+            one = self._event(recorder, event)
+            if one != _TEXT or said[-1:] != [_TEXT]:  # several are logged at once where a response is logged whole
+                said.append(one)
         if move.step.refused is not None:
             why = move.step.refused.why
-            said.append("refused" if why == "rejected" else f"refused ({why})")
-        return (", ".join(said) or QUIET) + ARROW + _awaits(move)
+            said.append(Said("refused", details=() if why == "rejected" else (f"({why})",)))
+        return Output(tuple(said), _awaits(move))
 
-    def _event(self, event: Mapping[str, Any]) -> str:
+    def _event(self, recorder: Recorder, event: Mapping[str, Any]) -> Said:
         kind = event.get("type")
         match kind:
             case "user-message":
-                delivery = {"steer": "steer", "followUp": "follow-up"}.get(str(event.get("delivery")), "user")
-                return f"{delivery} {self._colours.get(str(event.get('id')), '?')}"
+                delivery = _DELIVERIES.get(str(event.get("delivery")), "user")
+                return Said(delivery, (self.colours.get(str(event.get("id")), "?"),))
             case "agent-output":
                 return self._item(event)
             case "tool-result":
                 return self._result(event)
             case "run-stop":
-                return f"stop {event.get('reason')}"
+                return Said("stop", details=(str(event.get("reason")),))
             case "model-request":
-                return self._request(event)
+                return self._request(recorder, event)
             case _:
-                return str(kind)
+                return Said(str(kind))
 
-    def _item(self, event: Mapping[str, Any]) -> str:
+    def _item(self, event: Mapping[str, Any]) -> Said:
         """An item; the same text again is another output."""
         if event.get("kind") == "tool-call":
             self.called.append(str(event.get("callId")))
-            return "call"
+            return Said("call")
         kind, text = str(event.get("kind")), str(event.get("text"))
-        again = " again" if text in self._spoken else ""
+        again = ("again",) if text in self._spoken else ()
         self._spoken.add(text)
-        return ("text" if kind == "assistant" else kind) + again
+        return Said("text" if kind == "assistant" else kind, details=again)
 
-    def _result(self, event: Mapping[str, Any]) -> str:
+    def _result(self, event: Mapping[str, Any]) -> Said:
         """A result, by the place of its call in the response where there are several."""
         name = str(event.get("callId"))
-        place = self.called.index(name) + 1 if name in self.called else "?"
+        place = str(self.called.index(name) + 1) if name in self.called else "?"
         how = "synthetic" if event.get("synthetic") else "error" if event.get("isError") else "ok"
-        return f"result {how}" if place == 1 and len(self.called) == 1 else f"result {place} {how}"
+        return Said("result", details=(how,) if self.called == [name] else (place, how))
 
-    def _request(self, event: Mapping[str, Any]) -> str:
+    def _request(self, recorder: Recorder, event: Mapping[str, Any]) -> Said:
         """A request: the colours of the messages that none has shown before, and whether it is well-formed.
 
         A call that is shown has exactly one result: the law's own rule.
         """
-        self.said, self.calls = False, 0
         self.called.clear()
-        if not isinstance(event.get("input"), list):
-            self.steers.clear()
-            return "request"
-        entries = [cast("dict[str, Any]", one) for one in cast("list[Any]", event["input"]) if isinstance(one, dict)]
-        seen = [name for entry in entries for name in self._messages(entry)]
-        new = [name for name in seen if name not in self.shown]
+        entries = input_entries(event.get("input"))
+        if entries is None:
+            return Said("request")
+        new = [name for name in recorder.observation.shown(entries) if name not in self.shown]
         self.shown.update(new)
-        self.steers.difference_update(new)
         broken = any(isinstance(item, Finding) for item in well_formed(entries))
-        colours = ", ".join(self._colours.get(name, "?") for name in new)
-        return f"request({colours})" + (" ill-formed" if broken else "")
-
-    def _messages(self, entry: Mapping[str, Any]) -> list[str]:
-        """The ids of the messages that an entry of the input shows; joined texts are taken apart."""
-        if entry.get("role") != "user":
-            return []
-        if entry.get("ids"):
-            return [str(name) for name in entry["ids"]]
-        text = str(entry.get("text"))
-        found = sorted((text.index(part), name) for part, name in self._texts.items() if part in text)
-        return [name for _, name in found] or [f"nobody's: {text}"]
+        colours = tuple(self.colours.get(name, "?") for name in new)
+        return Said("request", colours, ("ill-formed",) if broken else (), shows=True)
 
 
-def _awaits(move: ObservedStep) -> str:
-    """What is awaited after *move*; what was cancelled and goes on is named so."""
+_TEXT: Final = Said("text")
+
+
+def _awaits(move: ObservedStep) -> Awaits:
+    """What is awaited after *move*."""
     awaited = [one for one in move.step.awaiting if isinstance(one, TimerAwaited) or not one.cancelled]
-    counts = {
-        "model": sum(isinstance(one, ModelAwaited) for one in awaited),
-        "tool": sum(isinstance(one, ToolAwaited) for one in awaited),
-        "timer": sum(isinstance(one, TimerAwaited) for one in awaited),
-        "cancelled": len(move.step.awaiting) - len(awaited),
-    }
-    found = [name if count == 1 else f"{count} {name}s" for name, count in counts.items() if count]
-    return " and ".join(found) or ("stuck" if move.active else "nothing")
+    return Awaits(
+        sum(isinstance(one, ModelAwaited) for one in awaited),
+        sum(isinstance(one, ToolAwaited) for one in awaited),
+        sum(isinstance(one, TimerAwaited) for one in awaited),
+        cancelled=len(move.step.awaiting) - len(awaited),
+        stuck=move.active and not move.step.awaiting,
+    )

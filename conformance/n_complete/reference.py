@@ -7,7 +7,7 @@ and the abstraction's own counters can have. Else it is learned, for one state m
 import time
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import Profile
@@ -19,8 +19,9 @@ from turncheck.model.core.stimuli import ModelOutput, User, unnamed
 from turncheck.model.machines.interaction import POLICIES
 
 from ..laws.runtime.subject import Modelled
-from ..learn.abstraction import LETTERS, Abstracted, Bounds, Reader, letters_of
+from ..learn.abstraction import LETTERS, Abstracted, Bounds, Letter, Reader, letters_of
 from ..learn.learning import learn
+from ..learn.output_abstraction import Output
 from ..observe.driver import Recorder, observing
 from ..observe.runtime_trace import ObservedStep, RuntimeTrace
 
@@ -48,9 +49,9 @@ class Model:
         for letter, move, expected, observed in compared(play, self.reference, machine.letters, self.bounds):
             state, said = machine.step(state, machine.letters.index(letter))
             if said != expected:
-                told = f"to {letter!r} it says {expected!r}, and the model {said!r}"
+                told = f"to {str(letter)!r} it says {str(expected)!r}, and the model {str(said)!r}"
                 raise InexactModelError(f"internal error: the model of {self.reference.name} is inexact: {told}")
-            yield move, expected, observed
+            yield move, str(expected), str(observed)
 
 
 def reference_for(profile: Profile) -> RuntimeTarget:
@@ -65,7 +66,7 @@ def reference_for(profile: Profile) -> RuntimeTarget:
 
 def model_of(
     reference: RuntimeTarget,
-    letters: Sequence[str],
+    letters: Sequence[Letter],
     bounds: Bounds,
     *,
     deadline: float = float("inf"),
@@ -86,8 +87,8 @@ def model_of(
 
 
 def compared(
-    play: RuntimeTrace, reference: RuntimeTarget, letters: Sequence[str] = LETTERS, bounds: Bounds = UNBOUNDED
-) -> Iterator[tuple[str, ObservedStep, str, str]]:
+    play: RuntimeTrace, reference: RuntimeTarget, letters: Sequence[Letter] = LETTERS, bounds: Bounds = UNBOUNDED
+) -> Iterator[tuple[Letter, ObservedStep, Output, Output]]:
     """Each move of *play* as a letter: the letter, the move, what *reference* shows there, and what was shown.
 
     Ends after the first that differ, and where a stimulus is no letter, or one that neither would be told: what comes
@@ -101,7 +102,7 @@ def compared(
         if letter is None:
             return
         local, right = ours.local(letter), theirs.local(letter)
-        shown, wanted = _output(ours, move), _output(theirs, other)
+        shown, wanted = _output(ours, move, letter), _output(theirs, other, letter)
         if local is not None and right is not None:
             return
         yield letter, move, right or wanted, local or shown
@@ -114,7 +115,7 @@ def modelled(profile: Profile) -> Modelled:
 
     def steps(play: RuntimeTrace) -> Iterator[tuple[ObservedStep, str, str]]:
         for _, move, expected, observed in compared(play, reference_for(profile)):
-            yield move, expected, observed
+            yield move, str(expected), str(observed)
 
     return steps
 
@@ -124,18 +125,18 @@ def _reader(play: RuntimeTrace, bounds: Bounds) -> Reader:
     return Reader(Recorder(play.options, profile), bounds)
 
 
-def _output(reader: Reader, move: ObservedStep) -> str:
-    return reader.output(reader.recorder.observe(move.stimulus, move.step))
+def _output(reader: Reader, move: ObservedStep, letter: Letter) -> Output:
+    return reader.output(reader.recorder.observe(move.stimulus, move.step), letter)
 
 
-def _explored(system: Abstracted, runtime: InteractionRuntime, letters: Sequence[str], deadline: float) -> Mealy:
+def _explored(system: Abstracted, runtime: InteractionRuntime, letters: Sequence[Letter], deadline: float) -> Mealy:
     """Every state, breadth first; each word is played anew."""
     system.reset()
     numbers: dict[Hashable, int] = {_key(system.reader, runtime): 0}
-    words: list[tuple[str, ...]] = [()]
-    table: list[tuple[tuple[int, str], ...]] = []
+    words: list[tuple[Letter, ...]] = [()]
+    table: list[tuple[tuple[int, Output], ...]] = []
     while len(table) < len(words):
-        row: list[tuple[int, str]] = []
+        row: list[tuple[int, Output]] = []
         for letter in letters:
             if time.monotonic() > deadline:
                 raise TargetError(_late(runtime), see="")
@@ -159,36 +160,36 @@ def _key(reader: Reader, runtime: InteractionRuntime) -> Hashable:
     canon, recorder = reader.canon, reader.recorder
     state, registers = runtime.core
 
-    def told(value: object) -> Hashable:
+    def told(value: Any) -> Hashable:
         match value:
             case tuple():
                 return tuple(map(told, cast("tuple[object, ...]", value)))
-            case User(text=text) as message:
-                return event_of(message), text.rpartition(" ")[2]
+            case User() as message:
+                return event_of(message), canon.colours[message.id]
             case ModelOutput(item=call):
                 name = getattr(call, "call_id", None)
                 return canon.called.index(name) if name in canon.called else -1
             case int():
                 return value
             case _:
-                return type(value).__name__
+                return cast("type[object]", type(value)).__qualname__
 
     unseen = tuple(
-        str(entry.text).rpartition(" ")[2]
+        canon.colours[name]
         for entry in runtime.history
         if entry.role == "user" and canon.shown.isdisjoint(entry.ids)
+        for name in entry.ids
     )
-    waits = tuple(type(one).__name__ for one in recorder.awaiting)
-    followed = recorder.active, len(recorder.observation.queue)
-    counted = canon.said, canon.calls, len(canon.steers), len(canon.called)
-    return state, tuple((name, told(value)) for name, value in registers.items()), unseen, waits, followed, counted
+    waits, seen = tuple(map(type, recorder.awaiting)), recorder.observation
+    counted = seen.active, len(seen.queue), len(seen.steers), seen.said, seen.made, len(canon.called)
+    return state, tuple((name, told(value)) for name, value in registers.items()), unseen, waits, counted
 
 
 def _late(reference: RuntimeTarget) -> str:
     return f"the time budget was used up before {reference.name} was known: fewer letters (--letters) or more time"
 
 
-def common_letters(profile: Profile, reference: RuntimeTarget) -> tuple[list[str], list[str]]:
+def common_letters(profile: Profile, reference: RuntimeTarget) -> tuple[list[Letter], list[Letter]]:
     """The letters that a runtime and its reference can both be told, and those that only the runtime can."""
     theirs = letters_of(reference.profile.capabilities)
     own = letters_of(profile.capabilities)

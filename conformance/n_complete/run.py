@@ -20,7 +20,7 @@ from turncheck.model.automata.mealy import Mealy, Word, without_prefixes
 from turncheck.model.automata.suites import SUITES, Suite
 
 from ..laws.law import Law
-from ..learn.abstraction import LOCAL, Abstracted
+from ..learn.abstraction import LOCAL, Abstracted, Letter
 from ..observe.driver import UnsettledError
 from ..verify.coverage import suite_figures
 from ..verify.engine import Options, OverError, Run, run_and_judge
@@ -44,7 +44,7 @@ class Plan:
     model: Model
     method: str
     k: int
-    beyond: Sequence[str] = ()
+    beyond: Sequence[Letter] = ()
 
     @cached_property
     def words(self) -> Suite:
@@ -113,7 +113,7 @@ def verify_suite(
         k=plan.k,
         n=len(machine.table),
         reference=plan.model.reference.name,
-        letters=machine.letters,
+        letters=tuple(map(str, machine.letters)),
         bounds=msgspec.to_builtins(plan.model.bounds),
         words=len(words),
         stimuli=plan.stimuli,
@@ -203,7 +203,7 @@ def _guarantee(plan: Plan) -> list[str]:
         if model.exact
         else (f"learned: exact if the reference has at most {size + LEARNED_FOR} states")
     )
-    lacking = [f"the letters that the model lacks: {', '.join(plan.beyond)}"] if plan.beyond else []
+    lacking = [f"the letters that the model lacks: {', '.join(map(str, plan.beyond))}"] if plan.beyond else []
     uncovered = [
         *lacking,
         "payloads beyond two colours",
@@ -213,7 +213,7 @@ def _guarantee(plan: Plan) -> list[str]:
     return [
         f"over these {len(machine.letters)} letters the target answers every word as {model.reference.name} does,",
         f"if it is deterministic, can be reset, and has at most {most} states over them ({size} + {plan.k}).",
-        f"letters: {', '.join(machine.letters)}",
+        f"letters: {', '.join(map(str, machine.letters))}",
         f"bounds: {bounds.messages} waiting of a kind, {bounds.calls} calls in a response",
         f"the model has {size} states; it was {exact}.",
         f"not covered: {'; '.join(uncovered)}.",

@@ -31,7 +31,8 @@ class Observation:
 
     ``log`` holds the events; ``open_cycles`` has, for each position of the log and for its end, the index of the cycle
     that was open before it, -1 for none. ``queue`` and ``steers`` are positions of messages: the follow-ups that wait,
-    and the steers that no request has shown. ``said`` is true while a response is under way that has begun.
+    and the steers that no request has shown. ``said`` is true while a response is under way that has begun; ``made``
+    counts the calls that were made in it: some tools run before it is over.
     """
 
     def __init__(self, policies: Mapping[str, Any]) -> None:
@@ -40,6 +41,7 @@ class Observation:
         self.awaiting: tuple[Awaited, ...] = ()
         self.steers: list[int] = []
         self.said = False
+        self.made = 0
         self._cycle: Final = Stepper(request_cycle.SPEC, request_cycle.tables(projection_policies(policies)))
         self._run: Final = Stepper(interaction.SPEC, interaction.tables(policies))
         self._sent: Final[dict[str, str]] = {}  # text of a message → its id
@@ -134,16 +136,14 @@ class Observation:
         return [output.name for output in self._run.outputs]
 
     def _correct(self, first: int, read: Sequence[str], heard: Sequence[str]) -> None:
-        """Set ``interaction`` right by what is awaited, and by what was *read* from the log, from *first* on.
-
-        A runtime need not log its requests: where it awaits the model, the machine that *heard* of the stimulus knows.
-        """
+        """Set ``interaction`` right by what is awaited, and by what was *read* from the log, from *first* on."""
         run, state = self._run.context.registers, self.state
         requests = [at for at in range(first, len(self.log)) if self.log[at].get("type") == "model-request"]
         for at in requests if self.steers else ():
             self.steers = self._unread(at)
         self.said = self.said or not _SPEECH.isdisjoint(heard)
-        if not self.active or requests or (state == "inferring" and "request" in heard):
+        self.made = 0 if not self.active or requests else self.made + heard.count("call")
+        if not self.active or requests:
             self.said = False
             run["calls"].clear()
         calls = run["calls"]

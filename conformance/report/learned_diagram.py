@@ -14,8 +14,7 @@ from typing import Final, TypeAlias
 from turncheck.model.rendering.graphviz_svg import digraph, to_svg
 
 from ..generation.situations import COLOURS
-from ..learn.abstraction import LOCAL
-from ..learn.learned import Comparison, Edge, Learned, Share
+from ..learn.learned import LOCAL_TEXTS, Comparison, Edge, Learned, Share
 from ..learn.output_abstraction import ARROW, QUIET
 
 _WIDTH: Final = 34
@@ -38,7 +37,7 @@ def machine_svg(learned: Learned) -> str:
     edges = [
         Edge(one.source, one.letter, one.output, one.dest, "agreed")
         for one in learned.transitions
-        if one.output not in LOCAL
+        if one.output not in LOCAL_TEXTS
     ]
     names: list[Name] = [(f"{number}", state.awaits, "agreed") for number, state in enumerate(learned.states)]
     return _draw(f"{learned.target}: {len(names)} states", names, edges, [_bounded(learned)])

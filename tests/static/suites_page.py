@@ -6,7 +6,7 @@ from pathlib import Path
 
 from turncheck.adapters.references.registry import REFERENCES, reference_runtime
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.learn.abstraction import Bounds, letters_of
+from turncheck.conformance.learn.abstraction import Bounds, letter_named, letters_of
 from turncheck.conformance.n_complete.reference import model_of
 from turncheck.conformance.n_complete.run import METHODS, Plan, sent, verify_suite
 from turncheck.conformance.verify.engine import Options
@@ -20,7 +20,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "suites.md"
 BEGIN, END = "<!-- sizes -->\n", "<!-- /sizes -->\n"
 MIDDLES = 100_000
 """Words of letters after the states' accesses, beyond which no suite is built for the page."""
-TURN = ("user red", "text", "tool-call", "model-stop", "fatal-failure", "tool-return")
+TURN = [*map(letter_named, ("user red", "text", "tool-call", "model-stop", "fatal-failure", "tool-return"))]
 """The letters for the turn's reference: with all of them its model takes minutes to be learned."""
 APPLIED = 120
 """Seconds for which a suite is applied at most."""

@@ -26,7 +26,7 @@ from turncheck.adapters.targets.registry import open_projector
 from turncheck.conformance.laws.collation import Collation
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, selected
-from turncheck.conformance.learn.abstraction import Bounds
+from turncheck.conformance.learn.abstraction import Bounds, letter_named
 from turncheck.conformance.n_complete.reference import model_of, reference_for
 from turncheck.conformance.n_complete.run import Plan, verify_suite
 from turncheck.conformance.observe.driver import perform
@@ -201,7 +201,7 @@ def on_projector(law):
 def by_suite(target):
     """What the suite of the interaction machine finds, where two messages wait."""
     reference = reference_for(target.profile)
-    letters = ("user red", "steer red", "steer blue", "model-stop")
+    letters = [*map(letter_named, ("user red", "steer red", "steer blue", "model-stop"))]
     plan = Plan(model_of(reference, letters, Bounds(messages=2)), "hsi", 1)
     return verify_suite(target, plan, [LAWS["equals-model"]], Options())[1]
 

@@ -69,14 +69,14 @@ def command(
     needs_extra("learn", "turncheck learn")
     if svg is not None:
         needs_extra("diagrams", "--svg")
-    from ...learn.abstraction import Bounds, letters_of  # noqa: PLC0415 - --help must not import it
+    from ...learn.abstraction import Bounds, Letter, letters_of  # noqa: PLC0415 - --help must not import it
     from ...learn.learned import Conflict, Learned, compare, learn_runtime  # noqa: PLC0415
     from ...learn.learning import NondeterministicError, NoQuietError  # noqa: PLC0415
     from ...report.learned_diagram import comparison_svg, machine_svg  # noqa: PLC0415
 
     given = _policies(policies)
 
-    def learned(runtime: RuntimeTarget, letters: Sequence[str], given: Mapping[str, Any] = given) -> Learned:
+    def learned(runtime: RuntimeTarget, letters: Sequence[Letter], given: Mapping[str, Any] = given) -> Learned:
         try:
             with Progress(runtime.name) as progress:
                 return learn_runtime(
@@ -116,7 +116,7 @@ def command(
     if as_json:
         emit(compared)
     else:
-        show_comparison(compared, [letter for letter in letters if letter not in shared])
+        show_comparison(compared, [str(letter) for letter in letters if letter not in shared])
     cut = compared.target.cut or compared.reference.cut
     context.exit(1 if compared.differences else 2 if cut else 0)
 

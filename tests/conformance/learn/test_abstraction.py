@@ -4,14 +4,22 @@ import pytest
 from runtimes import unlearnable, wrong
 from runtimes.right import Right
 
-from turncheck.conformance.learn.abstraction import BEYOND, LETTERS, NOT_AWAITED, Abstracted, Bounds, letters_of
+from turncheck.conformance.learn.abstraction import (
+    BEYOND,
+    LETTERS,
+    NOT_AWAITED,
+    Abstracted,
+    Bounds,
+    letter_named,
+    letters_of,
+)
 from turncheck.conformance.observe.driver import UnsettledError
 
 
 def outputs(runtime, letters, bounds=Bounds(), **options):  # noqa: B008 - frozen
     system = Abstracted(runtime, bounds, **options)
     system.reset()
-    return [system.step(letter) for letter in letters]
+    return [str(system.step(letter_named(letter))) for letter in letters]
 
 
 def last(runtime, *letters, **options):
@@ -24,7 +32,7 @@ def test_a_runtime_with_every_capability_can_be_told_every_letter():
 
 def test_a_runtime_without_steers_has_no_letter_for_them():
     letters = letters_of(Right(without=("steer",)).profile.capabilities)
-    assert set(LETTERS) - set(letters) == {"steer red", "steer blue"}
+    assert {*map(str, set(LETTERS) - set(letters))} == {"steer red", "steer blue"}
 
 
 def test_a_request_shows_the_colour_of_the_message_that_is_new_in_it():
@@ -53,11 +61,11 @@ def test_a_refusal_is_an_output():
 def test_a_letter_that_nobody_waits_for_is_answered_without_asking(letter):
     system = Abstracted(Right())
     system.reset()
-    assert (system.step(letter), system.applied) == (NOT_AWAITED, ())
+    assert (system.step(letter_named(letter)), system.applied) == (NOT_AWAITED, ())
 
 
 def test_a_second_waiting_message_is_beyond_a_bound_of_one():
-    assert last(Right(), "user red", "follow-up red", "follow-up blue") == BEYOND
+    assert last(Right(), "user red", "follow-up red", "follow-up blue") == str(BEYOND)
 
 
 def test_a_message_that_was_taken_makes_room_for_the_next():
@@ -70,7 +78,7 @@ def test_a_runtime_that_rejects_is_asked_whatever_waits():
 
 
 def test_a_runtime_that_accepts_what_it_declares_to_reject_is_asked_once():
-    assert last(unlearnable.AcceptsWhatItRejects(), "user red", "user red", "user blue") == BEYOND
+    assert last(unlearnable.AcceptsWhatItRejects(), "user red", "user red", "user blue") == str(BEYOND)
 
 
 def test_steers_and_follow_ups_have_a_bound_each():
@@ -78,7 +86,7 @@ def test_steers_and_follow_ups_have_a_bound_each():
 
 
 def test_a_second_call_is_beyond_a_bound_of_one():
-    assert last(Right(), "user red", "tool-call", "tool-call") == BEYOND
+    assert last(Right(), "user red", "tool-call", "tool-call") == str(BEYOND)
 
 
 def test_results_are_told_apart_by_the_place_of_their_calls():
@@ -112,8 +120,8 @@ def test_an_unsettled_step_is_raised_and_the_word_is_over():
     system = Abstracted(unlearnable.NoQuietAfterATool())
     system.reset()
     for letter in ("user red", "tool-call", "model-stop"):
-        system.step(letter)
+        system.step(letter_named(letter))
     with pytest.raises(UnsettledError):
-        system.step("tool-return")
+        system.step(letter_named("tool-return"))
     with pytest.raises(RuntimeError, match="reset first"):
-        system.step("abort")
+        system.step(letter_named("abort"))

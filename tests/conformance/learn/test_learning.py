@@ -10,7 +10,7 @@ from runtimes import unlearnable, wrong
 from runtimes.right import Right
 
 from turncheck.adapters.protocol.errors import TargetError
-from turncheck.conformance.learn.abstraction import BEYOND, LOCAL, NOT_AWAITED, Abstracted, Bounds
+from turncheck.conformance.learn.abstraction import BEYOND, LOCAL, NOT_AWAITED, Abstracted, Bounds, letter_named
 from turncheck.conformance.learn.learned import compare, learn_runtime
 from turncheck.conformance.learn.learning import NondeterministicError, NoQuietError, Teacher, pumped
 from turncheck.conformance.report.learned_diagram import comparison_svg, machine_svg
@@ -26,7 +26,13 @@ TWO = Bounds(messages=2)
 
 def learned(runtime, letters, bounds=TWO, extra=1, **options):
     return learn_runtime(
-        runtime, letters, bounds=bounds, policies={}, limits=options.pop("limits", {}), extra=extra, **options
+        runtime,
+        [*map(letter_named, letters)],
+        bounds=bounds,
+        policies={},
+        limits=options.pop("limits", {}),
+        extra=extra,
+        **options,
     )
 
 
@@ -95,7 +101,7 @@ def test_every_cycle_is_gone_five_times():
 
 
 def test_a_word_that_is_known_is_not_played_again():
-    teacher = Teacher(Abstracted(Right(), TWO), MESSAGES, stimuli=100, deadline=float("inf"))
+    teacher = Teacher(Abstracted(Right(), TWO), [*map(letter_named, MESSAGES)], stimuli=100, deadline=float("inf"))
     teacher.ask((0, 1, 2))
     teacher.ask((0, 1))
     assert teacher.figures.words == 1
@@ -137,7 +143,7 @@ from runtimes.right import Right
 from turncheck.conformance.learn.abstraction import Bounds, letters_of
 from turncheck.conformance.learn.learned import learn_runtime
 runtime = Right()
-letters = [one for one in letters_of(runtime.profile.capabilities) if not one.startswith("steer")]
+letters = [one for one in letters_of(runtime.profile.capabilities) if one.kind != "steer"]
 found = learn_runtime(runtime, letters, bounds=Bounds(), policies={}, limits={}, extra=1)
 sys.stdout.buffer.write(msgspec.json.encode(found))
 """

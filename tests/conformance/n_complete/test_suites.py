@@ -4,6 +4,7 @@ import os
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -15,8 +16,9 @@ from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.references.interaction.runtime import InteractionRuntime
 from turncheck.adapters.references.registry import reference_runtime
 from turncheck.conformance.laws.registry import LAWS
-from turncheck.conformance.learn.abstraction import BEYOND, NOT_AWAITED, Abstracted, Bounds, letters_of
+from turncheck.conformance.learn.abstraction import BEYOND, NOT_AWAITED, Abstracted, Bounds, letter_named, letters_of
 from turncheck.conformance.learn.learning import learn
+from turncheck.conformance.learn.output_abstraction import Said
 from turncheck.conformance.n_complete.reference import InexactModelError, Model, model_of, reference_for
 from turncheck.conformance.n_complete.run import Plan, sent, verify_suite
 from turncheck.conformance.verify.engine import Options
@@ -26,9 +28,11 @@ from turncheck.model.automata.suites import SUITES, hsi, w, wp
 TESTS = Path(__file__).parents[2]
 SEEDS = range(12)
 METHODS = ("w", "wp", "hsi")
-FOLLOW_UPS = ("user red", "follow-up red", "follow-up blue", "model-stop")
-ONE_COLOUR = ("user red", "follow-up red", "model-stop")
+FOLLOW_UPS = tuple(map(letter_named, ("user red", "follow-up red", "follow-up blue", "model-stop")))
+ONE_COLOUR = tuple(map(letter_named, ("user red", "follow-up red", "model-stop")))
+ABORTED = tuple(map(letter_named, ("user red", "abort")))
 TWO = Bounds(messages=2)
+COMPLETED = {Said("stop", details=("interrupted",)): Said("stop", details=("completed",))}
 
 every_method = pytest.mark.parametrize("method", METHODS)
 every_seed = pytest.mark.parametrize("seed", SEEDS)
@@ -166,10 +170,11 @@ def test_another_hash_seed_gives_the_same_words():
     script = """
 from turncheck.adapters.references.interaction.runtime import InteractionRuntime
 from turncheck.adapters.references.registry import reference_runtime
-from turncheck.conformance.learn.abstraction import Bounds
+from turncheck.conformance.learn.abstraction import Bounds, letter_named
 from turncheck.conformance.n_complete.run import Plan
 from turncheck.conformance.n_complete.reference import model_of
-letters = ("user red", "user blue", "steer red", "text", "model-stop", "abort")
+names = ("user red", "user blue", "steer red", "text", "model-stop", "abort")
+letters = [letter_named(name) for name in names]
 model = model_of(InteractionRuntime(), letters, Bounds())
 print([Plan(model, method, 1).words for method in ("w", "wp", "hsi")])
 """
@@ -206,7 +211,7 @@ def test_a_suite_too_large_says_what_would_make_it_smaller():
 )
 def test_the_explored_model_is_the_one_that_is_learned(policies):
     runtime = InteractionRuntime(policies=policies)
-    letters = [one for one in letters_of(runtime.profile.capabilities) if one not in {"tool-failure", "user blue"}]
+    letters = [one for one in letters_of(runtime.profile.capabilities) if str(one) not in {"tool-failure", "user blue"}]
     explored = model_of(runtime, letters, Bounds()).machine
     learned = learn(Abstracted(runtime, Bounds()), letters, extra=1).machine
     assert difference(explored, learned, len(letters)) is None
@@ -218,9 +223,10 @@ def test_the_reference_of_a_runtime_that_claims_no_machine_is_the_interaction_ma
 
 
 def test_a_model_that_its_reference_does_not_answer_like_gives_no_verdict():
-    right = model_of(InteractionRuntime(), ("user red", "abort"), Bounds())
+    right = model_of(InteractionRuntime(), ABORTED, Bounds())
     table = [
-        [(after, output.replace("interrupted", "completed")) for after, output in row] for row in right.machine.table
+        [(after, replace(output, said=tuple(COMPLETED.get(one, one) for one in output.said))) for after, output in row]
+        for row in right.machine.table
     ]
     model = Model(Mealy(right.machine.letters, tuple(map(tuple, table))), right.reference, right.bounds, exact=True)
     with pytest.raises(InexactModelError, match="is inexact: to 'abort' it says 'stop interrupted"):
@@ -277,7 +283,7 @@ def test_two_extra_states_are_tested_for_where_the_model_has_at_most_15():
 def test_a_word_is_judged_by_the_other_laws_too():
     result, _ = held(
         wrong.EndsTwice(),
-        model_of(reference_for(Right().profile), ("user red", "abort"), TWO),
+        model_of(reference_for(Right().profile), ABORTED, TWO),
         laws=("run-ends-once", "equals-model"),
     )
     assert [law.verdict for law in result.laws] == ["fail", "fail"]
@@ -290,7 +296,7 @@ def test_a_used_up_budget_leaves_no_guarantee():
 
 
 def test_a_target_that_breaks_leaves_no_guarantee():
-    suite, _ = suite_of(wrong.Dies(), ("user red", "tool-call", "model-stop"))
+    suite, _ = suite_of(wrong.Dies(), tuple(map(letter_named, ("user red", "tool-call", "model-stop"))))
     assert (suite.complete, suite.guarantee) == (False, ())
 
 
