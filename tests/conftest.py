@@ -23,7 +23,7 @@ SLOW: Final[Mapping[str, str]] = {
     "conformance/mutation": "30 s: a sample of edited rows, each against every method",
     "adapters/references/test_turn_crashes.py": "25 s: a journal is cut at each byte, and processes are killed",
     "adapters/targets/test_environments.py": "12 s, pip and npm",
-    "adapters/http/test_pydantic_ai_server.py": "12 s, and the environment of the server of docs/http.md",
+    "adapters/targets/http/test_pydantic_ai_server.py": "12 s, and the environment of the server of docs/http.md",
     "teeth/mutation": "5 s: the bench needs the whole model of the checkout for itself",
     "test_packaging.py": "3 s: a wheel is built",
 }
