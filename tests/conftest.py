@@ -17,7 +17,7 @@ SLOW: Final[Mapping[str, str]] = {
     "adapters/targets/test_known_runtimes.py": "65 s, and every known runtime's environment",
     "conformance/verify/test_reference_targets.py": "80 s: every reference is held to all laws in processes of its own",
     "conformance/test_pytest_plugin.py": "60 s: 50 runs of pytest",
-    "conformance/report/html/test_html_browser.py": "55 s, a browser, and axe from npm",
+    "conformance/report/formats/html/test_html_browser.py": "55 s, a browser, and axe from npm",
     "test_action.py": "50 s: the action's steps and pre-commit's hooks, each a process that starts anew",
     "conformance/n_complete": "40 s: models explored and learned",
     "conformance/mutation": "30 s: a sample of edited rows, each against every method",
