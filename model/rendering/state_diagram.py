@@ -73,6 +73,11 @@ def _boundary(event: str) -> str:
     return f"{event} ⟨{' | '.join(get_args(StopReason))}⟩"
 
 
+def aside(state: str) -> str:
+    """Name the note with the anomalies of *state*."""
+    return f"not permitted while {_words(state)}"
+
+
 def _words(name: str) -> str:
     return name.replace("_", " ")
 
@@ -98,7 +103,7 @@ def to_dot(machine: Machine) -> str:
         graph.node(state, label=behaviour, **{"class": "state"})
         if anomalies := [item for item in lines if item.quiet]:
             with graph.subgraph(graph_attr={"rank": "same"}) as side:
-                note = f"not permitted while {_words(state)}"
+                note = aside(state)
                 side.node(note, label=_record(note, anomalies), style="", color=_RULE, fontcolor=_GREY, penwidth="0.8")
                 side.edge(note, state, style="invis")  # places it; an edge between records of one rank is not drawn
     for state in machine.final:

@@ -17,12 +17,13 @@ from ...generation.situations import STEPS
 from ...laws.law import Law
 from ...laws.registry import LAWS, selected
 from ...report.registry import KINDS, on_result
+from ...report.text import coverage_lines
 from ...verify.results import AnyCounterexample, LawResult, Result, write
 from ..baselining import grading, said, show_baseline
 from ..completing import complete_law, complete_target
 from ..output import Progress, emit, hypothesis_elsewhere, notice, style
 from ..reporting import Report, aside, publish, report_option
-from ..showing import MARKS, show_counterexample, show_coverage
+from ..showing import MARKS, show_counterexample
 from ..suite_options import Suite, run_suite, suite_options
 
 LAW: Final = "equals-model"
@@ -198,7 +199,8 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
     figures = {name: figure for name, figure in result.coverage.items() if isinstance(figure, int)}
     done = ", ".join(f"{figure:,} {name}" for name, figure in figures.items() if figure or name != "unsettled")
     click.echo(f"\n{counted}; {done}, seed {result.seed}")
-    show_coverage(result.coverage)
+    for line in coverage_lines(result.coverage):
+        click.echo(line)
     show_baseline(result)
     if result.cut:
         for line in f"the run was cut short: {result.cut}".splitlines():
