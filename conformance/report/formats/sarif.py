@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
 from turncheck.adapters.logs.framing import blocks, physical
@@ -22,6 +22,7 @@ from ...verify.results import AnyCounterexample, LawResult, Result
 from ..law_summary import explained, safe, why
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+Json: TypeAlias = dict[str, Any]
 
 
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
@@ -44,26 +45,19 @@ def render_logs(results: Sequence[LogResult]) -> str:
     return _sarif(rules, found, notes, whole=not failed, category="turncheck/check/")
 
 
-def _sarif(
-    rules: Sequence[str],
-    results: Sequence[dict[str, Any]],
-    notes: Sequence[dict[str, Any]],
-    *,
-    whole: bool,
-    category: str,
-) -> str:
+def _sarif(rules: Sequence[str], results: list[Json], notes: list[Json], *, whole: bool, category: str) -> str:
     driver = {"name": "turncheck", "version": version("turncheck"), "rules": [*map(_rule, rules)]}
     run = {
         "tool": {"driver": driver},
         "automationDetails": {"id": category},
-        "invocations": [{"executionSuccessful": whole, "toolExecutionNotifications": [*notes]}],
+        "invocations": [{"executionSuccessful": whole, "toolExecutionNotifications": notes}],
         "columnKind": "unicodeCodePoints",
-        "results": [*results],
+        "results": results,
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
-def _rule(name: str) -> dict[str, Any]:
+def _rule(name: str) -> Json:
     law = LAWS[name]
     clauses = [f"{clause}: {clause_text(clause)}" for clause in law.clauses]
     return {
@@ -80,7 +74,7 @@ def _rule(name: str) -> dict[str, Any]:
 
 def _broken(
     law: LawResult, rules: Sequence[str], result: Result, counterexamples: Mapping[str, AnyCounterexample]
-) -> dict[str, Any]:
+) -> Json:
     found = _result(law.law, rules, explained(law, counterexamples)) | {
         "partialFingerprints": {"targetLaw/v1": safe(f"{result.target}:{law.law}")}
     }
@@ -91,11 +85,11 @@ def _broken(
     return found
 
 
-def _note(level: str, text: str) -> dict[str, Any]:
+def _note(level: str, text: str) -> Json:
     return {"level": level, "message": {"text": safe(text)}}
 
 
-def _notice(law: LawResult, rules: Sequence[str]) -> dict[str, Any]:
+def _notice(law: LawResult, rules: Sequence[str]) -> Json:
     return {
         "level": "error" if law.verdict == "error" else "note",
         "message": {"text": f"{law.law}: {law.verdict}: {why(law)}"},
@@ -103,7 +97,7 @@ def _notice(law: LawResult, rules: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _findings(result: LogResult, rules: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _findings(result: LogResult, rules: Sequence[str]) -> Iterator[Json]:
     places = _places(result.log, result.findings)
     for one in result.findings:
         region = {"startLine": one.line, **places.get(one.line, {})}
@@ -114,11 +108,11 @@ def _findings(result: LogResult, rules: Sequence[str]) -> Iterator[dict[str, Any
         yield found
 
 
-def _result(law: str, rules: Sequence[str], text: str, level: str = "error") -> dict[str, Any]:
+def _result(law: str, rules: Sequence[str], text: str, level: str = "error") -> Json:
     return {"ruleId": law, "ruleIndex": rules.index(law), "level": level, "message": {"text": text}}
 
 
-def _location(file: str, region: dict[str, int]) -> dict[str, Any]:
+def _location(file: str, region: dict[str, int]) -> Json:
     """Quote the path; a relative one stays relative, since code scanning looks for it from the repository's root."""
     scheme = "file://" if Path(file).is_absolute() else ""
     uri = scheme + quote(Path(file).as_posix(), errors="replace")

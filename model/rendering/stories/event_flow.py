@@ -12,13 +12,10 @@ from .story import says
 _NAMED: Final = {"provider": "openai", "model": "gpt"}
 
 
-def _call(name: str) -> dict[str, Any]:
-    return {"id": name, "type": "function", "function": {"name": "read", "arguments": "{}"}}
-
-
 def _record(content: str, *calls: str, usage: int) -> dict[str, Any]:
     """A call record in the nested dialect: today's."""
-    called = [_call(name) for name in calls]
+    read = {"name": "read", "arguments": "{}"}
+    called = [{"id": name, "type": "function", "function": read} for name in calls]
     return {"request": _NAMED, "response": {"content": content, "tool_calls": called, "usage": usage}}
 
 

@@ -117,7 +117,6 @@ def _done(output: Output, heard: Mapping[int, Heard]) -> Iterator[Arrow]:
 
 
 def _entry(entry: Mapping[str, Any]) -> str:
-    """Write a log event in a few words."""
     facts = [str(entry[name]) for name in _FACTS if name in entry]
     return f"{entry['type']}: {', '.join((*facts, *(name for name in _FLAGS if name in entry)))}"
 

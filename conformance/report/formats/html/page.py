@@ -135,7 +135,10 @@ class _Drawn(NamedTuple):
 def _coverage(share: Share, result: Result) -> _Drawn:
     """Colour the rows of a role's machine: taken, missed, or not possible for a target of these capabilities."""
     picture = picture_of(_MACHINES[share.role])
-    possible = _possible(share, result, picture.rows)
+    possible: Sequence[Row] = picture.rows
+    if share.role == "runtime":
+        declared = rows_for(frozenset(result.profile.capabilities), result.profile.policies)
+        possible = declared if len(declared) == share.total else possible
     missed = [row for row in possible if f"{row.source}: {row.label}" in share.missed]
     colours = dict.fromkeys(picture.rows, "absent") | dict.fromkeys(possible, "taken") | dict.fromkeys(missed, "missed")
     name = f"coverage-{share.role}"
@@ -146,11 +149,3 @@ def _coverage(share: Share, result: Result) -> _Drawn:
         absent=len(possible) < len(picture.rows),
         style=picture.lit(f"#{name}", colours),
     )
-
-
-def _possible(share: Share, result: Result, rows: Sequence[Row]) -> Sequence[Row]:
-    if share.role == "runtime":
-        possible = rows_for(frozenset(result.profile.capabilities), result.profile.policies)
-        if len(possible) == share.total:
-            return possible
-    return rows
