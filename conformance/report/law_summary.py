@@ -37,13 +37,15 @@ def why(law: LawResult) -> str:
 def story(law: LawResult, counterexamples: Mapping[str, AnyCounterexample]) -> str:
     """Write the shrunk counterexample, without its message, and the command that replays it; either can be absent."""
     found = counterexamples.get(law.law)
-    lines = (
-        [] if found is None else [*counterexample_lines(found, lambda text, **_: line(text))][1:]
-    )  # its head is ``why``
+    lines = [] if found is None else [*counterexample_lines(found, _plain)][1:]  # its head is ``why``
     if len(lines) > LINES:
         lines[LINES // 2 : -LINES // 2] = [f"  … {len(lines) - LINES:,} lines …"]
     command = replay(law)
     return "\n".join([*map(line, lines), *([command] if command else [])])
+
+
+def _plain(text: str, **_: object) -> str:
+    return line(text)
 
 
 def explained(law: LawResult, counterexamples: Mapping[str, AnyCounterexample]) -> str:

@@ -150,6 +150,6 @@ def plain(value: object) -> str:
 
 
 def _arguments(value: object) -> str:
-    if value is None or isinstance(value, dict):
-        return ", ".join(f"{name}: {plain(given)}" for name, given in as_object(value).items())
-    return plain(value)
+    if named := as_object(value):
+        return ", ".join(f"{name}: {plain(given)}" for name, given in named.items())
+    return "" if value is None or value == {} else plain(value)
