@@ -16,6 +16,7 @@ from turncheck.adapters.targets.registry import Target, open_target
 from ...generation.situations import STEPS
 from ...laws.law import Law
 from ...laws.registry import LAWS, selected
+from ...report.law_summary import counted
 from ...report.registry import KINDS, on_result
 from ...report.text import coverage_lines
 from ...verify.results import AnyCounterexample, LawResult, Result, write
@@ -195,10 +196,9 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
             show_counterexample(counterexamples[law.law])
             if law.counterexample is not None:
                 click.echo(f"  turncheck replay --run {shlex.quote(law.counterexample)}")
-    counted = ", ".join(f"{count} {verdict}" for verdict, count in result.summary.items() if count)
     figures = {name: figure for name, figure in result.coverage.items() if isinstance(figure, int)}
     done = ", ".join(f"{figure:,} {name}" for name, figure in figures.items() if figure or name != "unsettled")
-    click.echo(f"\n{counted}; {done}, seed {result.seed}")
+    click.echo(f"\n{counted(result)}; {done}, seed {result.seed}")
     for line in coverage_lines(result.coverage):
         click.echo(line)
     show_baseline(result)
