@@ -48,6 +48,11 @@ def _plain(text: str, **_: object) -> str:
     return line(text)
 
 
+def explained(law: LawResult, counterexamples: Mapping[str, AnyCounterexample]) -> str:
+    """Give the reason of a broken law, and its story below it."""
+    return "\n".join(filter(None, [why(law), story(law, counterexamples)]))
+
+
 def replay(law: LawResult) -> str | None:
     """Write the command that judges the counterexample again; None where it has no file."""
     return None if law.counterexample is None else line(f"turncheck replay --run {shlex.quote(law.counterexample)}")

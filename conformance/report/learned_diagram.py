@@ -6,7 +6,6 @@ each other's image one is drawn.
 """
 
 import re
-from collections import deque
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 from typing import Final, TypeAlias
@@ -18,6 +17,12 @@ from ..learn.learned import LOCAL_TEXTS, Comparison, Edge, Learned, Share
 from ..learn.output_abstraction import ARROW, QUIET
 
 _WIDTH: Final = 34
+_LEGEND: Final = (
+    "agreed: solid, black",
+    "missing, in the reference only: dashed, red",
+    "extra, in the target only: heavy, blue",
+    "two numbers: the target's state, and the reference's",
+)
 _STYLES: Final[Mapping[Share, Mapping[str, str]]] = {
     "agreed": {"color": "#222222", "fontcolor": "#222222", "style": "solid", "penwidth": "1.2"},
     "missing": {"color": "#b3261e", "fontcolor": "#b3261e", "style": "dashed", "penwidth": "2"},
@@ -28,8 +33,6 @@ Name: TypeAlias = tuple[str, str, Share]
 _HOME: Final = "→ 0"
 """Steps that end a run lead to state 0: these are written in the node, since half of all edges would be theirs."""
 _SWAP: Final[Mapping[str, str]] = dict(zip(COLOURS, reversed(COLOURS), strict=True))
-_ANY: Final = "any"
-"""Name of a colour where both colours do the same."""
 
 
 def machine_svg(learned: Learned) -> str:
@@ -54,13 +57,7 @@ def comparison_svg(found: Comparison) -> str:
         elif node.reference is not None:
             names.append((f"{node.reference}", found.reference.states[node.reference].awaits, "missing"))
     title = f"{found.target.target} over {found.reference.target}"
-    legend = [
-        "agreed: solid, black",
-        "missing, in the reference only: dashed, red",
-        "extra, in the target only: heavy, blue",
-    ]
-    numbers = "two numbers: the target's state, and the reference's"
-    return _draw(title, names, [*found.edges], [_bounded(found.target), *legend, numbers])
+    return _draw(title, names, found.edges, [_bounded(found.target), *_LEGEND])
 
 
 def _bounded(learned: Learned) -> str:
@@ -70,12 +67,11 @@ def _bounded(learned: Learned) -> str:
     return f"messages that wait: at most {bounds.messages}; calls of a response: at most {bounds.calls}{given}"
 
 
-def _draw(title: str, names: Sequence[Name], edges: list[Edge], notes: list[str]) -> str:
+def _draw(title: str, names: Sequence[Name], edges: Sequence[Edge], notes: list[str]) -> str:
     images = _images(len(names), edges)
-    kept = edges
-    if images is not None and any(number != image for number, image in enumerate(images)):
+    if images is not None and images != [*range(len(names))]:
         kept = [edge for edge in edges if edge.source <= images[edge.source]]
-        kept = [Edge(one.source, one.letter, one.output, min(one.dest, images[one.dest]), one.share) for one in kept]
+        edges = [Edge(one.source, one.letter, one.output, min(one.dest, images[one.dest]), one.share) for one in kept]
         notes = [*notes, f"{COLOURS[0]} and {COLOURS[1]} exchanged give the states that are not drawn"]
     notes = [
         *notes,
@@ -85,8 +81,8 @@ def _draw(title: str, names: Sequence[Name], edges: list[Edge], notes: list[str]
     label = f"{title}\\n \\n" + "".join(f"{note}\\n" for note in notes) + " \\n"
     sizes = {"fontsize": "11", "nodesep": "0.35", "ranksep": "0.5"}
     graph = digraph("learned", label, sizes, {"shape": "box", "fontsize": "11"}, {"fontsize": "9.5"})
-    groups = _groups(kept, names)
-    for number in sorted({0, *(edge.source for edge in kept), *(edge.dest for edge in kept)}):
+    groups = _groups(edges, names)
+    for number in sorted({0, *(edge.source for edge in edges), *(edge.dest for edge in edges)}):
         name, awaits, share = names[number]
         lines = [*groups.get((number, number, "agreed"), [])]
         if number:
@@ -116,17 +112,14 @@ def _groups(edges: Sequence[Edge], names: Sequence[Name]) -> dict[tuple[int, int
 def _merged(outputs: Mapping[str, list[str]]) -> list[tuple[str, list[str]]]:
     """Merge two letters that differ only in their colour, and whose outputs do too."""
     merged: dict[str, list[str]] = {}
-    pairs = {(letter, text) for text, letters in outputs.items() for letter in letters}
-    for text, letters in outputs.items():
-        for letter in letters:
-            twin = (_swapped(letter), _swapped(text))
-            if twin in pairs and twin != (letter, text):
-                if COLOURS[0] in letter:
-                    merged.setdefault(_anyhow(text), []).append(_anyhow(letter))
-            elif COLOURS[0] in letter and (_swapped(letter), text) in pairs:
-                merged.setdefault(text, []).append(_anyhow(letter))
-            elif not (COLOURS[1] in letter and (_swapped(letter), text) in pairs):
-                merged.setdefault(text, []).append(letter)
+    pairs = [(letter, text) for text, letters in outputs.items() for letter in letters]
+    for letter, text in pairs:
+        swapped = _swapped(letter)
+        both = (swapped, _swapped(text)) in pairs and (swapped, _swapped(text)) != (letter, text)
+        if not both and (swapped == letter or (swapped, text) not in pairs):
+            merged.setdefault(text, []).append(letter)
+        elif COLOURS[0] in letter:
+            merged.setdefault(_anyhow(text) if both else text, []).append(_anyhow(letter))
     return [*merged.items()]
 
 
@@ -145,7 +138,8 @@ def _swapped(text: str) -> str:
 
 
 def _anyhow(text: str) -> str:
-    return re.sub(r"\b(red|blue)\b", _ANY, text)
+    """Name neither colour, where both do the same."""
+    return re.sub(r"\b(red|blue)\b", "any", text)
 
 
 def _images(size: int, edges: Sequence[Edge]) -> list[int] | None:
@@ -153,28 +147,20 @@ def _images(size: int, edges: Sequence[Edge]) -> list[int] | None:
 
     A node that only differing steps lead to gets the image that these steps give it.
     """
-    table: list[dict[tuple[str, Share], tuple[str, int]]] = [{} for _ in range(size)]
-    for edge in edges:
-        table[edge.source][edge.letter, edge.share] = (edge.output, edge.dest)
-    images = {0: 0}
-    waiting, stubs = deque([0]), list[tuple[int, int]]()
-    while waiting:
-        node = waiting.popleft()
-        ours, theirs = table[node], table[images[node]]
-        if {(_swapped(letter), share) for letter, share in ours} != set(theirs):
-            return None
-        for (letter, share), (output, dest) in ours.items():
-            answer, image = theirs[_swapped(letter), share]
-            if answer != _swapped(output):
+    table = {(edge.source, edge.letter, edge.share): edge for edge in edges}
+    images, stubs, waiting = {0: 0}, dict[int, int](), [0]
+    for node in waiting:
+        for edge in (one for one in edges if one.source == node):
+            twin = table.get((images[node], _swapped(edge.letter), edge.share))
+            if twin is None or twin.output != _swapped(edge.output):
                 return None
-            if share != "agreed":
-                stubs.append((dest, image))
+            if edge.share != "agreed":
+                stubs.setdefault(edge.dest, twin.dest)
                 continue
-            if dest not in images:
-                waiting.append(dest)
-            if images.setdefault(dest, image) != image:
+            if edge.dest not in images:
+                waiting.append(edge.dest)
+            if images.setdefault(edge.dest, twin.dest) != twin.dest:
                 return None
-    for dest, image in stubs:
-        images.setdefault(dest, image)
+    images = stubs | images
     symmetric = len(images) == size and all(images[image] == node for node, image in images.items())
     return [images[node] for node in range(size)] if symmetric else None

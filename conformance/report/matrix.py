@@ -1,6 +1,5 @@
 """One table of several verifications: a row per law, a column per runtime."""
 
-from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -49,9 +48,9 @@ def to_markdown(matrix: Matrix) -> str:
         f"| law | {' | '.join(names)} |",
         f"| --- |{' :-: |' * len(names)}",
     ]
-    lines += [
-        f"| {law} | {' | '.join(_cell(result, law) for result in matrix.results)} |" for law in _laws(matrix.results)
-    ]
+    marks = [{law.law: MARKS[law.verdict] for law in result.laws} for result in matrix.results]
+    laws = dict.fromkeys(law for found in marks for law in found)  # in the registry's order
+    lines += [f"| {law} | {' | '.join(found.get(law, ' ') for found in marks)} |" for law in laws]
     figures = [
         f"{result.coverage.get('stimuli', 0):,} stimuli, rows {result.coverage.get('rows')}"
         for result in matrix.results
@@ -77,15 +76,3 @@ def reasons(matrix: Matrix) -> str:
 
 def _name(result: Result) -> str:
     return result.target if "@" in result.target else f"{result.target} {result.implementation.version}"
-
-
-def _laws(results: Sequence[Result]) -> list[str]:
-    """List every law of any result, in the registry's order."""
-    found: dict[str, None] = {}
-    for result in results:
-        found |= dict.fromkeys(law.law for law in result.laws)
-    return list(found)
-
-
-def _cell(result: Result, law: str) -> str:
-    return next((MARKS[one.verdict] for one in result.laws if one.law == law), " ")

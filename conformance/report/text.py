@@ -3,7 +3,7 @@
 Each function takes ``paint(text, **styles)``, which spells an implementation's text and, on a terminal, colours it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
@@ -11,7 +11,7 @@ import msgspec
 from turncheck.model.clauses import clause_text
 from turncheck.model.rendering.words import awaited_line, event_line, short
 
-from ..verify.results import AnyCounterexample, Counterexample, Covered, SuiteRun, WordCounterexample
+from ..verify.results import AnyCounterexample, Counterexample, Covered, WordCounterexample
 
 Paint: TypeAlias = Callable[..., str]
 
@@ -43,31 +43,25 @@ def coverage_lines(coverage: Covered) -> Iterator[str]:
         missed = share.missed if share.what == "rows" else filter(None, [", ".join(share.missed)])
         for name in missed:
             yield f"  not taken: {name}"
-    suite = coverage.get("suite")
-    if suite is not None:
-        yield from _suite_lines(suite)
-
-
-def _suite_lines(suite: SuiteRun) -> Iterator[str]:
-    """Write the guarantee of a suite, or why there is none."""
-    size = f"{suite.words:,} words of {suite.stimuli:,} stimuli"
-    yield f"suite {suite.method}, k={suite.k}: {size}, for the {suite.n} states of {suite.reference}"
-    if not suite.complete:
-        yield f"no guarantee: {suite.why}"
-        return
-    yield "guarantee:"
-    for line in suite.guarantee:
-        yield f"  {line}"
+    if suite := coverage.get("suite"):
+        size = f"{suite.words:,} words of {suite.stimuli:,} stimuli"
+        yield f"suite {suite.method}, k={suite.k}: {size}, for the {suite.n} states of {suite.reference}"
+        yield "guarantee:" if suite.complete else f"no guarantee: {suite.why}"
+        yield from (f"  {line}" for line in suite.guarantee if suite.complete)
 
 
 def _log_lines(found: Counterexample, paint: Paint) -> Iterator[str]:
-    for at, event in enumerate(found.input.events):
-        mark = paint("▶", fg="red") if at == found.position else " "
-        yield f"  {mark} {at:>3}  {paint(event_line(event))}"
+    yield from _event_lines(found.input.events, 0, found.position, paint)
     policies = found.input.policies
     if found.input.events:
         fates = f"interrupted {policies.queue_after_interrupted}, error {policies.queue_after_error}"
         yield f"         policies: while active {policies.while_active}, queue after {fates}"
+
+
+def _event_lines(events: Sequence[Any], first: int, marked: int | None, paint: Paint) -> Iterator[str]:
+    for at, event in enumerate(events, first):
+        mark = paint("▶", fg="red") if at == marked else " "
+        yield f"  {mark} {at:>3}  {paint(event_line(event))}"
 
 
 def _word_lines(found: WordCounterexample, paint: Paint) -> Iterator[str]:
@@ -82,10 +76,8 @@ def _word_lines(found: WordCounterexample, paint: Paint) -> Iterator[str]:
         fields = msgspec.to_builtins(stimulus)
         line = event_line({"type": fields.pop("kind"), **fields})
         yield f"  {paint('→', fg='cyan')} {paint(line, bold=True)}{closing}"
-        for event in step.events:
-            mark = paint("▶", fg="red") if at == found.position else " "
-            yield f"  {mark} {at:>3}  {paint(event_line(event))}"
-            at += 1
+        yield from _event_lines(step.events, at, found.position, paint)
+        at += len(step.events)
         if step.refused is not None:
             yield f"         refused: {step.refused.why} {paint(step.refused.message)}"
         awaited = ", ".join(map(awaited_line, step.awaiting))

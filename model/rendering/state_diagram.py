@@ -7,14 +7,13 @@ boundary event shows its reasons as one class.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from textwrap import wrap
-from typing import Final, get_args
+from typing import Final, NamedTuple, get_args
 
 from ..core.events import StopReason
 from ..declaration.machine import Machine, Row
-from ..declaration.vocabulary import Effect, Emit
+from ..declaration.vocabulary import Emit
 from .graphviz_svg import digraph
 
 _GREY: Final = "#6b6b6b"
@@ -25,13 +24,13 @@ _WIDTH: Final = 52
 _ANOMALIES: Final = {"reject", "remark", "ignore", "not-awaited"}
 """The outputs that report an event that is not permitted."""
 _START, _FINAL = "start mark", "final mark"
-_LEGEND: Final = "dot: initial state   ·   ringed dot: a log may end here   ·   "
+_LEGEND: Final = (
+    "dot: initial state   ·   ringed dot: a log may end here   ·   {}grey: not permitted; the state is kept"
+)
 _HEAVY: Final = "heavy line: the boundary   ·   "
-_GREYED: Final = "grey: not permitted; the state is kept"
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A row in words; ``quiet`` if it only reports an anomaly."""
 
     row: Row
@@ -60,25 +59,23 @@ def line(machine: Machine, row: Row) -> Line:
     """Write *row* in words."""
     conditions = [*row.conditions, *(f"not {name}" for name in row.unless)]
     effects = [machine.effects[name] for name in row.effects]
+    reasons = f" ⟨{' | '.join(get_args(StopReason))}⟩" if row.event == machine.boundary and not row.internal else ""
     return Line(
         row=row,
-        event=_boundary(row.event) if row.event == machine.boundary and not row.internal else row.event,
+        event=row.event + reasons,
         guard=f"[{_words(', '.join(conditions))}]" if conditions else "",
         effects=f"/ {_words('; '.join(row.effects))}" if row.effects else "",
-        quiet=bool(effects) and all(map(_reports_anomaly, effects)),
+        quiet=bool(effects) and all(isinstance(one, Emit) and one.output in _ANOMALIES for one in effects),
     )
 
 
-def _boundary(event: str) -> str:
-    return f"{event} ⟨{' | '.join(get_args(StopReason))}⟩"
+def aside(state: str) -> str:
+    """Name the note with the anomalies of *state*."""
+    return f"not permitted while {_words(state)}"
 
 
 def _words(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _reports_anomaly(effect: Effect) -> bool:
-    return isinstance(effect, Emit) and effect.output in _ANOMALIES
 
 
 # ---- DOT -------------------------------------------------------------------------------------------------------
@@ -87,7 +84,7 @@ def _reports_anomaly(effect: Effect) -> bool:
 
 def to_dot(machine: Machine) -> str:
     """Write *machine* as DOT."""
-    label = f"{machine.title}\\n \\n{_LEGEND}{_HEAVY if machine.boundary else ''}{_GREYED}\\n \\n"
+    label = f"{machine.title}\\n \\n{_LEGEND.format(_HEAVY if machine.boundary else '')}\\n \\n"
     sizes = {"fontsize": "10", "nodesep": "0.5", "ranksep": "0.6"}
     graph = digraph(machine.name, label, sizes, {"shape": "record", "fontsize": "10.5"}, {"fontsize": "10.5"})
     graph.node(_START, label="", shape="circle", width="0.16", style="filled", fillcolor="black")
@@ -98,7 +95,7 @@ def to_dot(machine: Machine) -> str:
         graph.node(state, label=behaviour, **{"class": "state"})
         if anomalies := [item for item in lines if item.quiet]:
             with graph.subgraph(graph_attr={"rank": "same"}) as side:
-                note = f"not permitted while {_words(state)}"
+                note = aside(state)
                 side.node(note, label=_record(note, anomalies), style="", color=_RULE, fontcolor=_GREY, penwidth="0.8")
                 side.edge(note, state, style="invis")  # places it; an edge between records of one rank is not drawn
     for state in machine.final:
@@ -110,7 +107,8 @@ def to_dot(machine: Machine) -> str:
             graph.edge(state, mark)
     for (source, dest), rows in edges(machine).items():
         width = "2.4" if all(row.event == machine.boundary for row in rows) else "1.2"
-        graph.edge(source, dest, label=_label(machine, rows), penwidth=width, **{"class": "step"})
+        label = "".join(f"{_BLANK * 2}{text}\\l" for text, _ in edge_lines(machine, rows))
+        graph.edge(source, dest, label=label, penwidth=width, **{"class": "step"})
     return str(graph.source)
 
 
@@ -129,27 +127,19 @@ def _field(text: str) -> str:
     return re.sub(r"[\\{}|<>]", r"\\\g<0>", text)
 
 
-def _label(machine: Machine, rows: Sequence[Row]) -> str:
-    return "".join(f"{_BLANK * 2}{text}\\l" for text, _ in edge_lines(machine, rows))
-
-
 def edge_lines(machine: Machine, rows: Sequence[Row]) -> Iterator[tuple[str, Row | None]]:
     """Yield the lines beside an edge, each with the row that it is about; None for an event's name."""
-    for event, cases in _by_event(machine, rows):
+    for text, row in _said(machine, rows):
+        for part in wrap(text, _WIDTH, subsequent_indent=_BLANK * 6) if row else [text]:
+            yield part, row
+
+
+def _said(machine: Machine, rows: Sequence[Row]) -> Iterator[tuple[str, Row | None]]:
+    """Write the text beside an edge: each event once, with the cases in which it takes the edge."""
+    for event, cases in groupby((line(machine, row) for row in rows), lambda item: item.event):
         yield event, None
         for case in cases:
-            for text in wrap(_case(case), _WIDTH, subsequent_indent=_BLANK * 6):
-                yield text, case.row
-
-
-def _by_event(machine: Machine, rows: Sequence[Row]) -> list[tuple[str, list[Line]]]:
-    """Group the text beside an edge: each event once, with the cases in which it takes the edge."""
-    lines = [line(machine, row) for row in rows]
-    return [(event, list(group)) for event, group in groupby(lines, lambda item: item.event)]
-
-
-def _case(said: Line) -> str:
-    return _join(said.guard, said.effects)
+            yield _join(case.guard, case.effects), case.row
 
 
 def _join(*words: str) -> str:
@@ -170,9 +160,8 @@ def to_mermaid(machine: Machine) -> str:
         anomalies = [f"        {text}" for quiet, text in texts if quiet]
         out += [f"    note right of {state}", *anomalies, "    end note"] if anomalies else []
     for (source, dest), rows in edges(machine).items():
-        said = [text for event, cases in _by_event(machine, rows) for text in (event, *map(_case, cases))]
-        label = "<br/>".join(map(_mermaid, said))
-        out.append(f"    {source} --> {dest} : {label}")
+        said = [text for text, _ in _said(machine, rows)]
+        out.append(f"    {source} --> {dest} : {'<br/>'.join(map(_mermaid, said))}")
     out += [f"    {state} --> [*]" for state in machine.final]
     return "\n".join(out) + "\n"
 

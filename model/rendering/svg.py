@@ -4,7 +4,6 @@ A log's text is in a monospaced face: it takes the same room in every font.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Final
 
@@ -58,29 +57,19 @@ def embedded(scene: Scene) -> str:
     return "".join(_drawn(scene))
 
 
-@dataclass(frozen=True)
 class _Sheet:
-    """Measures in px, of a picture with room for a log's texts and views, or of a closer one without."""
+    """Measures in px, of a picture with room for a log's texts and views, or of a closer one without.
 
-    lifelines: Sequence[str]
-    first: int
-    gap: int
-    pitch: int
-    caption: str
-    """The class of the captions: small print where they stand beside a log's own words."""
-    right: int
+    The captions are small print where they stand beside a log's own words.
+    """
 
-    @property
-    def last(self) -> int:
-        return self.first + self.gap * (len(self.lifelines) - 1)
-
-    @property
-    def middle(self) -> int:
-        return (self.first + self.last) // 2
-
-    @property
-    def width(self) -> int:
-        return self.last + self.right
+    def __init__(self, lifelines: Sequence[str], *, views: bool) -> None:
+        self.lifelines = lifelines
+        self.caption = "note" if views else ""
+        self.first, self.gap, self.pitch, right = (_FIRST, 256, 42, _RIGHT) if views else (_MARGIN, 200, 34, _MARGIN)
+        self.last = self.first + self.gap * (len(lifelines) - 1)
+        self.middle = (self.first + self.last) // 2
+        self.width = self.last + right
 
     def x(self, lifeline: str) -> int:
         return self.first + self.gap * self.lifelines.index(lifeline)
@@ -90,11 +79,7 @@ class _Sheet:
 
 
 def _drawn(scene: Scene) -> Iterator[str]:
-    sheet = (
-        _Sheet(scene.lifelines, _MARGIN, 200, 34, "", _MARGIN)
-        if scene.views is None
-        else _Sheet(scene.lifelines, _FIRST, 256, 42, "note", _RIGHT)
-    )
+    sheet = _Sheet(scene.lifelines, views=scene.views is not None)
     height = sheet.y(len(scene.rows)) - 2
     size = f'width="{sheet.width}" height="{height}"'
     yield f'<svg {size} viewBox="0 0 {sheet.width} {height}" role="img">'

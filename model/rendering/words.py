@@ -4,25 +4,7 @@ import json
 from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple, cast
 
-from ..core.stimuli import (
-    Abort,
-    Advance,
-    Awaited,
-    Client,
-    ModelAwaited,
-    ModelFail,
-    ModelOutput,
-    ModelStop,
-    Shown,
-    Stimulus,
-    TimerAwaited,
-    Together,
-    ToolAwaited,
-    ToolCall,
-    ToolFail,
-    ToolReturn,
-    User,
-)
+from ..core import stimuli
 from .printable import shown
 
 USER: Final = "user"
@@ -45,24 +27,23 @@ def event_line(event: Any, *, without: Collection[str] = ()) -> str:
     return f"{fields.get('type')!s:13} {rest}".rstrip()
 
 
-def awaited_line(one: Awaited, *, whole: bool = False) -> str:
+def awaited_line(one: stimuli.Awaited, *, whole: bool = False) -> str:
     """Write what is awaited; *whole* adds what the model is shown, or the tool's name and arguments."""
     session = "" if one.session_id is None else f"session {one.session_id}: "
     match one:
-        case ModelAwaited():
+        case stimuli.ModelAwaited():
             name, more = f"model {one.request_id}", " · ".join(map(_entry, one.input or ()))
             notes = ["cancelled"] * one.cancelled
-        case ToolAwaited():
+        case stimuli.ToolAwaited():
             name, more = f"tool {one.call_id}", f"{one.tool or ''} {short(one.arguments)}".strip()
             notes = [one.execution, *["cancelled"] * one.cancelled]
-        case TimerAwaited():
+        case stimuli.TimerAwaited():
             name, more, notes = f"timer in {one.due:g} s", "", []
     noted = f" ({', '.join(notes)})" if notes else ""
     return f"{session}{name}{noted}{f': {more}' if whole and more else ''}"
 
 
-def _entry(entry: Shown) -> str:
-    """Write an entry of a model's context."""
+def _entry(entry: stimuli.Shown) -> str:
     call = "" if entry.call_id is None else f" {entry.tool or 'result'} {entry.call_id}"
     text = "" if entry.text is None else f" {short(entry.text)}"
     return f"{entry.role}{call}{text}"
@@ -125,31 +106,31 @@ def of_event(value: object) -> Telling:
             return Telling(AGENT, AGENT, "no event", plain(value), spoken=True)
 
 
-def of_stimulus(stimulus: Stimulus) -> Telling:
+def of_stimulus(stimulus: stimuli.Stimulus) -> Telling:
     """Name the parties and the words of a stimulus."""
     match stimulus:
-        case User(text=text, delivery=delivery):
+        case stimuli.User(text=text, delivery=delivery):
             return Telling(USER, AGENT, "sends", text, delivery or "", spoken=True)
-        case Abort():
+        case stimuli.Abort():
             return Telling(USER, AGENT, "abort")
-        case ModelOutput(item=item):
-            if isinstance(item, ToolCall):
+        case stimuli.ModelOutput(item=item):
+            if isinstance(item, stimuli.ToolCall):
                 return Telling(MODEL, AGENT, "call", f"{item.tool} {item.call_id}")
             return Telling(MODEL, AGENT, "says", item.text, spoken=True)
-        case ModelStop(reason=reason):
+        case stimuli.ModelStop(reason=reason):
             return Telling(MODEL, AGENT, f"ends: {reason}")
-        case ModelFail(failure=failure):
+        case stimuli.ModelFail(failure=failure):
             return Telling(MODEL, AGENT, f"fails: {failure}")
-        case ToolReturn(call_id=call):
+        case stimuli.ToolReturn(call_id=call):
             return Telling(TOOLS, AGENT, "returns", call)
-        case ToolFail(call_id=call):
+        case stimuli.ToolFail(call_id=call):
             return Telling(TOOLS, AGENT, "fails", call)
-        case Advance(seconds=seconds):
+        case stimuli.Advance(seconds=seconds):
             return Telling(AGENT, AGENT, f"{seconds:g} s pass")
-        case Client(action=action):
+        case stimuli.Client(action=action):
             return Telling(AGENT, AGENT, f"a client {action}s")
-        case Together(stimuli=stimuli):
-            return Telling(AGENT, AGENT, f"{len(stimuli)} stimuli at once")
+        case stimuli.Together(stimuli=several):
+            return Telling(AGENT, AGENT, f"{len(several)} stimuli at once")
 
 
 def as_object(value: object) -> Mapping[str, object]:

@@ -1,9 +1,10 @@
 """``turncheck diagrams``."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = {"dot": ".dot", "mermaid": ".mmd", "svg": ".svg"}
 LOG = "sequence.jsonl"
+Draw: TypeAlias = Callable[[], str]
 
 
 @click.command()
@@ -34,9 +36,10 @@ def command(context: click.Context, *, machine: str | None, only: str | None, ou
     """Draw MACHINE, or every machine, from its declaration."""
     pictures: dict[Path, bytes] = {}
     with Progress("diagrams") as progress:
-        for name, text in _pictures(machine, only, out):
-            pictures[out / name] = text.encode()
-            progress.say(name)
+        for name, draw in _pictures(machine, out):
+            if only is None or name.endswith(SUFFIXES[only]):
+                pictures[out / name] = draw().encode()
+                progress.say(name)
     if check:
         drifted = [path for path, picture in pictures.items() if not path.is_file() or path.read_bytes() != picture]
         for path in drifted:
@@ -52,39 +55,31 @@ def command(context: click.Context, *, machine: str | None, only: str | None, ou
         click.echo(str(path))
 
 
-def _pictures(machine: str | None, only: str | None, out: Path) -> Iterator[tuple[str, str]]:
-    from turncheck.model.machines.registry import MACHINES  # noqa: PLC0415
-    from turncheck.model.rendering import state_diagram as diagrams  # noqa: PLC0415  (a command's start shall cost nothing)
+def _pictures(machine: str | None, out: Path) -> Iterator[tuple[str, Draw]]:
+    """Yield each picture's file name, and how to draw it."""
+    from turncheck.model.machines.registry import MACHINES  # noqa: PLC0415 - a command's start shall cost nothing
+    from turncheck.model.rendering import state_diagram as diagrams  # noqa: PLC0415
     from turncheck.model.rendering.graphviz_svg import to_svg  # noqa: PLC0415
+    from turncheck.model.rendering.stories import engine, event_flow, turn  # noqa: PLC0415
 
     if machine is not None and machine not in MACHINES:
         raise click.BadParameter(
             f"no machine is named {machine!r}; there are: {', '.join(MACHINES)}", param_hint="MACHINE"
         )
+    stories = {"turn": turn.scene, "engine": engine.scene, "event_flow": event_flow.scene}
     for spec in MACHINES.values() if machine is None else [MACHINES[machine]]:
         dot = diagrams.to_dot(spec)
-        if only in {None, "dot"}:
-            yield f"{spec.name}.dot", dot
-        if only in {None, "mermaid"}:
-            yield f"{spec.name}.mmd", diagrams.to_mermaid(spec)
-        if only in {None, "svg"}:
-            yield f"{spec.name}.svg", to_svg(dot)
-        yield from _story(spec.name, only)
+        yield f"{spec.name}.dot", partial(str, dot)
+        yield f"{spec.name}.mmd", partial(diagrams.to_mermaid, spec)
+        yield f"{spec.name}.svg", partial(to_svg, dot)
+        if spec.name in stories:
+            yield from _drawn(f"{spec.name}_sequence", stories[spec.name]())
     if machine is None and (out / LOG).is_file():
-        yield from _sequence(out / LOG, only)
+        yield from _drawn(Path(LOG).stem, _sequence(out / LOG))
 
 
-def _story(machine: str, only: str | None) -> Iterator[tuple[str, str]]:
-    """Draw the stories that a machine is told: who says what to whom."""
-    from turncheck.model.rendering.stories import engine, event_flow, turn  # noqa: PLC0415
-
-    stories = {"turn": turn.scene, "engine": engine.scene, "event_flow": event_flow.scene}
-    if machine in stories:
-        yield from _drawn(f"{machine}_sequence", stories[machine](), only)
-
-
-def _sequence(path: Path, only: str | None) -> Iterator[tuple[str, str]]:
-    """Draw the first cycle of the log at *path*."""
+def _sequence(path: Path) -> "Scene":
+    """Lay out the first cycle of the log at *path*."""
     from turncheck.model.core.decode import judge  # noqa: PLC0415
     from turncheck.model.core.projection import project  # noqa: PLC0415
     from turncheck.model.rendering.log_scene import requests, session_scene  # noqa: PLC0415
@@ -99,15 +94,12 @@ def _sequence(path: Path, only: str | None) -> Iterator[tuple[str, str]]:
         raise click.ClickException(f"{path}: the log has no cycle to draw")
     end = len(log) if cycles[0].stop is None else cycles[0].stop + 1
     title = f"{cycles[0].kind.capitalize()} cycle, {cycles[0].reason or 'still open'}"
-    scene = session_scene(title, log[:end], project(events[:end]), None, requests(cycles[:1]))
-    yield from _drawn(path.stem, scene, only)
+    return session_scene(title, log[:end], project(events[:end]), None, requests(cycles[:1]))
 
 
-def _drawn(name: str, scene: "Scene", only: str | None) -> Iterator[tuple[str, str]]:
+def _drawn(name: str, scene: "Scene") -> Iterator[tuple[str, Draw]]:
     from turncheck.model.rendering.mermaid import to_mermaid  # noqa: PLC0415
     from turncheck.model.rendering.svg import to_svg  # noqa: PLC0415
 
-    if only in {None, "mermaid"}:
-        yield f"{name}.mmd", to_mermaid(scene)
-    if only in {None, "svg"}:
-        yield f"{name}.svg", to_svg(scene)
+    yield f"{name}.mmd", partial(to_mermaid, scene)
+    yield f"{name}.svg", partial(to_svg, scene)

@@ -12,19 +12,21 @@ from turncheck.model.rendering.words import event_line
 from ...laws.law import Law
 from ...laws.registry import LAWS
 from ...report.lessons import FlowExample, Lesson, LinesExample, lessons, stories
+from ...report.text import difference_lines
 from ..completing import complete_law
 from ..output import style
-from ..showing import show_counterexample, show_difference
+from ..showing import show_counterexample
 from .laws import JUDGED, unknown
 
 _WIDE: Final = 100
 """Columns of prose that are easy to read."""
-_PICTURES: Final = ("mermaid", "svg")
 
 
 @click.command()
 @click.argument("law", shell_complete=complete_law)
-@click.option("--picture", type=click.Choice(_PICTURES), help="Print the example's sequence picture, and nothing else.")
+@click.option(
+    "--picture", type=click.Choice(["mermaid", "svg"]), help="Print the example's sequence picture, and nothing else."
+)
 def command(*, law: str, picture: str | None) -> None:
     """Teach LAW: what it says, why it matters, and the smallest example that breaks it.
 
@@ -33,19 +35,18 @@ def command(*, law: str, picture: str | None) -> None:
     if law not in LAWS:
         raise unknown(law)
     lesson = lessons()[law]
+    from turncheck.model.rendering import mermaid, svg, text  # noqa: PLC0415 - --help shall not pay for them
+
+    from ...report import counterexample_diagram  # noqa: PLC0415
+
+    scene = counterexample_diagram.picture(law, lesson)
     if picture is None:
-        _show(LAWS[law], lesson)
-        return
-    from turncheck.model.rendering.mermaid import to_mermaid  # noqa: PLC0415 - only drawing needs them
-    from turncheck.model.rendering.svg import to_svg  # noqa: PLC0415
-
-    from ...report.counterexample_diagram import picture as drawn  # noqa: PLC0415
-
-    write = {"mermaid": to_mermaid, "svg": to_svg}[picture]
-    click.echo(write(drawn(law, lesson)), nl=False)
+        _show(LAWS[law], lesson, text.to_text(scene))
+    else:
+        click.echo(mermaid.to_mermaid(scene) if picture == "mermaid" else svg.to_svg(scene), nl=False)
 
 
-def _show(law: Law, lesson: Lesson) -> None:
+def _show(law: Law, lesson: Lesson, picture: str) -> None:
     click.echo(f"{style(law.name, bold=True)}\n{_prose(f'{law.says[0].upper()}{law.says[1:]}.')}")
     judged = JUDGED.get(law.subject, f"verify, on a {law.subject}")
     click.echo(f"  judged by   {judged} (a {law.kind} law)")
@@ -59,7 +60,8 @@ def _show(law: Law, lesson: Lesson) -> None:
     _head("As small as it gets")
     click.echo(_prose(lesson.fault))
     click.echo()
-    _show_picture(law.name, lesson)
+    for line in picture.splitlines():
+        click.echo(f"  {style(line)}")
     click.echo()
     _show_example(law, lesson)
     if lesson.right:
@@ -77,22 +79,14 @@ def _prose(text: str) -> str:
     return textwrap.fill(text, _WIDE, break_on_hyphens=False)
 
 
-def _show_picture(law: str, lesson: Lesson) -> None:
-    from turncheck.model.rendering.text import to_text  # noqa: PLC0415 - as above
-
-    from ...report.counterexample_diagram import picture  # noqa: PLC0415
-
-    for line in to_text(picture(law, lesson)).splitlines():
-        click.echo(f"  {style(line)}")
-
-
 def _show_example(law: Law, lesson: Lesson) -> None:
     match lesson.wrong:
         case LinesExample() as found:
             _show_lines(found)
         case FlowExample() as found:
             click.echo(f"{style('✗ ' + law.name, fg='red', bold=True)}: {style(found.message)}")
-            show_difference(found.expected, found.observed)
+            for line in difference_lines(found.expected, found.observed, style):
+                click.echo(line)
         case found:
             show_counterexample(found, clauses=False)
 
@@ -104,9 +98,7 @@ def _show_lines(found: LinesExample) -> None:
     for finding in judged.findings:
         message = f"{style(finding.law, fg='yellow')}  {style(finding.message)}"
         click.echo(f"{style('✗', fg='red')} line {finding.line}  {message}")
-    _head("Wrong")
-    for line in found.lines:
-        click.echo(f"  {style(line)}")
-    _head("Right")
-    for line in found.right:
-        click.echo(f"  {style(line)}")
+    for title, lines in (("Wrong", found.lines), ("Right", found.right)):
+        _head(title)
+        for line in lines:
+            click.echo(f"  {style(line)}")

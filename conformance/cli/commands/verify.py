@@ -16,13 +16,15 @@ from turncheck.adapters.targets.registry import Target, open_target
 from ...generation.situations import STEPS
 from ...laws.law import Law
 from ...laws.registry import LAWS, selected
+from ...report.law_summary import counted
 from ...report.registry import KINDS, on_result
+from ...report.text import coverage_lines
 from ...verify.results import AnyCounterexample, LawResult, Result, write
 from ..baselining import grading, said, show_baseline
 from ..completing import complete_law, complete_target
 from ..output import Progress, emit, hypothesis_elsewhere, notice, style
 from ..reporting import Report, aside, publish, report_option
-from ..showing import MARKS, show_counterexample, show_coverage
+from ..showing import MARKS, show_counterexample
 from ..suite_options import Suite, run_suite, suite_options
 
 LAW: Final = "equals-model"
@@ -194,11 +196,11 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
             show_counterexample(counterexamples[law.law])
             if law.counterexample is not None:
                 click.echo(f"  turncheck replay --run {shlex.quote(law.counterexample)}")
-    counted = ", ".join(f"{count} {verdict}" for verdict, count in result.summary.items() if count)
     figures = {name: figure for name, figure in result.coverage.items() if isinstance(figure, int)}
     done = ", ".join(f"{figure:,} {name}" for name, figure in figures.items() if figure or name != "unsettled")
-    click.echo(f"\n{counted}; {done}, seed {result.seed}")
-    show_coverage(result.coverage)
+    click.echo(f"\n{counted(result)}; {done}, seed {result.seed}")
+    for line in coverage_lines(result.coverage):
+        click.echo(line)
     show_baseline(result)
     if result.cut:
         for line in f"the run was cut short: {result.cut}".splitlines():

@@ -5,9 +5,9 @@ GitHub shows the first ten errors and the first ten warnings of a step.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...check.judge import LogResult
+from ...check.judge import LogFinding, LogResult
 from ...verify.results import AnyCounterexample, LawResult, Result
-from ..law_summary import safe, story, why
+from ..law_summary import explained, safe, why
 
 
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
@@ -27,8 +27,7 @@ def _commands(result: Result, counterexamples: Mapping[str, AnyCounterexample]) 
         yield _command("error", "the target broke", f"{reason}\nnot judged: {laws}")
     for law in result.laws:
         if law.wrong:
-            text = "\n".join(filter(None, [why(law), story(law, counterexamples)]))
-            yield _command("error", _title(law), text, file=law.counterexample)
+            yield _command("error", _title(law), explained(law, counterexamples), file=law.counterexample)
         elif law.excused:
             yield _command("notice", _title(law), why(law), file=law.counterexample)
         elif law.verdict == "inconclusive":
@@ -40,13 +39,12 @@ def _commands(result: Result, counterexamples: Mapping[str, AnyCounterexample]) 
 def _of_log(result: LogResult) -> Iterator[str]:
     level = "warning" if result.verdict == "inconclusive" else "error"
     for one in result.findings:
-        title = f"{one.law} ({', '.join(one.clauses)})"
-        yield _command(level, title, one.message, file=result.log, line=one.line)
+        yield _command(level, _title(one), one.message, file=result.log, line=one.line)
     if result.verdict == "error":
         yield _command("error", "the log cannot be judged", result.why or "", file=result.log)
 
 
-def _title(law: LawResult) -> str:
+def _title(law: LawResult | LogFinding) -> str:
     return f"{law.law} ({', '.join(law.clauses)})"
 
 

@@ -32,8 +32,7 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
 
 def _case(law: LawResult, result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> TestCase:
     case = TestCase(law.law, classname=line(result.target))
-    outcome = _outcome(law)
-    if outcome is not None:
+    if (outcome := _outcome(law)) is not None:
         if isinstance(outcome, Failure):
             outcome.text = story(law, counterexamples)
         case.result = outcome

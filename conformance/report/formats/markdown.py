@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ...verify.results import AnyCounterexample, LawResult, Result
+from ...verify.results import AnyCounterexample, Result
 from ..law_summary import MARKS, counted, line, story, why
 from ..text import coverage_lines
 
@@ -35,15 +35,11 @@ def _lines(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
         yield f"| {MARKS[law.verdict]} | {law.law} | {verdict} | {', '.join(law.clauses)} | {_text(why(law))} |"
     for law in result.laws:
         if law.verdict == "fail":
-            yield from _folded(law, story(law, counterexamples))
+            summary = f"{MARKS[law.verdict]} {law.law}: {line(why(law))}"
+            yield from _block(summary, story(law, counterexamples) or why(law))
     shown = "\n".join(coverage_lines(result.coverage))
     if shown:
         yield from _block("Coverage", shown)
-
-
-def _folded(law: LawResult, text: str) -> Iterator[str]:
-    summary = f"{MARKS[law.verdict]} {law.law}: {line(why(law))}"
-    yield from _block(summary, text or why(law))
 
 
 def _block(summary: str, text: str) -> Iterator[str]:

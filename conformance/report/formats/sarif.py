@@ -5,22 +5,24 @@ target are notifications of the run.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
+from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from urllib.parse import quote
 
-from turncheck.adapters.logs.framing import Origin, blocks, physical
+from turncheck.adapters.logs.framing import blocks, physical
 from turncheck.adapters.logs.reading import MAX_LINE
 from turncheck.model.clauses import clause_text
 
 from ...check.judge import LogFinding, LogResult
 from ...laws.registry import LAWS
 from ...verify.results import AnyCounterexample, LawResult, Result
-from ..law_summary import safe, story, why
+from ..law_summary import explained, safe, why
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+Json: TypeAlias = dict[str, Any]
 
 
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
@@ -29,7 +31,7 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
     results = [_broken(law, rules, result, counterexamples) for law in result.laws if law.wrong or law.excused]
     notes = [_notice(law, rules) for law in result.laws if law.verdict in {"error", "inconclusive"}]
     if result.cut:
-        notes.append({"level": "warning", "message": {"text": safe(f"the run was cut short: {result.cut}")}})
+        notes.append(_note("warning", f"the run was cut short: {result.cut}"))
     whole = result.cut is None and not result.summary["error"]
     return _sarif(rules, results, notes, whole=whole, category=f"turncheck/{safe(result.target)}/")
 
@@ -39,33 +41,23 @@ def render_logs(results: Sequence[LogResult]) -> str:
     rules = list(dict.fromkeys(one.law for result in results for one in result.findings))
     found = [one for result in results for one in _findings(result, rules)]
     failed = [result for result in results if result.verdict == "error"]
-    notes = [
-        {"level": "error", "message": {"text": safe(f"{result.log} cannot be judged: {result.why}")}}
-        for result in failed
-    ]
+    notes = [_note("error", f"{result.log} cannot be judged: {result.why}") for result in failed]
     return _sarif(rules, found, notes, whole=not failed, category="turncheck/check/")
 
 
-def _sarif(
-    rules: Sequence[str],
-    results: Sequence[dict[str, Any]],
-    notes: Sequence[dict[str, Any]],
-    *,
-    whole: bool,
-    category: str,
-) -> str:
+def _sarif(rules: Sequence[str], results: list[Json], notes: list[Json], *, whole: bool, category: str) -> str:
     driver = {"name": "turncheck", "version": version("turncheck"), "rules": [*map(_rule, rules)]}
     run = {
         "tool": {"driver": driver},
         "automationDetails": {"id": category},
-        "invocations": [{"executionSuccessful": whole, "toolExecutionNotifications": [*notes]}],
+        "invocations": [{"executionSuccessful": whole, "toolExecutionNotifications": notes}],
         "columnKind": "unicodeCodePoints",
-        "results": [*results],
+        "results": results,
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
-def _rule(name: str) -> dict[str, Any]:
+def _rule(name: str) -> Json:
     law = LAWS[name]
     clauses = [f"{clause}: {clause_text(clause)}" for clause in law.clauses]
     return {
@@ -82,9 +74,8 @@ def _rule(name: str) -> dict[str, Any]:
 
 def _broken(
     law: LawResult, rules: Sequence[str], result: Result, counterexamples: Mapping[str, AnyCounterexample]
-) -> dict[str, Any]:
-    told = "\n".join(filter(None, [why(law), story(law, counterexamples)]))
-    found = _result(law.law, rules, told) | {
+) -> Json:
+    found = _result(law.law, rules, explained(law, counterexamples)) | {
         "partialFingerprints": {"targetLaw/v1": safe(f"{result.target}:{law.law}")}
     }
     if law.counterexample is not None:
@@ -94,7 +85,11 @@ def _broken(
     return found
 
 
-def _notice(law: LawResult, rules: Sequence[str]) -> dict[str, Any]:
+def _note(level: str, text: str) -> Json:
+    return {"level": level, "message": {"text": safe(text)}}
+
+
+def _notice(law: LawResult, rules: Sequence[str]) -> Json:
     return {
         "level": "error" if law.verdict == "error" else "note",
         "message": {"text": f"{law.law}: {law.verdict}: {why(law)}"},
@@ -102,7 +97,7 @@ def _notice(law: LawResult, rules: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _findings(result: LogResult, rules: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _findings(result: LogResult, rules: Sequence[str]) -> Iterator[Json]:
     places = _places(result.log, result.findings)
     for one in result.findings:
         region = {"startLine": one.line, **places.get(one.line, {})}
@@ -113,19 +108,15 @@ def _findings(result: LogResult, rules: Sequence[str]) -> Iterator[dict[str, Any
         yield found
 
 
-def _result(law: str, rules: Sequence[str], text: str, level: str = "error") -> dict[str, Any]:
+def _result(law: str, rules: Sequence[str], text: str, level: str = "error") -> Json:
     return {"ruleId": law, "ruleIndex": rules.index(law), "level": level, "message": {"text": text}}
 
 
-def _location(file: str, region: dict[str, int]) -> dict[str, Any]:
-    return {"physicalLocation": {"artifactLocation": {"uri": _uri(file)}, "region": region}}
-
-
-def _uri(file: str) -> str:
-    """Quote a path; a relative one stays relative, since code scanning looks for it from the repository's root."""
-    path = Path(file)
-    encoded = quote(path.as_posix(), errors="replace")
-    return f"file://{encoded}" if path.is_absolute() else encoded
+def _location(file: str, region: dict[str, int]) -> Json:
+    """Quote the path; a relative one stays relative, since code scanning looks for it from the repository's root."""
+    scheme = "file://" if Path(file).is_absolute() else ""
+    uri = scheme + quote(Path(file).as_posix(), errors="replace")
+    return {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": region}}
 
 
 def _places(log: str, findings: Sequence[LogFinding]) -> Mapping[int, dict[str, int]]:
@@ -135,16 +126,11 @@ def _places(log: str, findings: Sequence[LogFinding]) -> Mapping[int, dict[str, 
         if not wanted or not Path(log).is_file():  # a pipe cannot be read twice
             return {}
         with Path(log).open("rb") as stream:
-            return _measured(physical(blocks(stream, MAX_LINE)), wanted)
+            found = (
+                (origin.line, {"byteOffset": origin.offset, "byteLength": len(text)})
+                for origin, text in physical(blocks(stream, MAX_LINE))
+                if origin.line in wanted and text is not None
+            )
+            return dict(islice(found, len(wanted)))
     except OSError:  # gone, or its name is too long
         return {}
-
-
-def _measured(lines: Iterable[tuple[Origin, bytes | None]], wanted: set[int]) -> Mapping[int, dict[str, int]]:
-    found: dict[int, dict[str, int]] = {}
-    for origin, text in lines:
-        if origin.line in wanted and text is not None:
-            found[origin.line] = {"byteOffset": origin.offset, "byteLength": len(text)}
-        if len(found) == len(wanted):
-            break
-    return found

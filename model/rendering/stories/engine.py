@@ -71,6 +71,7 @@ _ASKED: Final[Mapping[str, tuple[str, str]]] = {
     "touch": ("engine", "last_active"),
     "text": ("client", "text"),
     "data": ("client", "data"),
+    "done": ("client", "done"),
     "save": ("storage", "save"),
 }
 """Output → the party that gets it, and its caption; ``_done`` draws the others that are visible."""
@@ -85,24 +86,19 @@ def scene() -> Scene:
 def _rows(moment: Moment) -> Iterator[Arrow]:
     source, words = _SAID[moment.event]
     yield says(source, "engine", words, answer=source != "client")
-    for output in moment.stepper.outputs:
-        yield from _done(output)
+    for dest, asked in filter(None, map(_done, moment.stepper.outputs)):
+        yield says("engine", dest, asked, answer=dest == "client")
 
 
-def _done(output: Output) -> Iterator[Arrow]:
+def _done(output: Output) -> tuple[str, str] | None:
     match output.name, output.arguments:
         case "tool-status", (_, status):
-            yield says("engine", "client", f"tool_status {status}", answer=True)
+            return "client", f"tool_status {status}"
         case "error", (code, _):
-            yield says("engine", "client", f"error {code}", answer=True)
+            return "client", f"error {code}"
         case "done", ("interrupted", _):
-            yield says("engine", "engine", "interrupted")
-        case "done", _:
-            yield says("engine", "client", "done", answer=True)
+            return "engine", "interrupted"
         case "push-text", ((),):
-            return
-        case name, _ if name in _ASKED:
-            dest, words = _ASKED[name]
-            yield says("engine", dest, words, answer=dest == "client")
-        case _:
-            return
+            return None
+        case name, _:
+            return _ASKED.get(name)

@@ -12,13 +12,10 @@ from .story import says
 _NAMED: Final = {"provider": "openai", "model": "gpt"}
 
 
-def _call(name: str) -> dict[str, Any]:
-    return {"id": name, "type": "function", "function": {"name": "read", "arguments": "{}"}}
-
-
 def _record(content: str, *calls: str, usage: int) -> dict[str, Any]:
     """A call record in the nested dialect: today's."""
-    called = [_call(name) for name in calls]
+    read = {"name": "read", "arguments": "{}"}
+    called = [{"id": name, "type": "function", "function": read} for name in calls]
     return {"request": _NAMED, "response": {"content": content, "tool_calls": called, "usage": usage}}
 
 
@@ -100,10 +97,8 @@ def _done(output: Output, collator: Collator) -> Iterator[Arrow]:
         case "describe", (index, facts):
             told = [name for name in ("provider", "model", "usage") if facts.get(name) is not None]
             yield says("UI", f"block {index + 1}", ", ".join(told))
-        case "append", (index, text):
-            yield says("UI", f"block {index + 1}", shown(f"append “{text}”"))
-        case "replace", (index, text):
-            yield says("UI", f"block {index + 1}", shown(f"replace by “{text}”"))
+        case "append" | "replace" as name, (index, text):
+            yield says("UI", f"block {index + 1}", shown(f"{'append' if name == 'append' else 'replace by'} “{text}”"))
         case "hang", (_, use):
             owner = next(block for block in collator.blocks if any(one.call_id == use.call_id for one in block.calls))
             yield says("UI", f"block {owner.iteration}", f"{'result of' if use.answered else 'uses'} {use.call_id}")

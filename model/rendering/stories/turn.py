@@ -50,21 +50,15 @@ STORIES: Final[Stories] = {
 _SAID: Final[Mapping[str, str]] = {
     "inbound": "user",
     "locked": "lock",
-    "text": "model",
-    "call": "model",
-    "model-stop": "model",
+    **dict.fromkeys(("text", "call", "model-stop"), "model"),
     "tool-return": "tools",
     "recorded": "journal",
 }
 """Event → the party that sends it to the turn; the shell sends the others."""
 
 _ASKED: Final[Mapping[str, str]] = {
-    "check": "shell",
-    "load": "shell",
-    "approve": "shell",
-    "respond": "shell",
-    "lock": "lock",
-    "release": "lock",
+    **dict.fromkeys(("check", "load", "approve", "respond"), "shell"),
+    **dict.fromkeys(("lock", "release"), "lock"),
     "request": "model",
     "run": "tools",
     "checkpoint": "journal",
@@ -123,7 +117,6 @@ def _done(output: Output, heard: Mapping[int, Heard]) -> Iterator[Arrow]:
 
 
 def _entry(entry: Mapping[str, Any]) -> str:
-    """Write a log event in a few words."""
     facts = [str(entry[name]) for name in _FACTS if name in entry]
     return f"{entry['type']}: {', '.join((*facts, *(name for name in _FLAGS if name in entry)))}"
 

@@ -2,12 +2,10 @@
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from turncheck.model.clauses import clause_text
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import symbol_of
@@ -17,29 +15,22 @@ from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines.request_cycle import SPEC, tables
 from turncheck.model.rendering.log_scene import session_scene
-from turncheck.model.rendering.printable import spelled
 from turncheck.model.rendering.scene import Row as Drawn
 from turncheck.model.rendering.svg import embedded
 from turncheck.model.rendering.words import awaited_line
 
-from ....laws.registry import LAWS
 from ....observe.runtime_trace import projection_policies
 from ....verify.results import AnyCounterexample, Counterexample, LawResult, WordCounterexample
 from .machine import picture_of
 from .stimulus_rows import rows_of_word
-from .strings import BRIEF, Line, Pieces, compact, compared, said, shortened
+from .strings import Pieces, compact, said, shortened
 from .views import Views, views
 
 DRAWN: Final = 120
 """Events of a sequence picture, at most; the list beside it has them all."""
-HEADLINE: Final = 200
-"""Characters of a message in a failure's heading; a longer one follows it whole."""
-LISTED: Final = 500
-"""Rows of that list, at most."""
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """A row of the list: a stimulus, an event at its position with the row that it takes, or the awaited answers."""
 
     kind: str
@@ -48,86 +39,52 @@ class Entry:
     row: str = ""
     marked: bool = False
 
-    @property
-    def where(self) -> str:
-        """Its position, or else its kind."""
-        return self.kind if self.at is None else str(self.at)
 
-
-@dataclass(frozen=True)
-class Failure:
+class Failure(NamedTuple):
     """The fields of one broken law that the template reads."""
 
     name: str
     law: LawResult
-    says: str
-    headline: str
-    message: Pieces
-    clauses: Sequence[tuple[str, str]]
+    found: AnyCounterexample
     facts: Sequence[tuple[str, Pieces]]
     picture: str
     entries: Sequence[Entry]
-    left_out: int
     views: Sequence[Views]
     path: str
     style: str
-    expected: Sequence[Line]
-    observed: Sequence[Line]
 
 
 def failure_of(place: int, law: LawResult, found: AnyCounterexample) -> Failure:
     """Lay out *found*; *place* is its number on the page."""
-    log, policies = _log(found), _policies(found)
-    name = f"failure-{place}"
-    rows = _path(log, policies)
-    entries = _entries(found, log, rows)
-    expected, observed = compared(found.expected, found.observed)
-    absent = found.expected is None and found.observed is None
+    if isinstance(found, Counterexample):
+        log, policies = found.input.events, found.input.policies
+    else:
+        log = [event for step in found.steps for event in step.events]
+        policies = projection_policies({**found.profile.policies, **found.word.options.policies})
+    events, shown = [*map(judge, log)], shortened(log)
+    ours = project(events, policies)
+    follower = Stepper(SPEC, tables(policies))
+    rows = [follower.take(symbol_of(event), event, at) for at, event in enumerate(events)]
+    rows.append(follower.take("log-end", None, len(log)))
     return Failure(
-        name=name,
+        name=f"failure-{place}",
         law=law,
-        says=LAWS[found.law].says if found.law in LAWS else "",
-        headline=spelled(found.message[:HEADLINE]) + "…" * (len(found.message) > HEADLINE),
-        message=said(found.message, BRIEF) if len(found.message) > HEADLINE else [],
-        clauses=[(clause, clause_text(clause)) for clause in found.clauses],
+        found=found,
         facts=_facts(found, policies),
-        picture=_picture(found, log, policies),
-        entries=entries[:LISTED],
-        left_out=max(0, len(entries) - LISTED),
-        views=_views(found, log, policies),
+        picture=_picture(found, shown, ours) if len(log) <= DRAWN else "",
+        entries=_entries(found, log, rows),
+        views=_views(found, shown, ours),
         path=_in_words(rows, found.position),
-        style=_lit(name, rows, found.position),
-        expected=[] if absent else expected,
-        observed=[] if absent else observed,
+        style=_lit(f"#failure-{place}-path", rows, found.position),
     )
 
 
-def _log(found: AnyCounterexample) -> list[Any]:
-    if isinstance(found, Counterexample):
-        return found.input.events
-    return [event for step in found.steps for event in step.events]
-
-
-def _policies(found: AnyCounterexample) -> Policies:
-    if isinstance(found, Counterexample):
-        return found.input.policies
-    return projection_policies({**found.profile.policies, **found.word.options.policies})
-
-
-def _path(log: Sequence[Any], policies: Policies) -> list[Row]:
-    """Find the row that each event takes; the last is that of the log's end."""
-    follower = Stepper(SPEC, tables(policies))
-    events = [*map(judge, log)]
-    rows = [follower.take(symbol_of(event), event, at) for at, event in enumerate(events)]
-    return [*rows, follower.take("log-end", None, len(log))]
-
-
-def _lit(name: str, rows: Sequence[Row], position: int | None) -> str:
+def _lit(selector: str, rows: Sequence[Row], position: int | None) -> str:
     states = dict.fromkeys([rows[0].source, *(row.dest for row in rows)])
     colours = dict.fromkeys(rows[:-1], "lit")
     if position is not None and 0 <= position < len(rows):
         colours |= {rows[position]: "offending"}
-    return picture_of(SPEC.name).lit(f"#{name}-path", colours, states)
+    return picture_of(SPEC.name).lit(selector, colours, states)
 
 
 def _in_words(rows: Sequence[Row], position: int | None) -> str:
@@ -138,21 +95,16 @@ def _in_words(rows: Sequence[Row], position: int | None) -> str:
     return f"The log's way: {way}; the offending transition is {rows[position].source}: {rows[position].label}"
 
 
-def _picture(found: AnyCounterexample, log: Sequence[Any], policies: Policies) -> str:
-    if len(log) > DRAWN:
-        return ""
+def _picture(found: AnyCounterexample, log: Sequence[Any], projection: Projection) -> str:
     before: Mapping[int, Sequence[Drawn]] = rows_of_word(found) if isinstance(found, WordCounterexample) else {}
-    projection = project([*map(judge, log)], policies)
-    return embedded(session_scene(found.law, shortened(log), projection, found.position, before))
+    return embedded(session_scene(found.law, log, projection, found.position, before))
 
 
-def _views(found: AnyCounterexample, log: Sequence[Any], policies: Policies) -> list[Views]:
-    ours = project([*map(judge, log)], policies)
-    brief = shortened(log)
+def _views(found: AnyCounterexample, log: Sequence[Any], ours: Projection) -> list[Views]:
     theirs: Projection | None = found.projection if isinstance(found, Counterexample) else None
     if theirs is None or theirs == ours:
-        return [views("the model", brief, ours, ours)]
-    return [views("the model", brief, ours, theirs), views("the implementation", brief, theirs, ours)]
+        return [views("the model", log, ours, ours)]
+    return [views("the model", log, ours, theirs), views("the implementation", log, theirs, ours)]
 
 
 def _facts(found: AnyCounterexample, policies: Policies) -> list[tuple[str, Pieces]]:

@@ -14,7 +14,7 @@ from xml.etree import ElementTree as ET
 from turncheck.model.declaration.machine import Machine, Row
 from turncheck.model.machines.registry import MACHINES
 from turncheck.model.rendering.graphviz_svg import to_svg
-from turncheck.model.rendering.state_diagram import activities, edge_lines, edges, to_dot
+from turncheck.model.rendering.state_diagram import activities, aside, edge_lines, edges, to_dot
 
 _SVG: Final = "{http://www.w3.org/2000/svg}"
 _KEPT: Final = ("d", "points", "cx", "cy", "rx", "ry", "x", "y", "text-anchor", "stroke-width")
@@ -43,35 +43,23 @@ class MachinePicture:
         self.machine = machine
         self.name = f"machine-{machine.name}"
         self.rows: Final = machine.rows
-        self._edges: Final = list(edges(machine))
-
-    @cached_property
-    def _root(self) -> ET.Element:
-        return ET.fromstring(to_svg(to_dot(self.machine)))  # noqa: S314 - it is our own
-
-    @property
-    def view_box(self) -> str:
-        """The symbol's ``viewBox``."""
-        return self._root.get("viewBox", "")
-
-    @property
-    def width(self) -> int:
-        """The symbol's width in px."""
-        return round(float(self.view_box.split()[2]))
-
-    @property
-    def height(self) -> int:
-        """The symbol's height in px."""
-        return round(float(self.view_box.split()[3]))
+        self._edges: Final = edges(machine)
+        self._properties: Final[Mapping[object, str]] = {
+            item: f"{machine.name}-{letter}{number}"
+            for letter, items in zip("res", (self.rows, self._edges, machine.states), strict=True)
+            for number, item in enumerate(items)
+        }
+        self._root: Final = ET.fromstring(to_svg(to_dot(machine)))  # noqa: S314 - it is our own
+        self.view_box: Final = self._root.get("viewBox", "")
+        self.width, self.height = (round(float(size)) for size in self.view_box.split()[2:])
 
     @cached_property
     def symbol(self) -> str:
         """The ``symbol`` element, with classes instead of colours: a strict content security policy accepts it."""
         graph = next(self._root.iter(f"{_SVG}g"))
-        parts = [*_texts(graph)]
-        for group in graph.iter(f"{_SVG}g"):
-            if group is not graph:
-                parts += self._group(group)
+        parts, groups = [*_texts(graph)], self._groups()
+        for group in graph.iterfind(f".//{_SVG}g"):
+            parts += self._group(group, *groups.get(group.findtext(f"{_SVG}title", ""), ("", [])))
         return (
             f'<symbol id="{self.name}" viewBox="{self.view_box}"><g class="machine" '
             f'transform="{graph.get("transform", "")}">{"".join(parts)}</g></symbol>'
@@ -80,59 +68,46 @@ class MachinePicture:
     @property
     def style(self) -> str:
         """The rules that colour the symbol by the properties."""
-        rows = (
-            f".{name}{{fill:var(--{name},none);stroke:var(--{name}-line,none)}}" for name in map(self._of, self.rows)
-        )
-        lines = (
-            f".machine .{name}{{stroke:var(--{name},var(--ink))}}"
-            f".machine .{name}.solid{{fill:var(--{name},var(--ink))}}"
-            for name in map(self._edge, self._edges)
-        )
-        states = (
-            f".machine .{name}{{stroke:var(--{name},var(--ink))}}" for name in map(self._state, self.machine.states)
-        )
-        return "".join((*rows, *lines, *states))
+        rules: list[str] = []
+        for item, name in self._properties.items():
+            if isinstance(item, Row):
+                rules.append(f".{name}{{fill:var(--{name},none);stroke:var(--{name}-line,none)}}")
+            else:
+                rules.append(f".machine .{name}{{stroke:var(--{name},var(--ink))}}")
+            if item in self._edges:
+                rules.append(f".machine .{name}.solid{{fill:var(--{name},var(--ink))}}")
+        return "".join(rules)
 
     def lit(self, selector: str, colours: Mapping[Row, str], states: Iterable[str] = ()) -> str:
         """Write the rule that gives rows their colours, names of the page's custom properties, and *states* the way's.
 
         A row that leads to a state colours its edge too, by the colour's ``-line``; of several rows the strongest does.
         """
-        said: dict[str, str] = {self._state(state): "lit-line" for state in states}
+        said: dict[str, str] = {self._properties[state]: "lit-line" for state in states}
         for row, colour in sorted(colours.items(), key=lambda item: STRENGTH.index(item[1])):
-            said[self._of(row)] = colour
+            said[self._properties[row]] = colour
             if colour in OUTLINED:
-                said[f"{self._of(row)}-line"] = f"{colour}-line"
+                said[f"{self._properties[row]}-line"] = f"{colour}-line"
             if not row.internal:
-                said[self._edge((row.source, row.dest))] = f"{colour}-line"
+                said[self._properties[row.source, row.dest]] = f"{colour}-line"
         return f"{selector}{{{''.join(f'--{name}:var(--{colour});' for name, colour in said.items())}}}"
 
-    def _of(self, row: Row) -> str:
-        return f"{self.machine.name}-r{self.rows.index(row)}"
+    def _groups(self) -> dict[str, tuple[str, list[Row | None]]]:
+        """Map a group's title to its class, and to the row of each line of its text."""
+        groups = {
+            f"{source}->{dest}": (
+                self._properties[source, dest],
+                [row for _, row in edge_lines(self.machine, rows)],
+            )
+            for (source, dest), rows in self._edges.items()
+        }
+        for state in self.machine.states:
+            for title, kind, quiet in ((state, self._properties[state], False), (aside(state), "aside", True)):
+                rows = [line.row for line in activities(self.machine, state) if line.quiet == quiet]
+                groups[title] = kind, [None, *rows]
+        return groups
 
-    def _edge(self, ends: tuple[str, str]) -> str:
-        return f"{self.machine.name}-e{self._edges.index(ends)}"
-
-    def _state(self, state: str) -> str:
-        return f"{self.machine.name}-s{list(self.machine.states).index(state)}"
-
-    def _group(self, group: ET.Element) -> Iterator[str]:
-        title = group.findtext(f"{_SVG}title", "")
-        source, arrow, dest = title.partition("->")
-        kind = ""
-        if arrow and (source, dest) in self._edges:
-            ends = (source, dest)
-            lines = [row for _, row in edge_lines(self.machine, edges(self.machine)[ends])]
-            kind = self._edge(ends)
-        elif title in self.machine.states:
-            lines = [None, *(line.row for line in activities(self.machine, title) if not line.quiet)]
-            kind = self._state(title)
-        elif quiet := re.fullmatch("not permitted while (.*)", title):
-            state = next(name for name in self.machine.states if name.replace("_", " ") == quiet[1])
-            lines = [None, *(line.row for line in activities(self.machine, state) if line.quiet)]
-            kind = "aside"
-        else:
-            lines = []
+    def _group(self, group: ET.Element, kind: str, lines: Sequence[Row | None]) -> Iterator[str]:
         yield f'<g class="{escape(group.get("class", ""))}">'
         texts = group.findall(f"{_SVG}text")
         bases = sorted({float(text.get("y", "0")) for text in texts})
@@ -140,7 +115,7 @@ class MachinePicture:
         for base, row in zip(bases, lines, strict=False):
             if row is not None:
                 yield (
-                    f'<rect class="{self._of(row)}" x="{left:.1f}" y="{base - _RISE:.1f}" '
+                    f'<rect class="{self._properties[row]}" x="{left:.1f}" y="{base - _RISE:.1f}" '
                     f'width="{right - left:.1f}" height="{_LINE}"/>'
                 )
         for child in group:

@@ -7,13 +7,13 @@ implementation's text stays text.
 import shlex
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from hashlib import sha256
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from turncheck.model.clauses import clause_text
 from turncheck.model.declaration.machine import Row
 from turncheck.model.rendering.printable import spelled
 from turncheck.model.rendering.svg import HEAD
@@ -24,11 +24,10 @@ from ....verify.results import AnyCounterexample, Result, Share
 from ...law_summary import MARKS
 from .failure import DRAWN, Failure, failure_of
 from .machine import MachinePicture, picture_of
-from .strings import BRIEF, said
+from .strings import BRIEF, compared, said
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from markupsafe import Markup
 
 LIMIT: Final = 3
 """Megabytes of a page. Failures that would go beyond it are there without their pictures."""
@@ -46,21 +45,15 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
     failures = [failure_of(place, law, counterexamples[law.law]) for place, law in enumerate(broken, 1)]
     drawn = [_coverage(share, result) for share in result.coverage.get("shares", ()) if share.what == "rows"]
     machines = list(dict.fromkeys([core, *(one.picture for one in drawn)]))
-    style = "\n".join(
-        [
-            (_TEMPLATES / "report.css").read_text("utf-8"),
-            *(picture.style for picture in machines),
-            *(failure.style for failure in failures),
-            *(one.style for one in drawn),
-        ]
-    )
+    sheet = (_TEMPLATES / "report.css").read_text("utf-8")
+    rules = [*(one.style for one in machines), *(one.style for one in failures), *(one.style for one in drawn)]
+    style = "\n".join([sheet, *rules])
     script = (_TEMPLATES / "report.js").read_text("utf-8")
     page = partial(
         environment.get_template("report.html").render,
         result=result,
         outcome=_outcome(result),
         kinds=sorted({law.kind for law in result.laws}),
-        says={law.law: LAWS[law.law].says if law.law in LAWS else "" for law in result.laws},
         counts=[name for name in _COUNTS if name in result.coverage],
         roles=len({share.role for share in result.coverage.get("shares", ())}),
         failures={failure.law.law: failure.name for failure in failures},
@@ -71,25 +64,21 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
         script=script,
         policy=_policy(style, script),
     )
-    return page(bodies=_bodies(environment, failures, core, LIMIT * 1_000_000 - _size(page(bodies=[]))))
+    return page(bodies=_bodies(environment, failures, core, LIMIT * 1_000_000 - len(page(bodies=[]).encode())))
 
 
 def _bodies(environment: "Environment", failures: Sequence[Failure], core: MachinePicture, room: int) -> list[str]:
     """Write each failure as HTML, with its pictures as long as there is *room* for them, in bytes."""
     body = partial(environment.get_template("failure.html").render, core=core, limit=LIMIT, drawn=DRAWN)
     bodies = [body(failure=failure, brief=True) for failure in failures]
-    room -= sum(map(_size, bodies))
+    room -= len("".join(bodies).encode())
     for place, failure in enumerate(failures):
         whole = body(failure=failure, brief=False)
-        more = _size(whole) - _size(bodies[place])
+        more = len(whole.encode()) - len(bodies[place].encode())
         if more <= room:
             room -= more
             bodies[place] = whole
     return bodies
-
-
-def _size(text: str) -> int:
-    return len(text.encode())
 
 
 @cache
@@ -103,22 +92,15 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"said": said, "spelled": spelled, "quoted": quoted, "text": text}
+    environment.filters |= {"said": said, "spelled": spelled, "quoted": shlex.quote, "says": _says}
+    environment.filters |= {"clause_text": clause_text, "text": partial(escape, quote=False)}  # less than Jinja escapes
     constants: Any = environment.globals
-    constants.update(marks=MARKS, most=BRIEF)
+    constants.update(marks=MARKS, most=BRIEF, compared=compared)
     return environment
 
 
-def text(words: str) -> "Markup":
-    """Escape *words* as the content of an element: quotes stay, so a page of JSON is a third smaller."""
-    from markupsafe import Markup  # noqa: PLC0415
-
-    return Markup(escape(words, quote=False))  # noqa: S704 - it is escaped
-
-
-def quoted(words: str) -> str:
-    """Quote *words* as one word of a shell's command line."""
-    return spelled(shlex.quote(words))
+def _says(law: str) -> str:
+    return LAWS[law].says if law in LAWS else ""
 
 
 def _policy(style: str, script: str) -> str:
@@ -140,8 +122,7 @@ def _outcome(result: Result) -> str:
     return "No law is broken" if result.exit_code == 0 else "No law is broken, and not all could be judged"
 
 
-@dataclass(frozen=True)
-class _Drawn:
+class _Drawn(NamedTuple):
     """A machine, coloured by what was taken of it."""
 
     picture: MachinePicture
@@ -154,7 +135,10 @@ class _Drawn:
 def _coverage(share: Share, result: Result) -> _Drawn:
     """Colour the rows of a role's machine: taken, missed, or not possible for a target of these capabilities."""
     picture = picture_of(_MACHINES[share.role])
-    possible = _possible(share, result, picture.rows)
+    possible: Sequence[Row] = picture.rows
+    if share.role == "runtime":
+        declared = rows_for(frozenset(result.profile.capabilities), result.profile.policies)
+        possible = declared if len(declared) == share.total else possible
     missed = [row for row in possible if f"{row.source}: {row.label}" in share.missed]
     colours = dict.fromkeys(picture.rows, "absent") | dict.fromkeys(possible, "taken") | dict.fromkeys(missed, "missed")
     name = f"coverage-{share.role}"
@@ -165,11 +149,3 @@ def _coverage(share: Share, result: Result) -> _Drawn:
         absent=len(possible) < len(picture.rows),
         style=picture.lit(f"#{name}", colours),
     )
-
-
-def _possible(share: Share, result: Result, rows: Sequence[Row]) -> Sequence[Row]:
-    if share.role == "runtime":
-        possible = rows_for(frozenset(result.profile.capabilities), result.profile.policies)
-        if len(possible) == share.total:
-            return possible
-    return rows

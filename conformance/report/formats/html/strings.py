@@ -7,9 +7,8 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from turncheck.model.rendering.printable import spelled
 
@@ -30,8 +29,7 @@ WIDE: Final = 64
 _FOLD: Final = re.compile("\ue000(\\d+)\ue000")  # of a private-use character, which no text keeps
 
 
-@dataclass(frozen=True)
-class Folded:
+class Folded(NamedTuple):
     """A long string: its length in characters, the text that is shown, and whether that is only its beginning."""
 
     length: int
@@ -42,8 +40,7 @@ class Folded:
 Pieces: TypeAlias = Sequence[str | Folded]
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A line of a value; ``differs`` where it is not in the value beside it."""
 
     pieces: Pieces

@@ -1,7 +1,8 @@
 """The two views of a session's cycles as lines of text, side by side on the page, for any positions."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from itertools import chain, repeat
+from typing import NamedTuple
 
 from turncheck.model.core.cycles import AiBlock, CycleViews, Projection, RootStep, Step
 from turncheck.model.rendering.printable import shown
@@ -10,8 +11,7 @@ from turncheck.model.rendering.words import of_event
 from .strings import Line, beside
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """The lines of each view of one cycle, under its title."""
 
     title: str
@@ -19,8 +19,7 @@ class View:
     steps: Sequence[Line]
 
 
-@dataclass(frozen=True)
-class Views:
+class Views(NamedTuple):
     """All cycles of a session, as *who* projects them, and the events in no cycle."""
 
     who: str
@@ -30,22 +29,17 @@ class Views:
 
 def views(who: str, log: Sequence[object], projection: Projection, other: Projection) -> Views:
     """Lay out *projection* of *log*, and mark the lines that *other* does not have."""
-    cycles = [
-        View(
-            _title(number, cycle),
-            beside([[line] for line in _rounds(cycle)], [[line] for line in _rounds(twin)])[0],
-            beside([[line] for line in _steps(log, cycle)], [[line] for line in _steps(log, twin)])[0],
-        )
-        for number, (cycle, twin) in enumerate(_pairs(projection, other), 1)
-    ]
-    rest = beside([[line] for line in _rest(projection)], [[line] for line in _rest(other)])[0]
-    return Views(who, cycles, rest)
-
-
-def _pairs(projection: Projection, other: Projection) -> list[tuple[CycleViews, CycleViews]]:
     none = CycleViews(-1, "direct", None, None, [], [])
-    twins = [*other.cycles, *[none] * len(projection.cycles)]
-    return list(zip(projection.cycles, twins, strict=False))
+    pairs = zip(projection.cycles, chain(other.cycles, repeat(none)), strict=False)
+    cycles = [
+        View(_title(number, ours), _marked(_rounds(ours), _rounds(twin)), _marked(_steps(log, ours), _steps(log, twin)))
+        for number, (ours, twin) in enumerate(pairs, 1)
+    ]
+    return Views(who, cycles, _marked(_rest(projection), _rest(other)))
+
+
+def _marked(lines: Sequence[str], others: Sequence[str]) -> Sequence[Line]:
+    return beside([[line] for line in lines], [[line] for line in others])[0]
 
 
 def _title(number: int, cycle: CycleViews) -> str:
