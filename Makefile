@@ -47,7 +47,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 quick: setup
 	$(PYTEST) -m "not slow"
 
-# The rest; tests/conftest.py says what is slow, and why.
+# The rest; tests/slow_places.py says what is slow, and why.
 slow: setup runtimes debian tests/axe/node_modules
 	$(PYTEST) -m slow
 

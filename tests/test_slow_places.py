@@ -3,7 +3,9 @@
 from pathlib import Path
 
 import pytest
-from conftest import SLOW, TESTS
+from slow_places import SLOW
+
+TESTS = Path(__file__).parent
 
 
 @pytest.mark.parametrize("place", SLOW)

@@ -1,0 +1,28 @@
+"""The places whose tests ``make quick`` leaves out."""
+
+from collections.abc import Mapping
+from typing import Final
+
+SLOW: Final[Mapping[str, str]] = {
+    "teeth/museum": "160 s: 40 real defects, faulty and mended, each held to all laws",
+    "docs": "160 s: every tutorial's commands are run, and the site is built",
+    "model/checking": "140 s, spin and gcc: each machine explored to its bound (turn alone: 25 s), proved and refined",
+    "teeth/variants": "120 s: 170 conforming variants, each held to all laws",
+    "conformance/cli/test_init_command.py": "90 s: the tests of every starter are run as written",
+    "adapters/targets/test_known_runtimes.py": "65 s, and every known runtime's environment",
+    "conformance/verify/test_reference_targets.py": "80 s: every reference is held to all laws in processes of its own",
+    "conformance/test_pytest_plugin.py": "60 s: 50 runs of pytest",
+    "conformance/report/formats/html/test_html_browser.py": "55 s, a browser, and axe from npm",
+    "test_action.py": "50 s: the action's steps and pre-commit's hooks, each a process that starts anew",
+    "conformance/n_complete": "40 s: models explored and learned",
+    "conformance/mutation": "30 s: a sample of edited rows, each against every method",
+    "adapters/references/test_turn_crashes.py": "25 s: a journal is cut at each byte, and processes are killed",
+    "adapters/targets/test_environments.py": "12 s, pip and npm",
+    "adapters/targets/http/test_pydantic_ai_server.py": "12 s, and the environment of the server of docs/http.md",
+    "teeth/mutation": "5 s: the bench needs the whole model of the checkout for itself",
+    "test_packaging.py": "3 s: a wheel is built",
+}
+"""Folder or file → why it is slow: its seconds in a full run on two busy cores (2026-11-23), and what it needs.
+
+Workers take files in this order, the longest first: none begins a long one when the others end.
+"""
