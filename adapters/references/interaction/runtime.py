@@ -242,12 +242,7 @@ class InteractionRuntime(Driven):
 
     def _tell(self, kind: str, /, **fields: Any) -> None:
         self._log.append({"type": kind, **{name: value for name, value in fields.items() if value is not None}})
-        with suppress(RuntimeError):  # what an observer raises is its own
-            self._observe()
-
-    def _observe(self) -> None:
-        if self.options.observer == "throws":
-            raise RuntimeError("the observer throws")
+        self.observe()
 
 
 def event_of(stimulus: Stimulus) -> str:

@@ -57,7 +57,7 @@ def opened(files, folder=FOLDER):
         runtime.reset(ResetOptions(tools=TOOLS))
         runtime._root = folder
         session = runtime._session(None)
-        return runtime, tuple(runtime._events), session
+        return runtime, tuple(runtime.log), session
     step = runtime.reset(ResetOptions(tools=TOOLS, state_dir=str(folder)))
     return runtime, step.events, None
 
@@ -143,7 +143,7 @@ def _story_until_killed(folder, number, half, seen):
             file.write(msgspec.json.encode(event) + b"\n")
 
     runtime, _, _ = opened(Killing(number, half=half), folder)
-    runtime._listen = lambda: see(runtime._events[-1])
+    runtime.observe = lambda: see(runtime.log[-1])
     runtime.run(STORY)
     os._exit(0)  # the story is over: there are no more changes
 
@@ -370,7 +370,7 @@ def recorded(files, word):
     """The changes of a session on *files*, and its events, each with how many had been made when it was seen."""
     runtime, events, _ = opened(files)
     shown = [(len(files.changes), event) for event in events]
-    runtime._listen = lambda: shown.append((len(files.changes), runtime._events[-1]))
+    runtime.observe = lambda: shown.append((len(files.changes), runtime.log[-1]))
     for stimulus in word:
         runtime.apply(stimulus)
     return files.changes, shown
