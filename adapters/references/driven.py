@@ -220,9 +220,3 @@ def _answers(stimulus: Stimulus, awaited: Awaited) -> bool:
             return stimulus.call_id == awaited.call_id and stimulus.execution in {None, awaited.execution}
         case _:
             return False
-
-
-def halves(text: str) -> tuple[str, str]:
-    """A text as the two deltas in which it streams."""
-    middle = len(text) // 2
-    return text[:middle], text[middle:]

@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from msgspec import convert
+from msgspec import to_builtins
 
-from turncheck.model.core.stimuli import Shown, ToolCall
+from turncheck.model.core.stimuli import ToolCall
 from turncheck.model.declaration.vocabulary import Output
 from turncheck.model.machines.conversation import DEFAULTS, Input, calls, delay
 
+from ..history import shown
 from ..usable import usable
 from .agents import Agent, Request, Run
 from .clock import BACKOFF, Clock
 from .core import NOTHING, Conversation, durable
-from .history import shown
 from .store import Store
 from .tools import Program
 
@@ -160,7 +160,7 @@ class Shell:
         outputs, events = agent.core.take(letter, told)
         for event in events:
             if event["type"] == "model-request":
-                event["input"] = shown(agent.core.log)
+                event["input"] = json.loads(json.dumps(to_builtins(shown(agent.core.log))))
         for output in outputs:
             self._perform(session, agent, output, events)
         if agent.parent is not None and any(event["type"] == "run-stop" for event in events):
@@ -172,7 +172,7 @@ class Shell:
                 self.store.save(session, agent.core.saved(), durable(events))
                 self._publish(session, agent, events)
             case "request", (number,):
-                agent.request = Request(session, number, convert(shown(agent.core.log), tuple[Shown, ...]))
+                agent.request = Request(session, number, shown(agent.core.log))
             case "drop", _:
                 if self._deaf_model and agent.request is not None:
                     self.late.append(agent.request)

@@ -12,7 +12,7 @@ from turncheck.model.core.stimuli import Abort, Advance, Awaited, Client, Refusa
 from ...protocol.errors import TargetError
 from ...protocol.messages import Profile
 from ..driven import InProcess, Refused, unsupported
-from .files import Files, LocalFiles, MemoryFiles
+from .files import Files, MemoryFiles
 from .gateway import MAIN, answer, message
 from .journal import CorruptJournalError
 from .options import Options
@@ -62,7 +62,7 @@ class TurnRuntime(InProcess):
         self._sessions = {}
         self._log: list[dict[str, Any]] = []
         folder = self.options.state_dir
-        self._store = self._files or (LocalFiles() if folder else MemoryFiles())
+        self._store = self._files or (Files() if folder else MemoryFiles())
         self._root = Path(folder) if folder else _MEMORY
         if folder:
             names = sorted(found.name for found in self._root.glob("session-*"))
