@@ -1,7 +1,9 @@
-"""What of a reference runtime that is driven in this process is the same for all: a stimulus in, a settled step out."""
+"""What all reference runtimes share as targets in this process: a stimulus in, a settled step out."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cache
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -25,7 +27,6 @@ from turncheck.model.core.stimuli import (
 )
 
 from ..protocol.messages import Implementation, Profile
-from .implementation import implementation
 
 OPTIONS: Final = ResetOptions()
 
@@ -43,35 +44,52 @@ def unsupported(what: str) -> Refused:
     return Refused(Refusal("unsupported", what))
 
 
-class Driven(ABC):
+def not_awaited(stimulus: Stimulus) -> Refused:
+    """Nobody waits for this answer."""
+    what = "tool runs" if isinstance(stimulus, ToolReturn | ToolFail) else "request is open"
+    return Refused(Refusal("not-awaited", f"no such {what}"))
+
+
+@cache
+def implementation(name: str = "turncheck reference") -> Implementation:
+    """Name the reference called *name*; its version is turncheck's."""
+    from importlib.metadata import version  # noqa: PLC0415 - 15 ms of a start-up that mostly does without
+
+    return Implementation(name, version("turncheck"), "python")
+
+
+class InProcess(ABC):
     """A ``RuntimeTarget`` in this process, where nothing can hang or die: quiet is when a method returns.
 
-    A subclass starts anew in ``begin``, and takes stimuli in ``take``; it keeps ``request`` and ``tool``, what it
-    awaits now. What ignored an abort (``deafTools``, ``deafModel``) stays awaited here until it is answered, and is
-    forgotten.
+    A subclass starts anew in ``begin``, takes stimuli in ``give``, keeps the ``log`` and says for whom it waits
+    (``waiting``). ``introduced`` is its name as an implementation, where that is not the target's.
     """
 
     last_words: tuple[str, ...] = ()
+    introduced: str | None = None
 
     name: str
     profile: Profile
 
     def __init__(self) -> None:
-        self.options = OPTIONS
         self.reset()
 
     @property
     def implementation(self) -> Implementation:
         """Who answers."""
-        return implementation(self.name)
+        return implementation(self.introduced or self.name)
 
     @abstractmethod
     def begin(self) -> None:
         """Start anew, by ``options``."""
 
     @abstractmethod
-    def take(self, stimulus: Stimulus) -> None:
-        """Take one stimulus that is no group, and meant for what is awaited. Raises Refused."""
+    def give(self, stimulus: Stimulus, waits: Any) -> None:
+        """Take one stimulus that is no group; an answer is for *waits*. Raises Refused."""
+
+    @abstractmethod
+    def waiting(self) -> Iterable[tuple[Awaited, Any]]:
+        """All that is awaited now, each with the runtime's own object that waits for it."""
 
     @property
     @abstractmethod
@@ -79,25 +97,20 @@ class Driven(ABC):
         """The whole log since the reset."""
 
     def reset(self, options: ResetOptions = OPTIONS) -> Step:
-        """A new and empty runtime."""
-        self.options = options
-        self.request: ModelAwaited | None = None
-        self.tool: ToolAwaited | None = None
-        self._late: list[ModelAwaited] = []
-        self._cancelled: list[ToolAwaited] = []
-        self._executions = self._told = 0
+        """A new runtime: empty, or with what ``state_dir`` holds."""
+        self.options, self._told = options, 0
         self.begin()
-        return self._step()
+        return self.step()
 
     def apply(self, stimulus: Stimulus) -> Step:
         """Apply one stimulus, and run until quiet."""
         refusal: Refusal | None = None
         for one in stimulus.stimuli if isinstance(stimulus, Together) else (stimulus,):
             try:
-                self._apply(one)
+                self.give(one, self._addressee(one))
             except Refused as refused:
                 refusal = refused.refusal
-        return self._step(refusal)
+        return self.step(refusal)
 
     def run(self, word: Sequence[Stimulus]) -> tuple[Step, ...]:
         """Apply a word."""
@@ -111,8 +124,8 @@ class Driven(ABC):
         """The same runtime once more, in this process."""
         return type(self)()
 
-    def close(self) -> None:  # noqa: B027 - nothing to do
-        """Nothing is left behind."""
+    def close(self) -> None:  # noqa: B027 - most leave nothing behind
+        """Leave nothing behind."""
 
     def __enter__(self) -> Self:
         return self
@@ -121,6 +134,67 @@ class Driven(ABC):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def step(self, refusal: Refusal | None = None) -> Step:
+        """What is new in the log, and what is awaited now."""
+        new = tuple(self.log[self._told :])
+        self._told = len(self.log)
+        return Step(new, tuple(awaited for awaited, _ in self.waiting()), refusal)
+
+    def observe(self) -> None:
+        """Tell an observer of an event; what it raises is its own."""
+        with suppress(RuntimeError):
+            if self.options.observer == "throws":
+                raise RuntimeError("the observer throws")
+
+    def addressed(self, name: str | None, session: str | None) -> bool:
+        """Whether a stimulus to the session *name* may be for *session*: one that names none is for any."""
+        return name in {None, session}
+
+    def _addressee(self, stimulus: Stimulus) -> Any:
+        """Who waits for this answer, None where it is no answer."""
+        if not isinstance(stimulus, ModelOutput | ModelStop | ModelFail | ToolReturn | ToolFail):
+            return None
+        for awaited, waits in self.waiting():
+            if _answers(stimulus, awaited) and self.addressed(stimulus.session_id, awaited.session_id):
+                return waits
+        raise not_awaited(stimulus)
+
+
+class Driven(InProcess):
+    """A runtime of one session: it keeps ``request`` and ``tool``, what it awaits now.
+
+    A subclass takes in ``take`` what is meant for it. What ignored an abort (``deafTools``, ``deafModel``) stays
+    awaited here until it is answered, and is forgotten.
+    """
+
+    @abstractmethod
+    def take(self, stimulus: Stimulus) -> None:
+        """Take one stimulus that is no group, and meant for what is awaited. Raises Refused."""
+
+    def reset(self, options: ResetOptions = OPTIONS) -> Step:
+        """A new and empty runtime."""
+        self.request: ModelAwaited | None = None
+        self.tool: ToolAwaited | None = None
+        self._late: list[ModelAwaited | ToolAwaited] = []
+        self._executions = 0
+        return super().reset(options)
+
+    def give(self, stimulus: Stimulus, waits: Any) -> None:
+        """Keep from the runtime the answers to what ignored an abort."""
+        if waits is None:
+            self.take(stimulus)
+        elif not isinstance(stimulus, ModelOutput):
+            self._late.remove(waits)
+
+    def waiting(self) -> Iterable[tuple[Awaited, Any]]:
+        """While a tool runs no chunk is read: then the model is not awaited."""
+        for late in sorted(self._late, key=lambda one: isinstance(one, ToolAwaited)):
+            yield late, late
+        if self.tool is not None:
+            yield self.tool, None
+        elif self.request is not None:
+            yield self.request, None
 
     def execute(self, call: ToolCall) -> None:
         """Start a tool: it is awaited from now on."""
@@ -131,57 +205,18 @@ class Driven(ABC):
 
     def leave(self) -> None:
         """Let go of what is awaited."""
-        if self.request is not None and self.tool is None and self.options.deaf_model:
-            self._late.append(self.request)
         if self.tool is not None and self.options.deaf_tools:
-            self._cancelled.append(msgspec.structs.replace(self.tool, cancelled=True))
+            self._late.append(msgspec.structs.replace(self.tool, cancelled=True))
+        elif self.tool is None and self.request is not None and self.options.deaf_model:
+            self._late.append(self.request)
         self.request = self.tool = None
 
-    def _apply(self, stimulus: Stimulus) -> None:
-        match stimulus:
-            case ModelOutput() | ModelStop() | ModelFail():
-                late = next((one for one in self._late if stimulus.request_id in {None, one.request_id}), None)
-                if late is not None:
-                    if not isinstance(stimulus, ModelOutput):
-                        self._late.remove(late)
-                    return
-                self._expect(self.request is not None and self.tool is None, stimulus.request_id, self.request)
-            case ToolReturn() | ToolFail():
-                runs = [*self._cancelled, *([] if self.tool is None else [self.tool])]
-                run = next((one for one in runs if _meant(one, stimulus)), None)
-                if run is None:
-                    raise Refused(Refusal("not-awaited", "no such tool runs"))
-                if run.cancelled:
-                    self._cancelled.remove(run)
-                    return
-            case _:
-                pass
-        self.take(stimulus)
 
-    def _expect(self, waits: bool, name: str | None, request: ModelAwaited | None) -> None:  # noqa: FBT001
-        if not waits or request is None or name not in {None, request.request_id}:
-            raise Refused(Refusal("not-awaited", "no chunk is read now"))
-
-    def _step(self, refusal: Refusal | None = None) -> Step:
-        new = tuple(self.log[self._told :])
-        self._told = len(self.log)
-        return Step(new, tuple(self._awaiting()), refusal)
-
-    def _awaiting(self) -> Iterable[Awaited]:
-        """While a tool runs no chunk is read: then the model is not awaited."""
-        yield from self._late
-        yield from self._cancelled
-        if self.tool is not None:
-            yield self.tool
-        elif self.request is not None:
-            yield self.request
-
-
-def _meant(run: ToolAwaited, stimulus: ToolReturn | ToolFail) -> bool:
-    return run.call_id == stimulus.call_id and stimulus.execution in {None, run.execution}
-
-
-def halves(text: str) -> tuple[str, str]:
-    """A text as the two deltas in which it streams."""
-    middle = len(text) // 2
-    return text[:middle], text[middle:]
+def _answers(stimulus: Stimulus, awaited: Awaited) -> bool:
+    match stimulus, awaited:
+        case ModelOutput() | ModelStop() | ModelFail(), ModelAwaited():
+            return stimulus.request_id in {None, awaited.request_id}
+        case ToolReturn() | ToolFail(), ToolAwaited():
+            return stimulus.call_id == awaited.call_id and stimulus.execution in {None, awaited.execution}
+        case _:
+            return False

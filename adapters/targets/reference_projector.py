@@ -14,7 +14,7 @@ from turncheck.model.core.projection import ViewProjector, project
 from ..protocol.input_guard import Watch
 from ..protocol.messages import Implementation, Profile
 from ..protocol.projector import ProjectorTarget
-from ..references.implementation import implementation
+from ..references.driven import implementation
 
 MACHINE: Final = "request_cycle"
 PROFILE: Final = Profile(("projector",), ("policies", "feed", "steps", "rounds"), machine=MACHINE)

@@ -15,6 +15,7 @@ from .tools import Program
 class Request:
     """A request to the model that is in flight."""
 
+    session: str
     number: int
     input: tuple[Shown, ...]
 

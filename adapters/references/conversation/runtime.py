@@ -1,9 +1,8 @@
 """The reference as a runtime under test: the harness plays the user, the model, the tools and the clock."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Self, cast
 
 from msgspec import to_builtins
@@ -18,11 +17,9 @@ from turncheck.model.core.stimuli import (
     ModelOutput,
     ModelStop,
     Refusal,
-    ResetOptions,
     Step,
     Stimulus,
     TimerAwaited,
-    Together,
     ToolAwaited,
     ToolCall,
     ToolFail,
@@ -31,12 +28,11 @@ from turncheck.model.core.stimuli import (
 )
 from turncheck.model.machines.conversation import DEFAULTS, RETRIES, Input
 
-from ...protocol.messages import Implementation, Profile
-from ...protocol.runtime import RuntimeTarget
-from ..implementation import implementation
-from .agents import Request, Run
+from ...protocol.messages import Profile
+from ..driven import InProcess, Refused, not_awaited
+from .agents import Request
 from .shell import SPAWN, Shell
-from .store import Database, Forgetful
+from .store import Database, Store
 
 PROFILE: Final = Profile(
     ("runtime",),
@@ -57,46 +53,31 @@ MESSAGES: Final = {
 """Failure class → what the provider says."""
 
 
-class ConversationTarget:
+class ConversationTarget(InProcess):
     """``reference:conversation``, in this process: quiet is when a method returns.
 
     Of the options, ``limits.contextWindow`` is in tokens; a tool with ``command`` is a program, which runs in
-    *directory* and ends by itself (``wait``), one without is the harness's. *again* opens it in a process of its own,
-    given a hash seed; *given* is a profile that counts instead of its own.
+    *directory* and ends by itself (``wait``), one without is the harness's.
     """
 
-    last_words: tuple[str, ...] = ()
+    name = "reference:conversation"
+    introduced = "turncheck reference"
+    profile = PROFILE
 
-    def __init__(
-        self,
-        name: str = "reference:conversation",
-        *,
-        directory: str = ".",
-        again: Callable[[int], RuntimeTarget] | None = None,
-        given: Profile | None = None,
-    ) -> None:
-        self.name: Final = name
-        self.profile: Final = given or PROFILE
-        self._again = again
+    def __init__(self, *, directory: str = ".") -> None:
         self._directory = directory
-        self._options = ResetOptions()
-        self.shell = Shell(Forgetful(), {})
+        self.shell = Shell(Store(), {})
+        super().__init__()
 
-    @property
-    def implementation(self) -> Implementation:
-        """Who answers."""
-        return implementation()
-
-    def reset(self, options: ResetOptions = ResetOptions()) -> Step:  # noqa: B008 - frozen
+    def begin(self) -> None:
         """A new runtime; what ``state_dir`` holds is restarted: each conversation idle, its history whole."""
-        self.shell.close()
-        self._options = options
-        store = Database(Path(options.state_dir)) if options.state_dir else Forgetful()
+        self.close()
+        options = self.options
         tables: dict[str, Any] = {**DEFAULTS}
         if "contextWindow" in options.limits:
             tables["limit"] = int(SHARE * options.limits["contextWindow"])
         self.shell = Shell(
-            store,
+            Database(Path(options.state_dir)) if options.state_dir else Store(),
             {tool["name"]: tool.get("command") for tool in options.tools},
             directory=self._directory,
             tables=tables,
@@ -105,166 +86,114 @@ class ConversationTarget:
         )
         if options.observer is not None:
             self.shell.clients.append(_throws if options.observer == "throws" else _yields)
-        return self._settled()
+        self._quiet()
 
-    def apply(self, stimulus: Stimulus) -> Step:
-        """Apply one stimulus, and run until quiet."""
-        self.shell.events, self.shell.refused = [], None
-        why = None
-        for one in stimulus.stimuli if isinstance(stimulus, Together) else (stimulus,):
-            why = self._apply(one) or why
-            self._quiet()
-        return self._settled(Refusal(*why) if why else None)
-
-    def run(self, word: Sequence[Stimulus]) -> tuple[Step, ...]:
-        """Apply a word."""
-        return tuple(map(self.apply, word))
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        """The events of all conversations."""
+        return self.shell.events
 
     def wait(self, seconds: float | None = None) -> Step:
         """Wait until a program returns, and run until quiet; with *seconds*, so long at most."""
-        self.shell.events, self.shell.refused = [], None
         self.shell.arrivals(seconds)
-        return self._settled()
+        self._quiet()
+        return self.step()
 
-    def kill(self) -> None:
-        """Crash: nothing is saved any more, and programs end."""
-        self.shell.close()
-        self.shell = Shell(Forgetful(), {})
-
-    def again(self, hash_seed: int) -> RuntimeTarget:
-        """Another one of it: in a process of its own, where one was named."""
-        if self._again is not None:
-            return self._again(hash_seed)
-        return ConversationTarget(self.name, directory=self._directory, given=self.profile)
+    def again(self, hash_seed: int) -> Self:  # noqa: ARG002 - this process has its seed
+        """Another one of it, in this process."""
+        return type(self)(directory=self._directory)
 
     def close(self) -> None:
         """Leave no process behind."""
         self.shell.close()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
     # ---- stimuli ----
 
-    def _apply(self, stimulus: Stimulus) -> tuple[Any, str] | None:
-        """Do it; why not, where it cannot take place."""
-        session = getattr(stimulus, "session_id", None) or ""
+    def give(self, stimulus: Stimulus, waits: Any) -> None:
+        """Tell a conversation what the stimulus is to it, and run until quiet."""
+        session = stimulus.session_id or ""
         match stimulus:
             case User():
-                self.shell.open(session)
-                self.shell.tell(session, "user", Input(payload=_message(stimulus)))
-                self._quiet()
-                return ("rejected", self.shell.refused) if self.shell.refused else None
+                self._user(session, stimulus)
             case Abort():
                 self.shell.open(session)
                 self.shell.tell(session, "cancel")
                 self.shell.arrivals()  # what has ended by now is told after it
             case ModelOutput() | ModelStop() | ModelFail():
-                return self._model(session, stimulus)
+                self._model(session, stimulus, waits)
+            case ToolReturn() | ToolFail() if waits.program is not None:
+                raise not_awaited(stimulus)
             case ToolReturn(output=output):
-                return self._tool(session, stimulus, {"output": output})
+                self.shell.returned(waits, {"output": output})
             case ToolFail(message=message):
-                return self._tool(session, stimulus, {"output": message, "isError": True})
+                self.shell.returned(waits, {"output": message, "isError": True})
             case Advance(seconds=seconds):
                 self.shell.advance(seconds)
             case Client(action="join"):
                 self.shell.join(session, _yields)
-            case Client():
-                with contextlib.suppress(ValueError):  # it may never have joined
+            case _:
+                with contextlib.suppress(ValueError):  # the client that leaves may never have joined
                     self.shell.clients.remove(_yields)
-            case Together():  # ``apply`` has taken it apart
-                pass
-        return None
+        self._quiet()
 
-    def _model(self, session: str, stimulus: ModelOutput | ModelStop | ModelFail) -> tuple[Any, str] | None:
-        awaited = [(name, one) for name, one in self._requests() if name == session]
-        found = next((one for _, one in awaited if stimulus.request_id in {None, one.id}), None)
-        if found is None:
-            return "not-awaited", "no such request waits"
+    def addressed(self, name: str | None, session: str | None) -> bool:
+        """A stimulus that names no conversation is for the one without a name."""
+        return name == session
+
+    def _user(self, session: str, stimulus: User) -> None:
+        self.shell.open(session)
+        self.shell.refused = None
+        self.shell.tell(session, "user", Input(payload=_message(stimulus)))
+        self._quiet()
+        if self.shell.refused:
+            raise Refused(Refusal("rejected", self.shell.refused))
+
+    def _model(self, session: str, stimulus: ModelOutput | ModelStop | ModelFail, request: Request) -> None:
+        def tell(letter: str, **told: Any) -> None:
+            self.shell.tell(session, letter, Input(answers=request.number, **told))
+
         match stimulus:
             case ModelOutput(item=item):
                 letter = "text"
                 if isinstance(item, ToolCall):
                     letter = "spawn-call" if item.tool == SPAWN else "tool-call"
-                payload = {name: value for name, value in to_builtins(item).items() if name != "type"}
-                self.shell.tell(session, letter, Input(answers=found.number, payload=payload))
-                return None
+                tell(letter, payload={name: value for name, value in to_builtins(item).items() if name != "type"})
             case ModelStop(reason=reason, usage=usage):
-                tokens = _tokens(usage)
-                if tokens is not None:
-                    self.shell.tell(
-                        session, "usage", Input(answers=found.number, tokens=tokens, payload={"usage": usage})
-                    )
-                self._answered(session, found)
-                self.shell.tell(session, "model-stop", Input(answers=found.number, reason=reason))
+                if (tokens := _tokens(usage)) is not None:
+                    tell("usage", tokens=tokens, payload={"usage": usage})
+                self.shell.answered(request)
+                tell("model-stop", reason=reason)
             case ModelFail(failure=failure):
-                self._answered(session, found)
+                self.shell.answered(request)
                 # A broken stream is retried too: it is the network's fault, and nothing of the response is kept.
-                letter = "fatal-failure" if failure == "fatal" else "retryable-failure"
-                self.shell.tell(session, letter, Input(answers=found.number, message=MESSAGES[failure]))
-        return None
-
-    def _requests(self) -> Iterator[tuple[str, Request]]:
-        """Every request that waits, those that ignore a cancel first."""
-        yield from self.shell.late
-        yield from ((name, agent.request) for name, agent in self.shell.agents.items() if agent.request is not None)
-
-    def _answered(self, session: str, request: Request) -> None:
-        self.shell.late = [(name, one) for name, one in self.shell.late if one is not request]
-        if self.shell.agents[session].request is request:
-            self.shell.agents[session].request = None
-
-    def _tool(
-        self, session: str, stimulus: ToolReturn | ToolFail, payload: Mapping[str, Any]
-    ) -> tuple[Any, str] | None:
-        runs = [run for run in self._harnessed() if (run.session, run.call_id) == (session, stimulus.call_id)]
-        found = next((run for run in runs if stimulus.execution in {None, _execution(run)}), None)
-        if found is None:
-            return "not-awaited", "no such tool runs"
-        self.shell.returned(found, payload)
-        return None
-
-    def _harnessed(self) -> list[Run]:
-        """The runs that are the harness's to end: neither programs nor sub-agents."""
-        return [run for run in self.shell.runs if run.program is None and run.tool != SPAWN]
+                tell("fatal-failure" if failure == "fatal" else "retryable-failure", message=MESSAGES[failure])
 
     # ---- what is observed ----
 
     def _quiet(self) -> None:
-        if self._options.clock == "auto":
+        if self.options.clock == "auto":
             self.shell.jump()
         else:
             self.shell.settle()
 
-    def _settled(self, refused: Refusal | None = None) -> Step:
-        self._quiet()
-        events, self.shell.events = tuple(self.shell.events), []
-        return Step(events, tuple(self._awaiting()), refused)
-
-    def _awaiting(self) -> Iterator[Awaited]:
-        for session, request in self._requests():
-            yield ModelAwaited(request_id=request.id, input=request.input, session_id=session or None)
+    def waiting(self) -> Iterator[tuple[Awaited, Any]]:
+        """Requests, those first that ignore a cancel; then runs of tools in the same order; then timers."""
+        for request in self.shell.requests():
+            session = request.session or None
+            yield ModelAwaited(request_id=request.id, input=request.input, session_id=session), request
         for run in sorted(self.shell.runs, key=lambda run: not run.cancelled):
             if run.tool != SPAWN:
-                yield ToolAwaited(
+                awaited = ToolAwaited(
                     call_id=run.call_id,
-                    execution=_execution(run),
+                    execution=f"e{run.number}.{run.call}",
                     tool=run.tool,
                     arguments=run.arguments,
                     cancelled=run.cancelled,
                     session_id=run.session or None,
                 )
+                yield awaited, run
         for timer in self.shell.clock.waiting():
-            yield TimerAwaited(due=timer.due - self.shell.clock.now, session_id=timer.session or None)
-
-
-def _execution(run: Run) -> str:
-    return f"e{run.number}.{run.call}"
+            yield TimerAwaited(due=timer.due - self.shell.clock.now, session_id=timer.session or None), timer
 
 
 def _message(stimulus: User) -> dict[str, Any]:

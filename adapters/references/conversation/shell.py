@@ -8,20 +8,21 @@ import contextlib
 import json
 import queue
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeAlias, cast
+from typing import Any, Final, TypeAlias
 
-from msgspec import convert
+from msgspec import to_builtins
 
-from turncheck.model.core.stimuli import Shown
+from turncheck.model.core.stimuli import ToolCall
 from turncheck.model.declaration.vocabulary import Output
 from turncheck.model.machines.conversation import DEFAULTS, Input, calls, delay
 
+from ..history import shown
+from ..usable import usable
 from .agents import Agent, Request, Run
 from .clock import BACKOFF, Clock
 from .core import NOTHING, Conversation, durable
-from .history import shown
 from .store import Store
 from .tools import Program
 
@@ -59,7 +60,7 @@ class Shell:
         self.store, self.clock = store, Clock()
         self.agents: dict[str, Agent] = {}
         self.runs: list[Run] = []
-        self.late: list[tuple[str, Request]] = []
+        self.late: list[Request] = []
         self.clients: list[Client] = []
         self.events: list[dict[str, Any]] = []
         self.refused: str | None = None
@@ -118,6 +119,18 @@ class Shell:
         self.runs = [one for one in self.runs if one is not run]
         self.tell(run.session, "tool-result", Input(answers=run.number, call=run.call, payload=payload))
 
+    def requests(self) -> Iterator[Request]:
+        """Every request that waits, those that ignore a cancel first."""
+        yield from self.late
+        yield from (agent.request for agent in self.agents.values() if agent.request is not None)
+
+    def answered(self, request: Request) -> None:
+        """Note that a request has its whole answer."""
+        self.late = [one for one in self.late if one is not request]
+        agent = self.agents[request.session]
+        if agent.request is request:
+            agent.request = None
+
     def join(self, session: str, client: Client) -> None:
         """Let a client hear of everything from now on; it is sent the state and the recent history first."""
         self._joining = client
@@ -147,7 +160,7 @@ class Shell:
         outputs, events = agent.core.take(letter, told)
         for event in events:
             if event["type"] == "model-request":
-                event["input"] = shown(agent.core.log)
+                event["input"] = json.loads(json.dumps(to_builtins(shown(agent.core.log))))
         for output in outputs:
             self._perform(session, agent, output, events)
         if agent.parent is not None and any(event["type"] == "run-stop" for event in events):
@@ -159,10 +172,10 @@ class Shell:
                 self.store.save(session, agent.core.saved(), durable(events))
                 self._publish(session, agent, events)
             case "request", (number,):
-                agent.request = Request(number, convert(shown(agent.core.log), tuple[Shown, ...]))
+                agent.request = Request(session, number, shown(agent.core.log))
             case "drop", _:
                 if self._deaf_model and agent.request is not None:
-                    self.late.append((session, agent.request))
+                    self.late.append(agent.request)
                 agent.request = None
                 self.clock.drop(session)
             case "schedule", (number, attempt):
@@ -200,11 +213,12 @@ class Shell:
 
     def _begin(self, session: str, agent: Agent, number: int, call: Mapping[str, Any]) -> None:
         """Start a call, or answer at once why it cannot be: the model deals with it (BED-004f)."""
-        name, arguments = call["tool"], _read(call.get("arguments"))
-        run = Run(session, number, call["seq"], call["callId"], name, arguments or {})
+        name = call["tool"]
+        arguments, why = usable(ToolCall(call_id=call["callId"], tool=name, arguments=call.get("arguments")))
+        run = Run(session, number, call["seq"], call["callId"], name, arguments)
         user = agent.core.kind == "user"
-        if arguments is None:
-            self._fail(run, "the arguments are no JSON object")
+        if why is not None:
+            self._fail(run, why)
         elif name == SUBMIT and not user:
             agent.submitted = arguments.get("result")
             self.returned(run, {"output": "submitted"})
@@ -275,15 +289,3 @@ class Shell:
             self._fail(run, f"the sub-agent timed out after {SUB_AGENT_SECONDS:g} s")
         else:
             self._fail(run, f"the sub-agent ended without a result: {stop['reason']}")
-
-
-def _read(arguments: Any) -> dict[str, Any] | None:
-    """A call's arguments as an object; None where they are none, or text that is no JSON of one."""
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments)
-        except ValueError:
-            return None
-    if arguments is None:
-        return {}
-    return cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else None

@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -25,44 +25,24 @@ class Stored(NamedTuple):
     log: list[dict[str, Any]]
 
 
-class Store(Protocol):
-    """What keeps conversations."""
+class Store:
+    """Keeps nothing: for a runtime without a folder."""
 
     def create(self, name: str, parent: str | None, directory: str) -> None:
         """Note a new conversation: its parent, where it is a sub-agent, and its directory never change (BED-010a)."""
-        ...
 
     def save(self, name: str, saved: Saved, events: list[dict[str, Any]]) -> None:
         """Make the state and the new events durable, both or neither (BED-007a)."""
-        ...
 
     def load(self) -> Iterator[Stored]:
         """All conversations, parents before their sub-agents."""
-        ...
-
-    def close(self) -> None:
-        """Let go of it."""
-        ...
-
-
-class Forgetful:
-    """Keeps nothing: a runtime without a folder."""
-
-    def create(self, name: str, parent: str | None, directory: str) -> None:
-        """Keep nothing."""
-
-    def save(self, name: str, saved: Saved, events: list[dict[str, Any]]) -> None:
-        """Keep nothing."""
-
-    def load(self) -> Iterator[Stored]:
-        """Nothing was kept."""
         return iter(())
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Let go of it."""
 
 
-class Database:
+class Database(Store):
     """Conversations in ``conversations.sqlite`` of a folder. Raises sqlite3.Error where the disk does not take them."""
 
     def __init__(self, folder: Path) -> None:

@@ -68,6 +68,6 @@ class Engine:
             self._mutations.apply(output)
             for logged in refine([output]):
                 if logged["type"] == "model-request":
-                    logged["input"] = [to_builtins(entry) for entry in shown(self.session.messages)]
+                    logged["input"] = to_builtins(list(shown(self.session.messages)))
                 self.log.append(logged)
         return outputs

@@ -1,6 +1,5 @@
 """A session: its messages and metadata, and what the engine's outputs do to them (RS-2, RS-3, RS-4.3, RS-4.4, RS-8)."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
@@ -9,6 +8,8 @@ import msgspec
 
 from turncheck.model.core.stimuli import Shown
 from turncheck.model.declaration.vocabulary import Output
+
+from ..history import as_text
 
 SUMMARY: Final = "[summary]"
 """How the message that stands for a compacted prefix begins (RS-3.1)."""
@@ -67,7 +68,7 @@ class Mutations:
             case "call", (call, tool, arguments, _):
                 self._call = Message("call", call_id=call, tool=tool, arguments=arguments)
             case "result", (call, result, how) if self._call is not None:
-                messages += [self._call, Message("result", told(result), call_id=call, is_error=how != "done")]
+                messages += [self._call, Message("result", as_text(result), call_id=call, is_error=how != "done")]
             case "merge-metadata", (metadata,):
                 self.session.metadata |= metadata
             case "push-text", (deltas,) if deltas:
@@ -96,11 +97,6 @@ def without_orphans(messages: Sequence[Message]) -> Iterator[Message]:
             called.add(message.call_id)
         if message.role != "result" or message.call_id in called:
             yield message
-
-
-def told(result: Any) -> str:
-    """A tool's output as the model is told it."""
-    return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
 
 
 def shown(messages: Sequence[Message]) -> tuple[Shown, ...]:

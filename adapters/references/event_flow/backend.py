@@ -10,7 +10,7 @@ from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.declaration.vocabulary import Output
 from turncheck.model.machines.event_flow import SPEC, Heard, refine, tables
 
-from ..engine.session import told
+from ..history import shown
 from .emission import Dialect, Emission, Frame
 
 NOTHING: Final = Heard()
@@ -18,7 +18,7 @@ _BEGINNING: Final = "1970-01-01T00:00:00Z"
 
 
 class Backend:
-    """One chat. ``log`` is the core's, ``frames`` what the UI was sent, ``history`` what the model is shown."""
+    """One chat. ``log`` is the core's, ``frames`` what the UI was sent."""
 
     def __init__(
         self,
@@ -33,7 +33,6 @@ class Backend:
         self._heard = 0
         self.log: list[dict[str, Any]] = []
         self.frames: list[Frame] = []
-        self.history: list[Shown] = []
 
     def hear(self, event: str, heard: Heard = NOTHING) -> Sequence[Output]:
         """Take one event; return what is asked for."""
@@ -43,23 +42,12 @@ class Backend:
         for output in outputs:
             self.frames += self._emission.frames(output)
             for logged in refine([output]):
-                self._remember(logged)
+                if logged["type"] == "model-request":
+                    logged["input"] = to_builtins(list(self.history))
                 self.log.append(logged)
         return outputs
 
-    def _remember(self, logged: dict[str, Any]) -> None:
-        """Keep what the model is to be shown; a request shows what is kept."""
-        match logged:
-            case {"type": "user-message", "text": text}:
-                self.history.append(Shown(role="user", text=text, ids=(logged["id"],) if "id" in logged else ()))
-            case {"kind": "assistant", "text": text}:
-                self.history.append(Shown(role="assistant", text=text))
-            case {"kind": "tool-call", "callId": call, "tool": tool}:
-                self.history.append(Shown(role="assistant", call_id=call, tool=tool))
-            case {"type": "tool-result", "callId": call, "output": output}:
-                error = logged.get("isError")
-                self.history.append(Shown(role="tool", call_id=call, text=told(output), is_error=error))
-            case {"type": "model-request"}:
-                logged["input"] = [to_builtins(entry) for entry in self.history]
-            case _:
-                return
+    @property
+    def history(self) -> tuple[Shown, ...]:
+        """What the model is shown."""
+        return shown(self.log)

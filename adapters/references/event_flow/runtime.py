@@ -3,27 +3,14 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from turncheck.model.core.stimuli import (
-    Abort,
-    ModelAwaited,
-    ModelFail,
-    ModelOutput,
-    ModelStop,
-    Refusal,
-    Stimulus,
-    Text,
-    ToolCall,
-    ToolFail,
-    ToolReturn,
-    User,
-)
+from turncheck.model.core.stimuli import ModelAwaited, ModelStop, Refusal, Stimulus, ToolCall, ToolReturn, User
 from turncheck.model.declaration.vocabulary import Output
 from turncheck.model.machines.blocks import Block, collate
 from turncheck.model.machines.event_flow import Heard, response_id
 
 from ...protocol.messages import Profile
-from ..driven import Driven, Refused, halves, unsupported
-from ..usable import usable
+from ..driven import Refused
+from ..hearing import Hearing
 from .backend import Backend
 
 ITERATIONS: Final = 8
@@ -38,16 +25,22 @@ PROFILE: Final = Profile(
 )
 
 
-class EventFlowRuntime(Driven):
+class EventFlowRuntime(Hearing):
     """The backend with a user, a model and tools that are the stimuli; ``blocks`` are what the UI shows."""
 
     name = "reference:event_flow"
     profile = PROFILE
+    words = {  # noqa: RUF012 - never written
+        "user": "chat",
+        "abort": "abort",
+        "delta": "delta",
+        "model-failure": "provider-failure",
+        "tool-failure": "tool-failure",
+    }
 
     def begin(self) -> None:
         """A new chat."""
         self.backend = Backend(max_tool_iterations=self.options.limits.get("maxRounds", ITERATIONS))
-        self._tools = {tool["name"] for tool in self.options.tools}
         self._calls: dict[str, ToolCall] = {}
         self._request_began = 0
 
@@ -63,34 +56,20 @@ class EventFlowRuntime(Driven):
 
     def take(self, stimulus: Stimulus) -> None:
         """Tell the backend what the stimulus is to it."""
+        before = len(self.backend.frames)
         match stimulus:
-            case User(content=None, delivery=None):
-                before = len(self.backend.frames)
-                self._hear("chat", Heard(id=stimulus.id, text=stimulus.text))
-                self._request_began = before
-            case Abort():
-                self._hear("abort")
-            case ModelOutput(item=Text(text=text)):
-                first, second = halves(text)
-                self._hear("delta", Heard(text=first, begins=1))
-                self._hear("delta", Heard(text=second))
-            case ModelOutput(item=ToolCall() as call):
-                arguments, why = usable(call, self._tools)
-                heard = Heard(call_id=call.call_id, tool=call.tool, arguments=arguments)
-                self._hear("tool-call" if why is None else "broken-call", heard)
-            case ModelStop():
-                self._hear("response-end", Heard(usage=stimulus.usage))
-            case ModelFail(failure=failure):
-                self._hear("provider-failure", Heard(message=f"the model failed: {failure}"))
+            case ModelStop(usage=usage):
+                self.hear("response-end", usage=usage)
             case ToolReturn(call_id=name, output=output):
-                self._hear("tool-result", Heard(call_id=name, output=output))
-            case ToolFail(call_id=name, message=message):
-                self._hear("tool-failure", Heard(call_id=name, message=message))
+                self.hear("tool-result", call_id=name, output=output)
             case _:
-                raise unsupported(type(stimulus).__name__)
+                super().take(stimulus)
+        if isinstance(stimulus, User):
+            self._request_began = before
 
-    def _hear(self, event: str, heard: Heard | None = None) -> None:
-        for output in self.backend.hear(event, heard or Heard()):
+    def hear(self, event: str, **fields: Any) -> None:
+        """Tell the backend of an event, and play the model and the tools."""
+        for output in self.backend.hear(event, Heard(**fields)):
             self._do(output)
 
     def _do(self, output: Output) -> None:
@@ -98,7 +77,7 @@ class EventFlowRuntime(Driven):
             case "refuse", _:
                 raise Refused(Refusal("rejected", "a request of this chat runs"))
             case "request", (asked,):
-                self.request = ModelAwaited(request_id=response_id(asked), input=tuple(self.backend.history))
+                self.request = ModelAwaited(request_id=response_id(asked), input=self.backend.history)
             case "llm-response", _:
                 self.request = None
             case "call", (name, tool, arguments, _):

@@ -5,7 +5,6 @@ edited machine can be run as well, and may ask for nonsense: the shell does of i
 after finitely many steps.
 """
 
-import json
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -39,6 +38,7 @@ from turncheck.model.machines.interaction import POLICIES, SPEC, tables
 
 from ...protocol.messages import Profile
 from ..driven import Driven, Refused, unsupported
+from ..history import shown
 from ..usable import usable
 
 PROFILE: Final = Profile(
@@ -183,7 +183,6 @@ class InteractionRuntime(Driven):
         match said.item if isinstance(said, ModelOutput) else None:
             case Text(text=text):
                 self._tell_output(kind="assistant", text=text)
-                self._history.append(Shown(role="assistant", text=text))
             case Reasoning(text=text):
                 self._tell_output(kind="reasoning", text=text)
             case ToolCall() as call:
@@ -200,7 +199,6 @@ class InteractionRuntime(Driven):
             name += "~"
         self._calls[at] = replace(call, call_id=name)
         self._tell_output(kind="tool-call", callId=name, tool=call.tool, arguments=call.arguments)
-        self._history.append(Shown(role="assistant", call_id=name, tool=call.tool))
 
     def _start(self, at: int) -> None:
         """Run a call; one that cannot be executed fails at once, and once at most."""
@@ -227,10 +225,6 @@ class InteractionRuntime(Driven):
     def _result(self, at: int, told: Any, **flags: bool) -> None:
         if (call := self._calls.get(at)) is not None:
             self._tell("tool-result", callId=call.call_id, output=told, **flags)
-            text = told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
-            self._history.append(
-                Shown(role="tool", text=text, call_id=call.call_id, is_error=True if flags.get("isError") else None)
-            )
 
     # ---- the log ----
 
@@ -241,13 +235,11 @@ class InteractionRuntime(Driven):
         self._tell("agent-output", **fields, responseId=f"r{self._asked}")
 
     def _tell(self, kind: str, /, **fields: Any) -> None:
-        self._log.append({"type": kind, **{name: value for name, value in fields.items() if value is not None}})
-        with suppress(RuntimeError):  # what an observer raises is its own
-            self._observe()
-
-    def _observe(self) -> None:
-        if self.options.observer == "throws":
-            raise RuntimeError("the observer throws")
+        event = {"type": kind, **{name: value for name, value in fields.items() if value is not None}}
+        self._log.append(event)
+        if kind != "user-message":  # it is shown from the request on that reads it
+            self._history += shown([event])
+        self.observe()
 
 
 def event_of(stimulus: Stimulus) -> str:

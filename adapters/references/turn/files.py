@@ -7,64 +7,31 @@ rename) after fsync of its folder; a rename is atomic; an append is in order wit
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from filelock import FileLock
 
 
-class Lock(Protocol):
-    """An advisory lock that ends with its process, however that ends."""
+class Free:
+    """The lock of what nobody else can see."""
 
     def acquire(self, timeout: float) -> object:
-        """Take it; raises filelock.Timeout (an OSError) after *timeout* seconds."""
-        ...
+        """Nobody holds it."""
+        return timeout
 
     def release(self) -> None:
-        """Let it go, where it is held."""
-        ...
+        """Nothing to let go."""
 
 
-class Files(Protocol):
-    """What a session does with files. Each call but ``read`` and ``lock`` raises OSError where the disk says no."""
+Lock: TypeAlias = FileLock | Free
+"""An advisory lock that ends with its process, however that ends; raises filelock.Timeout (an OSError)."""
+
+
+class Files:
+    """What a session does with files. All but ``read`` and ``lock`` raise OSError where the disk says no."""
 
     def make_folder(self, path: Path) -> None:
         """Make a folder and those above it; there may be one already."""
-        ...
-
-    def read(self, path: Path) -> bytes:
-        """The whole file; nothing where there is none."""
-        ...
-
-    def write(self, path: Path, data: bytes) -> None:
-        """Make the file anew."""
-        ...
-
-    def append(self, path: Path, data: bytes) -> None:
-        """Write at the file's end."""
-        ...
-
-    def truncate(self, path: Path, size: int) -> None:
-        """Cut the file to *size* bytes."""
-        ...
-
-    def rename(self, path: Path, to: Path) -> None:
-        """Put a file in the place of another, atomically."""
-        ...
-
-    def sync(self, path: Path) -> None:
-        """Make a file's bytes durable, or a folder's names."""
-        ...
-
-    def lock(self, path: Path) -> Lock:
-        """The lock of that name."""
-        ...
-
-
-class LocalFiles:
-    """A real file system."""
-
-    def make_folder(self, path: Path) -> None:
-        """Make a folder and those above it."""
         path.mkdir(parents=True, exist_ok=True)
 
     def read(self, path: Path) -> bytes:
@@ -87,7 +54,7 @@ class LocalFiles:
         os.truncate(path, size)
 
     def rename(self, path: Path, to: Path) -> None:
-        """Put a file in the place of another."""
+        """Put a file in the place of another, atomically."""
         path.replace(to)
 
     def sync(self, path: Path) -> None:
@@ -95,25 +62,11 @@ class LocalFiles:
         _opened(path, os.O_RDONLY, os.fsync)
 
     def lock(self, path: Path) -> Lock:
-        """A lock file; the kernel lets it go when the process ends."""
+        """The lock of that name: a file, which the kernel lets go when the process ends."""
         return FileLock(path)
 
 
-class _Free:
-    """The lock of what nobody else can see."""
-
-    def acquire(self, timeout: float) -> object:
-        """Nobody holds it."""
-        return timeout
-
-    def release(self) -> None:
-        """Nothing to let go."""
-
-
-_FREE: Final = _Free()
-
-
-class MemoryFiles:
+class MemoryFiles(Files):
     """Files that end with the process: a session without a folder, and the ground that the crash tests stand on."""
 
     def __init__(self, files: dict[Path, bytes] | None = None) -> None:
@@ -145,9 +98,9 @@ class MemoryFiles:
     def sync(self, path: Path) -> None:
         """Nothing here is durable."""
 
-    def lock(self, path: Path) -> Lock:  # noqa: ARG002 - the layer's form
+    def lock(self, path: Path) -> Lock:  # noqa: ARG002 - a file's name
         """Nobody else can see these files."""
-        return _FREE
+        return Free()
 
 
 def _written(path: Path, how: int, data: bytes) -> None:

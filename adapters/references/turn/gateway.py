@@ -3,7 +3,18 @@
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from turncheck.model.core.stimuli import ModelFail, ModelOutput, ModelStop, Reasoning, Text, ToolFail, ToolReturn, User
+from turncheck.model.core.stimuli import (
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    Reasoning,
+    Stimulus,
+    Text,
+    ToolCall,
+    ToolFail,
+    ToolReturn,
+    User,
+)
 
 from .memory import Told, key_of
 
@@ -29,29 +40,25 @@ def message(stimulus: User) -> Told:
     )
 
 
-def said(stimulus: ModelOutput | ModelStop | ModelFail) -> tuple[str, Told]:
-    """What the model did."""
+def answer(stimulus: Stimulus) -> tuple[str, Told]:
+    """What the model did, or how a tool ended; a tool's failure is structured (TM-4.2)."""
     match stimulus:
+        case ModelOutput(item=Text(text=text)):
+            return "text", Told(text=text)
+        case ModelOutput(item=Reasoning(text=text)):
+            return "reasoning", Told(text=text)
+        case ModelOutput(item=ToolCall() as call):
+            return "call", Told(call_id=call.call_id, tool=call.tool, arguments=call.arguments)
         case ModelStop(usage=usage):
             return "model-stop", Told(tokens=_tokens(_object(usage)))
         case ModelFail():
             return "model-failure", Told()
-        case ModelOutput(item=item):
-            pass
-    match item:
-        case Text(text=text):
-            return "text", Told(text=text)
-        case Reasoning(text=text):
-            return "reasoning", Told(text=text)
-        case call:
-            return "call", Told(call_id=call.call_id, tool=call.tool, arguments=call.arguments)
-
-
-def ended(stimulus: ToolReturn | ToolFail) -> tuple[str, Told]:
-    """How a tool ended; a failure is structured (TM-4.2)."""
-    if isinstance(stimulus, ToolReturn):
-        return "tool-return", Told(output=stimulus.output)
-    return "tool-failure", Told(failure="tool_runtime_error", message=stimulus.message)
+        case ToolReturn(output=output):
+            return "tool-return", Told(output=output)
+        case ToolFail(message=why):
+            return "tool-failure", Told(failure="tool_runtime_error", message=why)
+        case _:
+            raise AssertionError(stimulus)
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-import msgspec
-
 from turncheck.model.core.stimuli import Shown
 from turncheck.model.machines.turn import DEFAULTS
+
+from ..history import shown
 
 
 @dataclass(frozen=True)
@@ -102,19 +102,15 @@ class Memory:
         self.unread = []
 
     def _output(self, record: Mapping[str, Any]) -> None:
-        if record["kind"] == "assistant":
-            self.history.append(Shown(role="assistant", text=record["text"]))
-        elif record["kind"] == "tool-call":
+        self.history += shown([record])
+        if record["kind"] == "tool-call":
             call = record["callId"]
             self.calls[call] = self.lines
             self.told[self.lines] = Told(call_id=call, tool=record["tool"], arguments=record.get("arguments"))
-            self.history.append(Shown(role="assistant", call_id=call, tool=record["tool"]))
 
     def _result(self, record: Mapping[str, Any]) -> None:
-        call, output = record["callId"], record.get("output")
-        self.calls.pop(call, None)
-        text = output if isinstance(output, str) else msgspec.json.encode(output).decode()
-        self.history.append(Shown(role="tool", call_id=call, text=text, is_error=record.get("isError")))
+        self.calls.pop(record["callId"], None)
+        self.history += shown([record])
 
     def _stop(self, record: Mapping[str, Any]) -> None:
         self.terminals[self.root] = {name: record[name] for name in _TERMINAL if name in record}

@@ -25,7 +25,7 @@ from turncheck.adapters.references.turn import (
     TurnRuntime,
 )
 from turncheck.adapters.references.turn import runtime as turn_runtime
-from turncheck.adapters.references.turn.files import LocalFiles, MemoryFiles
+from turncheck.adapters.references.turn.files import Files, MemoryFiles
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import project
@@ -57,7 +57,7 @@ def opened(files, folder=FOLDER):
         runtime.reset(ResetOptions(tools=TOOLS))
         runtime._root = folder
         session = runtime._session(None)
-        return runtime, tuple(runtime._events), session
+        return runtime, tuple(runtime.log), session
     step = runtime.reset(ResetOptions(tools=TOOLS, state_dir=str(folder)))
     return runtime, step.events, None
 
@@ -108,7 +108,7 @@ def goes_on(runtime):
 # ---- killed at every write ----
 
 
-class Killing(LocalFiles):
+class Killing(Files):
     """Files that kill their process at the *number*-th change, before it (``half`` False) or in the middle of it."""
 
     def __init__(self, number, *, half):
@@ -118,14 +118,14 @@ class Killing(LocalFiles):
         self.left -= 1
         if self.left == 0:
             if self.half and data:
-                LocalFiles.append(self, path, data[: len(data) // 2])
+                Files.append(self, path, data[: len(data) // 2])
             os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _counted(name):
     def change(self, path, *arguments):
         self._count(path, *(one for one in arguments if isinstance(one, bytes)))
-        return getattr(LocalFiles, name)(self, path, *arguments)
+        return getattr(Files, name)(self, path, *arguments)
 
     return change
 
@@ -143,7 +143,7 @@ def _story_until_killed(folder, number, half, seen):
             file.write(msgspec.json.encode(event) + b"\n")
 
     runtime, _, _ = opened(Killing(number, half=half), folder)
-    runtime._listen = lambda: see(runtime._events[-1])
+    runtime.observe = lambda: see(runtime.log[-1])
     runtime.run(STORY)
     os._exit(0)  # the story is over: there are no more changes
 
@@ -172,9 +172,9 @@ def test_killed_at_every_change_of_a_file_it_recovers(tmp_path, half):
         if not was_killed:
             break
         journal = folder / "main" / "journal.jsonl"
-        before = LocalFiles().read(journal)
-        runtime, _, _ = opened(LocalFiles(), folder)
-        recovered[check(before, LocalFiles().read(journal), facts)] += 1
+        before = Files().read(journal)
+        runtime, _, _ = opened(Files(), folder)
+        recovered[check(before, Files().read(journal), facts)] += 1
         assert goes_on(runtime)
         runtime.close()
     print(f"killed {'amid' if half else 'before'} each of {number - 1} changes; recovered failures: {dict(recovered)}")
@@ -370,7 +370,7 @@ def recorded(files, word):
     """The changes of a session on *files*, and its events, each with how many had been made when it was seen."""
     runtime, events, _ = opened(files)
     shown = [(len(files.changes), event) for event in events]
-    runtime._listen = lambda: shown.append((len(files.changes), runtime._events[-1]))
+    runtime.observe = lambda: shown.append((len(files.changes), runtime.log[-1]))
     for stimulus in word:
         runtime.apply(stimulus)
     return files.changes, shown
@@ -539,7 +539,7 @@ def test_a_record_is_durable_before_the_checkpoint_and_the_checkpoint_before_the
 
 
 def _serve(folder, ready, until):
-    runtime, _, _ = opened(LocalFiles(), folder)
+    runtime, _, _ = opened(Files(), folder)
     for stimulus in STORY[:4]:
         runtime.apply(stimulus)
     ready.set()
@@ -560,13 +560,13 @@ def other(tmp_path):
 
 def test_a_second_process_is_told_that_another_serves_the_session(tmp_path, other):
     with pytest.raises(SessionBusyError, match="another process serves the session"):
-        Session(LocalFiles(), tmp_path / "main", print)
+        Session(Files(), tmp_path / "main", print)
 
 
 def test_a_turn_holds_its_lock_until_it_is_recorded(tmp_path):
     """TM-2.2, TM-2.7."""
     lock = FileLock(tmp_path / "main" / "turn.lock")
-    runtime, _, _ = opened(LocalFiles(), tmp_path)
+    runtime, _, _ = opened(Files(), tmp_path)
     runtime.apply(STORY[0])
     with pytest.raises(Timeout):
         lock.acquire(timeout=0)
@@ -581,7 +581,7 @@ def test_a_killed_process_lets_the_session_go_and_its_turn_is_recovered(tmp_path
     """TM-7.1, TM-D5, TM-D6."""
     other.kill()
     other.join()
-    runtime, events, _ = opened(LocalFiles(), tmp_path)
+    runtime, events, _ = opened(Files(), tmp_path)
     assert [event["type"] for event in events] == ["tool-result", "tool-result", "run-stop"]
     assert events[-1]["recovered"]
     runtime.close()
@@ -589,7 +589,7 @@ def test_a_killed_process_lets_the_session_go_and_its_turn_is_recovered(tmp_path
 
 def test_a_turn_that_does_not_get_its_lock_fails_as_a_timeout(tmp_path):
     seen: list[dict[str, Any]] = []
-    session = Session(LocalFiles(), tmp_path / "s", seen.append, Options(lock_seconds=0))
+    session = Session(Files(), tmp_path / "s", seen.append, Options(lock_seconds=0))
     identity = dict.fromkeys(("turnId", "sessionId", "chatId", "traceId", "correlationId"), "x")
     with FileLock(tmp_path / "s" / "turn.lock"):
         session.tell("inbound", Told(id="u1", text="one", identity=identity))
@@ -674,7 +674,7 @@ def tmpfs(tmp_path):
 
 
 def test_a_disk_that_fills_up_is_told_and_what_was_recorded_stays(tmpfs):
-    runtime, _, _ = opened(LocalFiles(), tmpfs)
+    runtime, _, _ = opened(Files(), tmpfs)
     seen = []
     for number in range(100):
         for stimulus in (User(id=f"u{number}", text="x" * 4000), TEXT, STOP):
@@ -686,7 +686,7 @@ def test_a_disk_that_fills_up_is_told_and_what_was_recorded_stays(tmpfs):
     subprocess.run(["mount", "-o", "remount,size=1m", tmpfs], check=True)
     journal = tmpfs / "main" / "journal.jsonl"
     before = journal.read_bytes()
-    runtime, _, _ = opened(LocalFiles(), tmpfs)
+    runtime, _, _ = opened(Files(), tmpfs)
     check(before, journal.read_bytes(), Facts(seen))
     assert goes_on(runtime)
     runtime.close()
@@ -696,4 +696,4 @@ def test_a_folder_that_is_read_only_is_told_at_the_start(tmpfs):
     (tmpfs / "main").mkdir()
     subprocess.run(["mount", "-o", "remount,ro", tmpfs], check=True)
     with pytest.raises(TargetError, match="Read-only file system"):
-        opened(LocalFiles(), tmpfs)
+        opened(Files(), tmpfs)

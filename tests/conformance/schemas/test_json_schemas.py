@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from turncheck.adapters.protocol import messages as protocol
-from turncheck.adapters.references.implementation import implementation
+from turncheck.adapters.references.driven import implementation
 from turncheck.adapters.targets.reference_projector import PROFILE
 from turncheck.conformance.generation.logs import cases
 from turncheck.conformance.schemas.json_schemas import FOLDER, schemas, text
