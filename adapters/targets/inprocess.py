@@ -5,8 +5,7 @@ A debugger and a coverage tool see it; but it cannot be stopped or replaced when
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import msgspec
 from msgspec import Raw
@@ -20,9 +19,10 @@ from ..protocol.loading import Loaded
 from ..protocol.messages import Implementation, Profile, encode
 from ..protocol.projections import read_projection
 from ..protocol.projector import ProjectorTarget
+from ..protocol.target import Closing
 
 
-class InProcessProjector:
+class InProcessProjector(Closing):
     """Make a target called *name* of *loaded*; *profile*, where given, takes the place of its own."""
 
     def __init__(self, loaded: Loaded, name: str, profile: Profile | None = None) -> None:
@@ -61,17 +61,6 @@ class InProcessProjector:
     def again(self, hash_seed: int) -> ProjectorTarget:
         """Raise UnsupportedError: another hash seed needs another process."""
         raise UnsupportedError(f"hash seed {hash_seed}: {self.name} is in this process, which has its own")
-
-    def close(self) -> None:
-        """There is nothing to end."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _ask(self, function: Callable[..., Any], events: Sequence[Any]) -> Any:
         given = msgspec.json.decode(encode(events))  # a copy of its own, as in a process

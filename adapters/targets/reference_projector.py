@@ -1,8 +1,7 @@
 """The reference projector: the model itself, in this process or served by the worker like any Python projector."""
 
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import msgspec
 
@@ -14,6 +13,7 @@ from turncheck.model.core.projection import ViewProjector, project
 from ..protocol.input_guard import Watch
 from ..protocol.messages import Implementation, Profile
 from ..protocol.projector import ProjectorTarget
+from ..protocol.target import Closing
 from ..references.implementation import implementation
 
 MACHINE: Final = "request_cycle"
@@ -53,7 +53,7 @@ class Reference:
         self._fed = 0
 
 
-class ReferenceTarget:
+class ReferenceTarget(Closing):
     """The reference as a target, in this process: it cannot hang, die or send rubbish."""
 
     def __init__(self, name: str, again: Callable[[int], ProjectorTarget], profile: Profile | None = None) -> None:
@@ -94,14 +94,3 @@ class ReferenceTarget:
     def again(self, hash_seed: int) -> ProjectorTarget:
         """The reference in a process of its own, with this PYTHONHASHSEED."""
         return self._again(hash_seed)
-
-    def close(self) -> None:
-        """Nothing is left behind."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()

@@ -12,10 +12,8 @@ import msgspec
 from turncheck.model.core.stimuli import Step
 
 from ...protocol.messages import (
-    VERSION,
     Answer,
     Apply,
-    ErrorBody,
     Hello,
     HelloAnswer,
     Implementation,
@@ -25,9 +23,8 @@ from ...protocol.messages import (
     Run,
     Stop,
     encode,
-    read_message,
 )
-from ...protocol.protocol_server import refusal, stepped, unsupported
+from ...protocol.protocol_server import failed, greeting, read, stepped, unsupported
 from .client.stream import UnreachableError, new_client, run_events
 from .computing import Server
 from .driver import Driver
@@ -74,15 +71,14 @@ class _Worker:
                 profile = msgspec.structs.replace(
                     _PROFILE, policies={**_PROFILE.policies, "retries": self._options.retries}
                 )
-                implementation = Implementation(f"AG-UI endpoint {self._options.url}", "unknown", "unknown")
-                return HelloAnswer(ok=True, protocol=VERSION, implementation=implementation, profile=profile)
+                return greeting(Implementation(f"AG-UI endpoint {self._options.url}", "unknown", "unknown"), profile)
             case Reset(seq=seq) | Apply(seq=seq) | Run(seq=seq):
                 try:
                     return await self._done(message)
                 except (StartError, UnreachableError) as error:
-                    return _failed(seq, str(error))
+                    return failed(seq, str(error))
                 except Exception as error:  # noqa: BLE001 - a defect of ours, which the harness reports
-                    return _failed(seq, repr(error), traceback.format_exc())
+                    return failed(seq, repr(error), traceback.format_exc())
             case _:
                 return unsupported(-1 if isinstance(message, Stop) else message.seq, "an endpoint does not project")
 
@@ -123,20 +119,12 @@ async def work(options: Options, requests: BinaryIO, answers: BinaryIO) -> None:
 
 async def _serve(worker: _Worker, requests: BinaryIO, answers: BinaryIO) -> None:
     while line := await asyncio.to_thread(requests.readline):
-        try:
-            message = read_message(line)
-        except msgspec.MsgspecError as error:
-            answer: Answer | HelloAnswer = refusal(line, error)
-        else:
-            if isinstance(message, Stop):
-                return
-            answer = await worker.answer(message)
+        message = read(line)
+        if isinstance(message, Stop):
+            return
+        answer = message if isinstance(message, Answer) else await worker.answer(message)
         answers.write(encode(answer) + b"\n")
         answers.flush()
-
-
-def _failed(seq: int, message: str, detail: str | None = None) -> Answer:
-    return Answer(seq, ok=False, error=ErrorBody("failed", message, detail))
 
 
 async def _check(options: Options) -> None:
