@@ -9,7 +9,7 @@ from .dispatch import Handler
 from .fields import MisfitError, Object, maybe_text, text
 from .items import NATIVE, Items, said
 
-_AMID_CHUNKS: Final = {"RAW", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "REASONING_ENCRYPTED_VALUE", "SUBAGENT_STARTED"}
+AMID_CHUNKS: Final = {"RAW", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "REASONING_ENCRYPTED_VALUE", "SUBAGENT_STARTED"}
 """Chunks stay open across these."""
 _THINKING: Final = "THINKING"
 
@@ -44,7 +44,7 @@ class Outputs:
 
     def before(self, name: str) -> None:
         """An event of the type *name* comes: most end the item that was given in chunks."""
-        if self._chunk is not None and name != self._chunk[0] and name not in _AMID_CHUNKS:
+        if self._chunk is not None and name != self._chunk[0] and name not in AMID_CHUNKS:
             self._end_chunk()
 
     def given(self) -> None:

@@ -2,17 +2,16 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeAlias
 
 from turncheck.model.core.stimuli import ToolAwaited
 
-from ..host import Host, Post
 from ..jsons import Object, as_text
 from ..model_endpoint.endpoint import ModelCall
 from .run_reader import Call, LogEvent, RunReader, malformed
-from .stream import BrokenStreamError, RefusedError, UnreachableError
+from .stream import BrokenStreamError, RefusedError
 from .transcript import Transcript
 
 BUSY: Final = (409, 423, 429)
@@ -20,6 +19,30 @@ BUSY: Final = (409, 423, 429)
 _NO_PARAMETERS: Final[Object] = {"type": "object", "properties": {}}
 _NO_ARGUMENTS: Final = "the arguments are no JSON object"
 _CANCELLED: Final = "cancelled by the user"
+
+
+Post: TypeAlias = Callable[[Object, Callable[[], None]], AsyncGenerator[Any, None]]
+"""A function that posts a RunAgentInput to the endpoint, as ``run_events`` does."""
+
+
+class Host(Protocol):
+    """The driver to which a session belongs."""
+
+    def log(self, name: str | None, event: LogEvent) -> None:
+        """Something happened in the session of that name that is logged."""
+        ...
+
+    def moved(self) -> None:
+        """Something happened: it is not quiet."""
+        ...
+
+    def rejected(self, message: LogEvent, why: str) -> None:
+        """The endpoint refused *message*, which was logged a moment ago."""
+        ...
+
+    def broke(self, error: Exception) -> None:
+        """The endpoint can't be reached any more, or we failed ourselves."""
+        ...
 
 
 @dataclass
@@ -115,31 +138,21 @@ class Session:
         self.calls.append(call)
         self._message = None
 
-    def waiting_tools(self) -> tuple[ToolAwaited, ...]:
+    def waiting_tools(self) -> Iterator[ToolAwaited]:
         """The calls that the client has to answer."""
-        return tuple(
-            ToolAwaited(
-                session_id=self.name,
-                call_id=one.call.call_id,
-                execution=one.execution,
-                tool=one.call.tool,
-                arguments=one.call.arguments,
-            )
-            for one in self.tools
-            if not one.answered
-        )
+        for one in self.tools:
+            if not one.answered:
+                yield ToolAwaited(session_id=self.name, execution=one.execution, **one.call._asdict())
 
     def answer(self, call_id: str, execution: str | None, output: Any, error: str | None) -> bool:
         """Answer one call; the last answer starts the next run. Return False where the call is not awaited."""
         for one in self.tools:
             named = one.execution == execution if execution is not None else one.call.call_id == call_id
             if named and not one.answered:
-                break
-        else:
-            return False
-        self._answer(one, output, error)
-        self._go_on()
-        return True
+                self._answer(one, output, error)
+                self._go_on()
+                return True
+        return False
 
     def _answer(self, one: Awaited, output: Any, error: str | None) -> None:
         one.answered = True
@@ -185,9 +198,7 @@ class Session:
                     self._say(reader.take(value, self.answering))
         except (BrokenStreamError, RefusedError) as error:
             broke = error
-        except UnreachableError as error:
-            self._host.broke(error)
-        except Exception as error:  # noqa: BLE001 - a defect of ours, which must not be lost with the task
+        except Exception as error:  # noqa: BLE001 - unreachable, or a defect of ours: not to be lost with the task
             self._host.broke(error)
         self._ended(reader, broke)
 
