@@ -195,10 +195,5 @@ def _recognises(values: Sequence[dict[str, Any]]) -> bool:
 
 
 AG_UI: Final = Format(
-    name="ag-ui",
-    title="AG-UI event stream",
-    whole=True,
-    client_calls=True,
-    recognises=_recognises,
-    mapper=AgUiMapper,
+    name="ag-ui", title="AG-UI event stream", whole=True, client_calls=True, recognises=_recognises, mapper=AgUiMapper
 )

@@ -5,14 +5,14 @@ input is whole; an abort in the middle leaves none. ``error`` is the terminal wh
 """
 
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from turncheck.model.core.events import AgentOutput, Fault, OutputKind, RunStop, ToolResult, UserMessage
 
 from .dispatch import Dispatcher, Handler, ignore
-from .fields import MisfitError, Object, maybe_flag, maybe_text, text
-from .items import NATIVE, Slot, said
+from .fields import Object, maybe_flag, maybe_text, text
+from .items import Slot, nothing, said
 from .mapping import Format, Mapped
 
 _CHUNK: Final = re.compile(
@@ -85,7 +85,7 @@ class AiSdkMapper(Dispatcher):
 
         def delta(at: int, event: Object) -> None:
             key, piece = (family, text(event, "id")), text(event, "delta")
-            self._append(key, at, piece)
+            self.items.append(key, at, piece)
             self._said = self._said or piece != ""
 
         def end(_: int, event: Object) -> None:
@@ -95,18 +95,18 @@ class AiSdkMapper(Dispatcher):
 
     def _tool_input_start(self, at: int, event: Object) -> None:
         call_id = text(event, "toolCallId")
-        self.items.begin(("call", call_id), lambda _: NATIVE, at)
+        self.items.begin(("call", call_id), nothing, at)
         self._calls.add(call_id)
         self._said = True
 
     def _tool_input_delta(self, at: int, event: Object) -> None:
-        self._append(("call", text(event, "toolCallId")), at, text(event, "inputTextDelta"))
+        self.items.append(("call", text(event, "toolCallId")), at, text(event, "inputTextDelta"))
 
     def _tool_input(self, at: int, event: Object) -> None:
         call_id, tool = text(event, "toolCallId"), text(event, "toolName")
         key = "call", call_id
         if key not in self.items:
-            self.items.begin(key, lambda _: NATIVE, at)
+            self.items.begin(key, nothing, at)
         response = self._response_id()
         self.items.finish(key, AgentOutput(kind="tool-call", call_id=call_id, tool=tool, response_id=response))
         self._calls.add(call_id)
@@ -123,11 +123,6 @@ class AiSdkMapper(Dispatcher):
         """Put a result, unless it is the client's answer to a call of the stream before: that run is over."""
         if self._said or self.over or result.call_id in self._calls:
             self.items.put(at, result)
-
-    def _append(self, key: Hashable, at: int, piece: str) -> None:
-        if key not in self.items:
-            raise MisfitError("its item is not open")
-        self.items.append(key, at, piece)
 
     def _response_id(self) -> str | None:
         return None if self._response is None else f"step-{self._response}"
