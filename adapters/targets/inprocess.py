@@ -14,9 +14,9 @@ from turncheck.model.core.cycles import Projection
 from turncheck.model.core.policies import Policies
 
 from ..protocol.errors import ImplementationError, UnsupportedError
-from ..protocol.input_guard import Watch
+from ..protocol.input_guard import watched
 from ..protocol.loading import Loaded
-from ..protocol.messages import Implementation, Profile, encode
+from ..protocol.messages import Profile, encode
 from ..protocol.projections import read_projection
 from ..protocol.projector import ProjectorTarget
 from ..protocol.target import Closing
@@ -28,13 +28,9 @@ class InProcessProjector(Closing):
     def __init__(self, loaded: Loaded, name: str, profile: Profile | None = None) -> None:
         self._loaded = loaded
         self.name: Final = name
+        self.implementation: Final = loaded.implementation
         self.profile: Final = profile or loaded.profile
         self.last_input_changed: bool | None = None
-
-    @property
-    def implementation(self) -> Implementation:
-        """The name and version of the implementation."""
-        return self._loaded.implementation
 
     def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
         """Project one session's whole log. Raises ImplementationError, RubbishError and UnsupportedError."""
@@ -65,11 +61,9 @@ class InProcessProjector(Closing):
     def _ask(self, function: Callable[..., Any], events: Sequence[Any]) -> Any:
         given = msgspec.json.decode(encode(events))  # a copy of its own, as in a process
         try:
-            with Watch(given) as watch:
-                answer = function(given)
+            answer, self.last_input_changed = watched(function, given)
         except Exception as error:
             raise ImplementationError(f"{type(error).__name__}: {error}") from error
-        self.last_input_changed = watch.changed
         return answer
 
     def _projection(self, function: Callable[..., Any], events: Sequence[Any]) -> Projection:

@@ -10,7 +10,7 @@ from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import DEFAULT, Policies
 from turncheck.model.core.projection import ViewProjector, project
 
-from ..protocol.input_guard import Watch
+from ..protocol.input_guard import watched
 from ..protocol.messages import Implementation, Profile
 from ..protocol.projector import ProjectorTarget
 from ..protocol.target import Closing
@@ -72,16 +72,13 @@ class ReferenceTarget(Closing):
 
     def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
         """Project one session's whole log, whatever was fed."""
-        with Watch(events) as watch:
-            projection = project(tuple(map(judge, events)), policies or self._policies)
-        self.last_input_changed = watch.changed
+        chosen = policies or self._policies
+        projection, self.last_input_changed = watched(lambda log: project(tuple(map(judge, log)), chosen), events)
         return projection
 
     def feed(self, events: Sequence[Any]) -> None:
         """Take the next events."""
-        with Watch(events) as watch:
-            self._reference.feed(events)
-        self.last_input_changed = watch.changed
+        _, self.last_input_changed = watched(self._reference.feed, events)
 
     def fed(self) -> Projection:
         """The projection of what was fed since the reset."""

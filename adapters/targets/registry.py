@@ -77,10 +77,11 @@ def open_target(
     (None, 'interaction')
     """
     runtime = find(text)
+    environment: Mapping[str, str] = {}
     if runtime is not None:
         command, environment = command_of(runtime, say)
     else:
-        command, environment = _command_of(text), {}
+        command = _command_of(text)
     if command == _REFERENCE and hash_seed is None:
 
         def again(seed: int) -> ProjectorTarget:

@@ -21,8 +21,8 @@ from msgspec import Raw
 from turncheck.model.core.stimuli import Step, Stimulus
 
 from ..kit import turncheck_kit
-from ..protocol import loading
-from ..protocol.input_guard import Watch
+from ..protocol import input_guard, loading
+from ..protocol.input_guard import watched
 from ..protocol.loading import Loaded, load
 from ..protocol.messages import (
     Answer,
@@ -42,19 +42,17 @@ from ..protocol.runtime import RuntimeTarget
 from ..references.registry import REFERENCES, reference_runtime
 
 _DETAIL: Final = 8000  # characters of a traceback: its end, where the error is
-_encode_result: Final = msgspec.json.Encoder(
-    enc_hook=repr
-).encode  # a value that is no JSON is shown by its repr, and refused
+_OURS: Final = (__file__, input_guard.__file__)
+# A value that is no JSON is shown by its repr, and refused.
+_encode_result: Final = msgspec.json.Encoder(enc_hook=repr).encode
 
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until told to stop, or until stdin ends; return the exit code, 2 where the projector can't be loaded."""
-    match arguments:
-        case [text]:
-            pass
-        case _:
-            print("usage: python -m turncheck.adapters.targets.worker MODULE:ATTRIBUTE | reference", file=sys.stderr)
-            return 2
+    if len(arguments) != 1:
+        print("usage: python -m turncheck.adapters.targets.worker MODULE:ATTRIBUTE | reference", file=sys.stderr)
+        return 2
+    text = arguments[0]
     requests, answers = _take_pipes()
     sys.path.insert(0, str(Path.cwd()))
     # An adapter's ``import turncheck_kit`` is the one that serves it: a second copy would have exceptions of its own.
@@ -103,17 +101,16 @@ def _project(loaded: Loaded, message: Message) -> Answer | HelloAnswer:
 def _called(seq: int, function: Callable[..., Any], raw: Raw, *, answers: bool = True) -> Answer:
     events = msgspec.json.decode(raw)
     try:
-        with Watch(events) as watch:
-            result = function(events)
+        result, changed = watched(function, events)
     except Exception as error:  # noqa: BLE001 - any error of it is the finding
         return _failed(seq, error)
     if not answers:
-        return Answer(seq, ok=True, input_changed=watch.changed or False)
+        return Answer(seq, ok=True, input_changed=changed)
     try:
         projection = Raw(_encode_result(result))
     except (TypeError, ValueError, RecursionError) as error:  # e.g. a key that is no string
         projection = Raw(encode(f"{error}: {result!r}"))
-    return Answer(seq, ok=True, projection=projection, input_changed=watch.changed or False)
+    return Answer(seq, ok=True, projection=projection, input_changed=changed)
 
 
 def _reset(seq: int, loaded: Loaded) -> Answer:
@@ -126,8 +123,9 @@ def _reset(seq: int, loaded: Loaded) -> Answer:
 
 def _failed(seq: int, error: Exception) -> Answer:
     message = "".join(traceback.format_exception_only(error)).strip()
-    # The first frame is this module's.
-    skip = error.__traceback__.tb_next if error.__traceback__ else None
+    skip = error.__traceback__
+    while skip and skip.tb_frame.f_code.co_filename in _OURS:  # the first frames are not the user's
+        skip = skip.tb_next
     return failed(seq, message, _told(error, skip))
 
 

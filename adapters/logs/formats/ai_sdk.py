@@ -28,7 +28,6 @@ class AiSdkMapper(Dispatcher):
 
     def __init__(self) -> None:
         super().__init__()
-        self._running = False
         self._response: int | None = None
         self._calls: set[str] = set()
         self._said = False  # this stream has an output
@@ -57,14 +56,14 @@ class AiSdkMapper(Dispatcher):
         if value != "[DONE]":
             return super().value(at, value)
         self.finish()
-        self._running = self.over = False  # another stream may follow
+        self.running = self.over = False  # another stream may follow
         return self.items.drain()
 
     def take(self, at: int, name: str, event: Object) -> None:
         """Handle one chunk; the first one of a stream, whichever it is, begins the run."""
-        if not self._running and not self.over:
+        if not self.running and not self.over:
             self.items.put(at, UserMessage(text="", source="adapter"))
-            self._running, self._said, self._response = True, False, None
+            self.running, self._said, self._response = True, False, None
             self._calls.clear()
         super().take(at, name, event)
 
@@ -137,17 +136,12 @@ class AiSdkMapper(Dispatcher):
     def _on_abort(self, at: int, event: Object) -> None:
         reason = maybe_text(event, "reason")
         self._pass_error()
-        self._stop(at, RunStop(reason="interrupted", detail=reason))
+        self.stop(at, RunStop(reason="interrupted", detail=reason))
 
     def _on_finish(self, at: int, event: Object) -> None:
         reason = maybe_text(event, "finishReason")
         failed = self._pass_error() or reason == "error"
-        self._stop(at, RunStop(reason="error" if failed else "completed", detail=reason))
-
-    def _stop(self, at: int, stop: RunStop) -> None:
-        self.items.finish_all()
-        self.items.put(at, stop)
-        self._running, self.over = False, True
+        self.stop(at, RunStop(reason="error" if failed else "completed", detail=reason))
 
     def _pass_error(self) -> bool:
         """A remembered error turns out to be no terminal; tell whether there was one."""

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import TypeAlias, TypeVar, cast
+from typing import Final, TypeAlias, TypeVar, cast
 
 from msgspec import Raw
 
@@ -11,6 +11,8 @@ from turncheck.model.core.events import Delivery, Malformed, Source, UserMessage
 Object: TypeAlias = Mapping[str, object]
 
 _T = TypeVar("_T")
+_OBJECT: Final[type[dict[str, object]]] = dict
+_LIST: Final[type[list[object]]] = list
 
 
 class MisfitError(ValueError):
@@ -48,7 +50,7 @@ def number(event: Object, field: str) -> int:
 
 def record(event: Object, field: str) -> Object:
     """A required object. Raises MisfitError."""
-    return _required(event, field, dict, "object")
+    return _required(event, field, _OBJECT, "object")
 
 
 def records(event: Object, field: str) -> list[Object]:
@@ -61,7 +63,7 @@ def records(event: Object, field: str) -> list[Object]:
 
 def items(event: Object, field: str) -> list[object]:
     """A required list. Raises MisfitError."""
-    return _required(event, field, list, "list")
+    return _required(event, field, _LIST, "list")
 
 
 def user_message(

@@ -1,10 +1,9 @@
 """The worker: the adapter protocol on stdin and stdout, the model endpoint on its port, the client of the endpoint."""
 
 import asyncio
-import sys
 import traceback
-from collections.abc import AsyncGenerator, Callable
-from typing import Any, BinaryIO, Final
+from functools import partial
+from typing import BinaryIO, Final
 
 import httpx
 import msgspec
@@ -55,13 +54,9 @@ class _Worker:
 
     def __init__(self, options: Options, client: httpx.AsyncClient) -> None:
         self._options = options
-
-        def post(run_input: dict[str, Any], sent: Callable[[], None]) -> AsyncGenerator[Any, None]:
-            return run_events(client, options.url, run_input, sent)
-
         server = Server(options.address[1])
         quiet = Quiet(patience=options.patience, lull=options.lull, computing=server.computing)
-        self._driver = Driver(post, quiet)
+        self._driver = Driver(partial(run_events, client, options.url), quiet)
         self.port = ModelPort(model_endpoint(self._driver, self._release), options.model_port)
 
     async def answer(self, message: Message) -> Answer | HelloAnswer:
@@ -138,13 +133,3 @@ async def _check(options: Options) -> None:
             f" http://127.0.0.1:{options.model_port}/v1 (docs/http.md)"
         ) from error
     writer.close()
-
-
-def main(options: Options) -> int:
-    """Run the worker on stdin and stdout; return the exit code, 2 where it can't start."""
-    try:
-        asyncio.run(work(options, sys.stdin.buffer, sys.stdout.buffer))
-    except StartError as error:
-        print(f"turncheck: {error}", file=sys.stderr)
-        return 2
-    return 0

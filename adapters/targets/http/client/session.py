@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from turncheck.model.core.stimuli import ToolAwaited
 
@@ -13,6 +13,9 @@ from ..model_endpoint.endpoint import ModelCall
 from .run_reader import Call, LogEvent, RunReader, malformed
 from .stream import BrokenStreamError, RefusedError
 from .transcript import Transcript
+
+if TYPE_CHECKING:
+    from ..driver import Driver
 
 BUSY: Final = (409, 423, 429)
 """Statuses that refuse a message for now, before anything of it was seen; any other status is a run that failed."""
@@ -23,26 +26,6 @@ _CANCELLED: Final = "cancelled by the user"
 
 Post: TypeAlias = Callable[[Object, Callable[[], None]], AsyncGenerator[Any, None]]
 """A function that posts a RunAgentInput to the endpoint, as ``run_events`` does."""
-
-
-class Host(Protocol):
-    """The driver to which a session belongs."""
-
-    def log(self, name: str | None, event: LogEvent) -> None:
-        """Something happened in the session of that name that is logged."""
-        ...
-
-    def moved(self) -> None:
-        """Something happened: it is not quiet."""
-        ...
-
-    def rejected(self, message: LogEvent, why: str) -> None:
-        """The endpoint refused *message*, which was logged a moment ago."""
-        ...
-
-    def broke(self, error: Exception) -> None:
-        """The endpoint can't be reached any more, or we failed ourselves."""
-        ...
 
 
 @dataclass
@@ -61,7 +44,7 @@ class Session:
     to answer. ``text`` is the user's last, ``answering`` the request whose answer the run shows, ``runs`` their number.
     """
 
-    def __init__(self, name: str | None, thread: str, tools: Sequence[Object], host: Host, post: Post) -> None:
+    def __init__(self, name: str | None, thread: str, tools: Sequence[Object], host: "Driver", post: Post) -> None:
         self.name: Final = name
         self.calls: list[ModelCall] = []
         self.tools: list[Awaited] = []
