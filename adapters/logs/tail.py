@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from threading import Event
-from types import TracebackType
 from typing import Final, Self
 
 from .framing import BLOCK
@@ -33,9 +32,7 @@ class Tail:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def read1(self, size: int = -1, /) -> bytes:

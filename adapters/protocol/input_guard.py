@@ -1,28 +1,22 @@
 """Watch whether a call changes its arguments: the evidence for input-untouched."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from .messages import encode
 
+_T = TypeVar("_T")
 
-class Watch:
-    """Compare the encoding of *events* before and after the block; ``changed`` is None until it has ended.
+
+def watched(function: Callable[[Any], _T], events: Sequence[Any]) -> tuple[_T, bool]:
+    """Call *function* with *events*; return its answer, and True where the encoding of *events* is another now.
 
     Encodings tell 1, 1.0 and true apart, which ``==`` does not. Raises TypeError or ValueError for events that are no
-    JSON values.
+    JSON values, and the errors of *function*.
     """
-
-    def __init__(self, events: Sequence[Any]) -> None:
-        self._events = events
-        self._before = encode(events)
-        self.changed: bool | None = None
-
-    def __enter__(self) -> "Watch":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        try:
-            self.changed = encode(self._events) != self._before
-        except (TypeError, ValueError, RecursionError):  # the call put a value into them that is no JSON
-            self.changed = True
+    before = encode(events)
+    answer = function(events)
+    try:
+        return answer, encode(events) != before
+    except (TypeError, ValueError, RecursionError):  # the call put a value into them that is no JSON
+        return answer, True

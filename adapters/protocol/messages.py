@@ -194,7 +194,8 @@ encode: Final = msgspec.json.Encoder().encode
 _answer: Final = msgspec.json.Decoder(Answer)
 _hello: Final = msgspec.json.Decoder(HelloAnswer)
 _greeting: Final = msgspec.json.Decoder(_Greeting)
-_message: Final[Callable[[bytes], Message]] = msgspec.json.Decoder(Message).decode
+read_message: Final[Callable[[bytes], Message]] = msgspec.json.Decoder(Message).decode
+"""Decode the message in a line. Raises msgspec.MsgspecError where it is none of version 1."""
 
 EXPECTED: Final[Mapping[type[_Message], str]] = {
     Hello: '{"ok": true, "protocol": 1, "implementation": {"name", "version", "language"},'
@@ -217,11 +218,6 @@ def expected(message: Message) -> str:
 def see(message: Message) -> str:
     """Return the place of the documentation that explains *message*."""
     return f"{DOCUMENT}#{type(message).__struct_config__.tag}"
-
-
-def read_message(line: bytes) -> Message:
-    """Decode the message in *line*. Raises msgspec.MsgspecError where it is none of version 1."""
-    return _message(line)
 
 
 def read_hello(line: bytes) -> HelloAnswer:

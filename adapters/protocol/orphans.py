@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -39,18 +39,17 @@ class Family:
     def __init__(self, pid: int, mark: str) -> None:
         self._group = pid
         self._mark = f"{MARK}={mark}".encode()
-        self._known = {(row.pid, row.started) for row in _descendants(_table(), pid)}
+        self._known = {(row.pid, row.started) for row in _descendants(pid)}
 
     def members(self) -> list[Process]:
         """Return the members of the family that still exist."""
-        found = [row for row in _descendants(_table(), os.getpid()) if self._includes(row)]
+        found = [row for row in _descendants(os.getpid()) if self._includes(row)]
         self._known |= {(row.pid, row.started) for row in found}  # a zombie has no environment that identifies it
         return found
 
     def _includes(self, row: Process) -> bool:
-        if row.group == self._group or (row.pid, row.started) in self._known:
-            return True
-        return self._mark in _environment(row.pid)
+        known = row.group == self._group or (row.pid, row.started) in self._known
+        return known or self._mark in _environment(row.pid)
 
 
 @functools.cache
@@ -73,12 +72,8 @@ def sweep(family: Family) -> None:
         time.sleep(0.001)  # SIGKILL takes effect at the next schedule: don't compete with it
 
 
-def _table() -> dict[int, Process]:
-    return {row.pid: row for row in _rows()} if sys.platform == "linux" else {}
-
-
 def _rows() -> Iterator[Process]:
-    for name in os.listdir(_PROC):  # noqa: PTH208 - hundreds of names, and only strings are needed
+    for name in os.listdir(_PROC) if sys.platform == "linux" else ():  # noqa: PTH208 - hundreds of names, and only strings are needed
         if name.isdigit():
             with contextlib.suppress(OSError):
                 # "pid (command) state parent …": the command may hold anything; field 22 is the start
@@ -86,9 +81,9 @@ def _rows() -> Iterator[Process]:
                 yield Process(int(name), int(fields[1]), int(fields[2]), int(fields[19]))
 
 
-def _descendants(table: Mapping[int, Process], ancestor: int) -> list[Process]:
+def _descendants(ancestor: int) -> list[Process]:
     children: dict[int, list[Process]] = {}
-    for row in table.values():
+    for row in _rows():
         children.setdefault(row.parent, []).append(row)
     found: list[Process] = []
     waiting = [ancestor]

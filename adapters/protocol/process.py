@@ -24,9 +24,7 @@ LINE_LIMIT: Final = 64 * 1024 * 1024
 """Bytes of one answer: a projection of a million events has about as many."""
 STDERR_LINES: Final = 50
 _STDERR_BYTES: Final = 64 * 1024  # bytes kept of a log, which may never end a line
-_CHUNK: Final = (
-    64 * 1024
-)  # bytes that a pipe holds; a larger buffer is allocated at each read, and costs more than it saves
+_CHUNK: Final = 64 * 1024  # bytes that a pipe holds; a larger buffer costs more than it saves
 GRACE: Final = 0.5
 """Seconds between asking a process to end and killing it."""
 
@@ -68,7 +66,9 @@ class Child:
             raise StartError(f"cannot start {' '.join(command)!r}: {error}") from error
         _alive.add(self)
         self.pid: Final = self._process.pid
-        self._stdin, self._stdout, self._stderr = map(_descriptor, self._pipes())
+        pipes = self._process.stdin, self._process.stdout, self._process.stderr
+        self._pipes = [pipe for pipe in pipes if pipe is not None]
+        self._stdin, self._stdout, self._stderr = map(_descriptor, self._pipes)
         self._selector = selectors.DefaultSelector()
         for descriptor in (self._stdout, self._stderr):
             self._selector.register(descriptor, selectors.EVENT_READ)
@@ -83,12 +83,10 @@ class Child:
         try:
             self._send(line, deadline, seconds)
             return self._receive(deadline, seconds)
-        except TargetError as error:
+        except BaseException as error:
             self.kill()
-            error.stderr = self.stderr
-            raise
-        except BaseException:
-            self.kill()
+            if isinstance(error, TargetError):
+                error.stderr = self.stderr
             raise
 
     @property
@@ -117,7 +115,7 @@ class Child:
             self._read_log(_CHUNK * 16)  # a process that escaped may still be writing: no further than this
         _alive.discard(self)
         self._selector.close()
-        for pipe in self._pipes():
+        for pipe in self._pipes:
             with contextlib.suppress(OSError):
                 pipe.close()
 
@@ -130,18 +128,11 @@ class Child:
             with contextlib.suppress(OSError):
                 os.write(self._stdin, farewell)
             with contextlib.suppress(OSError):
-                self._pipes()[0].close()
+                self._pipes[0].close()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(GRACE)
         finally:
             self._kill(family)
-
-    def _pipes(self) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
-        stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
-        assert stdin is not None
-        assert stdout is not None
-        assert stderr is not None
-        return stdin, stdout, stderr
 
     def _send(self, line: bytes, deadline: float, seconds: float) -> None:
         self._sent, self._due = self._write(line), len(line)

@@ -24,9 +24,7 @@ class _Cycle(msgspec.Struct, frozen=True, gc=False):
     rounds: list[Round] | UnsetType = UNSET
 
     def views(self) -> CycleViews:
-        steps: list[Step] = [] if self.steps is UNSET else self.steps
-        rounds: list[Round] = [] if self.rounds is UNSET else self.rounds
-        return CycleViews(self.root, self.kind, self.stop, self.reason, steps, rounds)
+        return CycleViews(self.root, self.kind, self.stop, self.reason, self.steps or [], self.rounds or [])
 
 
 class _Projection(msgspec.Struct, frozen=True, gc=False):
@@ -63,9 +61,8 @@ def read_projection(raw: Raw | UnsetType, profile: Profile) -> Projection:
 def _without(raw: Raw, views: list[str]) -> bytes:
     """Return the projection without the keys *views* in its cycles: a view that is not declared is not judged."""
     value: Any = msgspec.json.decode(raw)
-    with contextlib.suppress(
-        TypeError, KeyError, AttributeError
-    ):  # a value that is no projection stays as it is, and is refused
+    # A value that is no projection stays as it is, and is refused.
+    with contextlib.suppress(TypeError, KeyError, AttributeError):
         for cycle in value["cycles"]:
             for view in views:
                 cycle.pop(view, None)

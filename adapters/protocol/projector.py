@@ -1,68 +1,26 @@
 """A projector under test, as conformance sees it; ``errors`` has the errors that its calls raise."""
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.policies import Policies
 
-from .errors import (
-    BadTargetError,
-    DiedError,
-    HangingError,
-    ImplementationError,
-    RubbishError,
-    StartError,
-    TargetError,
-    UnsupportedError,
-)
-from .messages import Implementation, Profile
-
-__all__ = [
-    "BadTargetError",
-    "DiedError",
-    "HangingError",
-    "Implementation",
-    "ImplementationError",
-    "Profile",
-    "ProjectorTarget",
-    "RubbishError",
-    "StartError",
-    "TargetError",
-    "UnsupportedError",
-]
+from .target import Target
 
 
-class ProjectorTarget(Protocol):
+class ProjectorTarget(Target, Protocol):
     """An implementation that projects logs.
 
     Events are JSON values, None for an unreadable line. Every call raises TargetError where the target breaks,
     ImplementationError where it raises or answers ``failed``, and UnsupportedError for an undeclared capability. After
     a TargetError it can be called again: its process is replaced, a few times at most; the fed events are then lost,
     and ``feed`` and ``fed`` raise TargetError until ``reset``.
-
-    ``last_input_changed`` says whether the last call changed its events; None where that cannot be seen.
     """
 
     @property
-    def name(self) -> str:
-        """The target's text, as the user wrote it."""
-        ...
-
-    @property
-    def implementation(self) -> Implementation:
-        """The name and version of the implementation."""
-        ...
-
-    @property
-    def profile(self) -> Profile:
-        """Its claims; only declared views count, and the others are empty in a Projection."""
-        ...
-
-    @property
     def last_input_changed(self) -> bool | None:
-        """True where the last call changed its events."""
+        """True where the last call changed its events; None where that cannot be seen."""
         ...
 
     def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
@@ -84,13 +42,3 @@ class ProjectorTarget(Protocol):
     def again(self, hash_seed: int) -> "ProjectorTarget":
         """The same implementation in a new process with this PYTHONHASHSEED."""
         ...
-
-    def close(self) -> None:
-        """End it, and leave no process behind."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None: ...

@@ -9,23 +9,42 @@ from msgspec import UNSET
 
 from turncheck.model.core.stimuli import Step
 
-from .messages import VERSION, Answer, ErrorBody, HelloAnswer, Message, Stop, encode, read_message
+from .messages import (
+    VERSION,
+    Answer,
+    ErrorBody,
+    HelloAnswer,
+    Implementation,
+    Message,
+    Profile,
+    Stop,
+    encode,
+    read_message,
+)
 
 
 def serve_lines(answer: Callable[[Message], Answer | HelloAnswer], requests: BinaryIO, answers: int) -> None:
     """Answer each line of *requests* on the descriptor *answers* until ``stop`` or the end."""
     for line in requests:
-        try:
-            message = read_message(line)
-        except msgspec.MsgspecError as error:
-            answered: Answer | HelloAnswer = refusal(line, error)
-        else:
-            if isinstance(message, Stop):
-                return
-            answered = answer(message)
+        message = read(line)
+        if isinstance(message, Stop):
+            return
+        answered = message if isinstance(message, Answer) else answer(message)
         rest = memoryview(encode(answered) + b"\n")
         while rest:
             rest = rest[os.write(answers, rest) :]
+
+
+def read(line: bytes) -> Message | Answer:
+    """Read the message in *line*, or the answer to a line that is none: even then, its seq may be readable."""
+    try:
+        return read_message(line)
+    except msgspec.MsgspecError as error:
+        problem = f"not a message of protocol {VERSION}: {error}"
+    try:
+        return unsupported(msgspec.json.decode(line, type=_Numbered).seq, problem)
+    except msgspec.MsgspecError:
+        return unsupported(-1, problem)
 
 
 def stepped(seq: int, step: Step) -> Answer:
@@ -39,13 +58,14 @@ def unsupported(seq: int, message: str) -> Answer:
     return Answer(seq, ok=False, error=ErrorBody("unsupported", message))
 
 
-def refusal(line: bytes, error: msgspec.MsgspecError) -> Answer:
-    """Answer a line that is no message; where its command is unknown, its seq can still be read."""
-    try:
-        seq = msgspec.json.decode(line, type=_Numbered).seq
-    except msgspec.MsgspecError:
-        seq = -1
-    return unsupported(seq, f"not a message of protocol {VERSION}: {error}")
+def failed(seq: int, message: str, detail: str | None = None) -> Answer:
+    """Answer a command that raised."""
+    return Answer(seq, ok=False, error=ErrorBody("failed", message, detail))
+
+
+def greeting(implementation: Implementation, profile: Profile) -> HelloAnswer:
+    """Answer hello."""
+    return HelloAnswer(ok=True, protocol=VERSION, implementation=implementation, profile=profile)
 
 
 class _Numbered(msgspec.Struct):

@@ -1,36 +1,20 @@
 """A runtime under test, as conformance sees it; ``errors`` has the errors that its calls raise."""
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus
 
-from .messages import Implementation, Profile
+from .target import Target
 
 
-class RuntimeTarget(Protocol):
+class RuntimeTarget(Target, Protocol):
     """An implementation that is driven: stimuli in, settled steps out.
 
     Every call raises TargetError where the adapter or its process breaks, and ImplementationError where it answers
     ``failed``, which is the adapter's failure too. After a TargetError it can be reset: its process is replaced, a few
     times at most; all but ``reset`` raise TargetError until then.
     """
-
-    @property
-    def name(self) -> str:
-        """The target's text, as the user wrote it."""
-        ...
-
-    @property
-    def implementation(self) -> Implementation:
-        """The name and version of the implementation."""
-        ...
-
-    @property
-    def profile(self) -> Profile:
-        """Its claims."""
-        ...
 
     @property
     def last_words(self) -> tuple[str, ...]:
@@ -56,13 +40,3 @@ class RuntimeTarget(Protocol):
     def again(self, hash_seed: int) -> "RuntimeTarget":
         """The same implementation in a new process with this PYTHONHASHSEED."""
         ...
-
-    def close(self) -> None:
-        """End it, and leave no process behind."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None: ...

@@ -68,6 +68,8 @@ class Environment(ABC):
     lock: Path
 
     need: ClassVar[Need]
+    _tag: ClassVar[str] = ""
+    """The facts outside its files on which a whole environment depends."""
 
     @property
     def folder(self) -> Path:
@@ -117,14 +119,9 @@ class Environment(ABC):
         """The command that runs *script* in it."""
 
     @property
-    @abstractmethod
-    def _tag(self) -> str:
-        """The facts outside its files on which a whole environment depends."""
-
-    @property
-    @abstractmethod
     def _files(self) -> tuple[Path, ...]:
-        """The file that lists the installed packages."""
+        """The files that list the installed packages."""
+        return (self.lock,)
 
     @abstractmethod
     def _commands(self, folder: Path) -> Sequence[Sequence[str]]:
@@ -166,6 +163,7 @@ class PythonEnvironment(Environment):
     """A virtual environment of this Python, filled by pip."""
 
     need = Need("python", (3, 11), platform.python_version)
+    _tag = sys.implementation.cache_tag or ""
 
     @property
     def made(self) -> bool:
@@ -175,14 +173,6 @@ class PythonEnvironment(Environment):
     def command(self, script: Path) -> Command:
         """Python; the helper library and the files beside the script can be imported."""
         return (str(_python(self.folder)), str(script)), {"PYTHONPATH": str(KIT)}
-
-    @property
-    def _tag(self) -> str:
-        return sys.implementation.cache_tag or ""
-
-    @property
-    def _files(self) -> tuple[Path, ...]:
-        return (self.lock,)
 
     def _commands(self, folder: Path) -> Sequence[Sequence[str]]:
         # -I: neither PYTHONPATH nor the user's own packages count.
@@ -201,10 +191,6 @@ class NodeEnvironment(Environment):
     def command(self, script: Path) -> Command:
         """Node; TURNCHECK_ENVIRONMENT says where ``node_modules`` is."""
         return (shutil.which("node") or "node", str(script)), {"TURNCHECK_ENVIRONMENT": str(self.folder)}
-
-    @property
-    def _tag(self) -> str:
-        return ""
 
     @property
     def _files(self) -> tuple[Path, ...]:

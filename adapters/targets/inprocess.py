@@ -5,8 +5,7 @@ A debugger and a coverage tool see it; but it cannot be stopped or replaced when
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import msgspec
 from msgspec import Raw
@@ -15,26 +14,23 @@ from turncheck.model.core.cycles import Projection
 from turncheck.model.core.policies import Policies
 
 from ..protocol.errors import ImplementationError, UnsupportedError
-from ..protocol.input_guard import Watch
+from ..protocol.input_guard import watched
 from ..protocol.loading import Loaded
-from ..protocol.messages import Implementation, Profile, encode
+from ..protocol.messages import Profile, encode
 from ..protocol.projections import read_projection
 from ..protocol.projector import ProjectorTarget
+from ..protocol.target import Closing
 
 
-class InProcessProjector:
+class InProcessProjector(Closing):
     """Make a target called *name* of *loaded*; *profile*, where given, takes the place of its own."""
 
     def __init__(self, loaded: Loaded, name: str, profile: Profile | None = None) -> None:
         self._loaded = loaded
         self.name: Final = name
+        self.implementation: Final = loaded.implementation
         self.profile: Final = profile or loaded.profile
         self.last_input_changed: bool | None = None
-
-    @property
-    def implementation(self) -> Implementation:
-        """The name and version of the implementation."""
-        return self._loaded.implementation
 
     def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
         """Project one session's whole log. Raises ImplementationError, RubbishError and UnsupportedError."""
@@ -62,25 +58,12 @@ class InProcessProjector:
         """Raise UnsupportedError: another hash seed needs another process."""
         raise UnsupportedError(f"hash seed {hash_seed}: {self.name} is in this process, which has its own")
 
-    def close(self) -> None:
-        """There is nothing to end."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
     def _ask(self, function: Callable[..., Any], events: Sequence[Any]) -> Any:
         given = msgspec.json.decode(encode(events))  # a copy of its own, as in a process
         try:
-            with Watch(given) as watch:
-                answer = function(given)
+            answer, self.last_input_changed = watched(function, given)
         except Exception as error:
             raise ImplementationError(f"{type(error).__name__}: {error}") from error
-        self.last_input_changed = watch.changed
         return answer
 
     def _projection(self, function: Callable[..., Any], events: Sequence[Any]) -> Projection:

@@ -1,8 +1,7 @@
 """The reference projector: the model itself, in this process or served by the worker like any Python projector."""
 
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import msgspec
 
@@ -11,9 +10,10 @@ from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import DEFAULT, Policies
 from turncheck.model.core.projection import ViewProjector, project
 
-from ..protocol.input_guard import Watch
+from ..protocol.input_guard import watched
 from ..protocol.messages import Implementation, Profile
 from ..protocol.projector import ProjectorTarget
+from ..protocol.target import Closing
 from ..references.driven import implementation
 
 MACHINE: Final = "request_cycle"
@@ -53,7 +53,7 @@ class Reference:
         self._fed = 0
 
 
-class ReferenceTarget:
+class ReferenceTarget(Closing):
     """The reference as a target, in this process: it cannot hang, die or send rubbish."""
 
     def __init__(self, name: str, again: Callable[[int], ProjectorTarget], profile: Profile | None = None) -> None:
@@ -72,16 +72,13 @@ class ReferenceTarget:
 
     def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
         """Project one session's whole log, whatever was fed."""
-        with Watch(events) as watch:
-            projection = project(tuple(map(judge, events)), policies or self._policies)
-        self.last_input_changed = watch.changed
+        chosen = policies or self._policies
+        projection, self.last_input_changed = watched(lambda log: project(tuple(map(judge, log)), chosen), events)
         return projection
 
     def feed(self, events: Sequence[Any]) -> None:
         """Take the next events."""
-        with Watch(events) as watch:
-            self._reference.feed(events)
-        self.last_input_changed = watch.changed
+        _, self.last_input_changed = watched(self._reference.feed, events)
 
     def fed(self) -> Projection:
         """The projection of what was fed since the reset."""
@@ -94,14 +91,3 @@ class ReferenceTarget:
     def again(self, hash_seed: int) -> ProjectorTarget:
         """The reference in a process of its own, with this PYTHONHASHSEED."""
         return self._again(hash_seed)
-
-    def close(self) -> None:
-        """Nothing is left behind."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()

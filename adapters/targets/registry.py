@@ -3,11 +3,10 @@
 import re
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import PurePath
-from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final
 
 from turncheck.model.extras import MissingExtraError, needs_extra
 
@@ -16,6 +15,7 @@ from ..protocol.errors import BadTargetError, StartError
 from ..protocol.messages import Profile
 from ..protocol.projector import ProjectorTarget
 from ..protocol.runtime import RuntimeTarget
+from ..protocol.target import Closing
 from ..references.registry import REFERENCES
 from .environments import Say
 from .reference_projector import MACHINE, ReferenceTarget
@@ -25,52 +25,33 @@ from .runtime_catalog import command_of, find, known
 
 # -P: the worker imports its own modules before the working directory is importable, so that no file there shadows them.
 WORKER: Final = (sys.executable, "-P", "-m", "turncheck.adapters.targets.worker")
+_REFERENCE: Final = (*WORKER, "reference")
 
 
 @dataclass(frozen=True)
-class Options:
-    """The options with which a target of any kind is opened."""
-
-    timeout: float
-    start_seconds: float = START_SECONDS
-    profile: Profile | None = None
-    hash_seed: int | None = None
-    say: Say = lambda _: None
-
-
-@dataclass(frozen=True)
-class Target:
+class Target(Closing):
     """An open target in the roles that its profile names, each with the same process behind it."""
 
     projector: ProjectorTarget | None = None
     runtime: RuntimeTarget | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End it in each role."""
         for face in (self.projector, self.runtime):
             if face is not None:
                 face.close()
 
 
-class Opener(Protocol):
-    """A function that opens a target from its text and the rest behind the kind."""
-
-    def __call__(self, text: str, rest: str, options: Options) -> Target:
-        """Raises BadTargetError where *rest* does not fit the kind, and the errors of ``open_target``."""
-        ...
-
-
 @dataclass(frozen=True)
 class Kind:
-    """A kind of target."""
+    """A kind of target; ``command`` is the command line of its process, from the text and the rest behind the kind.
+
+    It raises BadTargetError where the rest does not fit the kind, and StartError where the kind lacks its extra.
+    """
 
     form: str
     description: str
-    open: Opener
+    command: Callable[[str, str], tuple[str, ...]]
 
 
 def open_target(
@@ -95,20 +76,37 @@ def open_target(
     ...     target.projector, target.runtime.profile.machine
     (None, 'interaction')
     """
-    options = Options(timeout, start_seconds, profile, hash_seed, say)
     runtime = find(text)
+    environment: Mapping[str, str] = {}
     if runtime is not None:
         command, environment = command_of(runtime, say)
-        return _remote(text, command, options, environment)
-    name, _, rest = text.partition(":")
-    kind = KINDS.get(name)
-    if kind is None:
-        forms = "".join(f"\n  {kind.form:28} {kind.description}" for kind in KINDS.values())
-        meant = _meant(text)
-        hint = f"\nperhaps you mean {meant}" if meant else ""
-        names = f"\n  {'a known runtime':28} {', '.join(known())}"
-        raise BadTargetError(f"no target {text!r}; a target is one of{forms}{names}{hint}")
-    return kind.open(text, rest, options)
+    else:
+        command = _command_of(text)
+    if command == _REFERENCE and hash_seed is None:
+
+        def again(seed: int) -> ProjectorTarget:
+            twin = open_target(text, timeout=timeout, profile=profile, hash_seed=seed, start_seconds=start_seconds)
+            assert twin.projector is not None
+            return twin.projector
+
+        return Target(ReferenceTarget(text, again, profile))
+    connection = Connection(
+        text,
+        command=command,
+        environment=environment,
+        timeout=timeout,
+        start_seconds=start_seconds,
+        hash_seed=hash_seed,
+    )
+    try:
+        roles = (profile or connection.hello.profile).roles
+        return Target(
+            RemoteProjector(connection, profile) if "projector" in roles else None,
+            RemoteRuntime(connection, profile) if "runtime" in roles else None,
+        )
+    except BaseException:
+        connection.close()
+        raise
 
 
 def open_projector(
@@ -124,7 +122,7 @@ def open_projector(
     """
     target = open_target(text, timeout=timeout, profile=profile, start_seconds=start_seconds)
     if target.projector is None:
-        target.__exit__(None, None, None)
+        target.close()
         raise StartError(f"not a projector: {text} has another role")
     return target.projector
 
@@ -144,13 +142,25 @@ def open_runtime(
     """
     target = open_target(text, timeout=timeout, profile=profile, start_seconds=start_seconds)
     if target.runtime is None:
-        target.__exit__(None, None, None)
+        target.close()
         raise StartError(f"not a runtime: {text} has another role")
     return target.runtime
 
 
 _ATTRIBUTE: Final = re.compile(r"[\w.]+:[\w.]+")
 _RUN_BY: Final = {".py": "python", ".js": "node", ".cjs": "node", ".mjs": "node"}
+
+
+def _command_of(text: str) -> tuple[str, ...]:
+    name, _, rest = text.partition(":")
+    kind = KINDS.get(name)
+    if kind is not None:
+        return kind.command(text, rest)
+    forms = "".join(f"\n  {kind.form:28} {kind.description}" for kind in KINDS.values())
+    meant = _meant(text)
+    hint = f"\nperhaps you mean {meant}" if meant else ""
+    names = f"\n  {'a known runtime':28} {', '.join(known())}"
+    raise BadTargetError(f"no target {text!r}; a target is one of{forms}{names}{hint}")
 
 
 def _meant(text: str) -> str:
@@ -162,42 +172,34 @@ def _meant(text: str) -> str:
     return shlex.quote(f"cmd:{command}") if program else ""
 
 
-def _reference(text: str, rest: str, options: Options) -> Target:
+def _reference(text: str, rest: str) -> tuple[str, ...]:
     if rest in REFERENCES:
-        return _remote(text, (*WORKER, text), options)
-    if rest not in {"", MACHINE}:
-        there = ", ".join(REFERENCES)
-        raise BadTargetError(f"no target {text!r}: the reference projects by {MACHINE}, and runs {there}: no {rest!r}")
-    if options.hash_seed is not None:
-        return _remote(text, (*WORKER, "reference"), options)
-
-    def again(hash_seed: int) -> ProjectorTarget:
-        projector = _reference(text, rest, replace(options, hash_seed=hash_seed)).projector
-        assert projector is not None
-        return projector
-
-    return Target(ReferenceTarget(text, again, options.profile))
+        return (*WORKER, text)
+    if rest in {"", MACHINE}:
+        return _REFERENCE
+    there = ", ".join(REFERENCES)
+    raise BadTargetError(f"no target {text!r}: the reference projects by {MACHINE}, and runs {there}: no {rest!r}")
 
 
-def _python(text: str, rest: str, options: Options) -> Target:
+def _python(text: str, rest: str) -> tuple[str, ...]:
     if not _ATTRIBUTE.fullmatch(rest):
         raise BadTargetError(
             f"no target {text!r}: expected python:package.module:attribute, as in python:myapp.turns:project"
         )
-    return _remote(text, (*WORKER, rest), options)
+    return (*WORKER, rest)
 
 
-def _command(text: str, rest: str, options: Options) -> Target:
+def _command(text: str, rest: str) -> tuple[str, ...]:
     try:
-        command = shlex.split(rest)
+        command = tuple(shlex.split(rest))
     except ValueError as error:
         raise BadTargetError(f"no target {text!r}: the command line cannot be read: {error}") from error
     if not command:
         raise BadTargetError(f"no target {text!r}: expected cmd:command line, as in 'cmd:node projector.mjs'")
-    return _remote(text, command, options)
+    return command
 
 
-def _http(text: str, rest: str, options: Options) -> Target:  # noqa: ARG001 - the whole text is the address
+def _http(text: str, rest: str) -> tuple[str, ...]:  # noqa: ARG001 - the whole text is the address
     from .http.options import worker_command  # noqa: PLC0415 - only this kind needs argparse
 
     try:
@@ -208,29 +210,7 @@ def _http(text: str, rest: str, options: Options) -> Target:  # noqa: ARG001 - t
         needs_extra("http", "an http target")
     except MissingExtraError as error:
         raise StartError(str(error), see="") from error
-    return _remote(text, command, options)
-
-
-def _remote(
-    text: str, command: Sequence[str], options: Options, environment: Mapping[str, str] | None = None
-) -> Target:
-    connection = Connection(
-        text,
-        command=command,
-        environment=environment,
-        timeout=options.timeout,
-        start_seconds=options.start_seconds,
-        hash_seed=options.hash_seed,
-    )
-    try:
-        roles = (options.profile or connection.hello.profile).roles
-        return Target(
-            RemoteProjector(connection, options.profile) if "projector" in roles else None,
-            RemoteRuntime(connection, options.profile) if "runtime" in roles else None,
-        )
-    except BaseException:
-        connection.close()
-        raise
+    return command
 
 
 KINDS: Final[Mapping[str, Kind]] = {

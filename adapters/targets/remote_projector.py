@@ -1,8 +1,7 @@
 """A projector in a process of its own, driven over the protocol."""
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any
 
 from msgspec import UNSET, Raw
 
@@ -11,29 +10,21 @@ from turncheck.model.core.policies import Policies
 
 from ..protocol.connection import Connection
 from ..protocol.errors import ImplementationError, TargetError, UnsupportedError
-from ..protocol.messages import Answer, Feed, Implementation, Message, Profile, Project, Reset, encode
+from ..protocol.messages import Answer, Feed, Message, Profile, Project, Reset, encode
 from ..protocol.projections import read_projection
+from .remote import Remote
 
 
-class RemoteProjector:
-    """The ``ProjectorTarget`` at the other end of *connection*.
-
-    *profile*, where given, takes the place of the one that it sends. Raises msgspec.ValidationError for unknown
-    policies.
-    """
+class RemoteProjector(Remote):
+    """A ``ProjectorTarget``. Raises msgspec.ValidationError for unknown policies."""
 
     def __init__(self, connection: Connection, profile: Profile | None = None) -> None:
         own = None if profile is None else profile.projection_policies()
-        hello = connection.hello
-        self.name: Final = connection.name
+        super().__init__(connection, profile)
         self.last_input_changed: bool | None = None
-        self.implementation: Final[Implementation] = hello.implementation
-        self.profile: Final[Profile] = profile or hello.profile
-        self._connection = connection
-        self._given = profile
         self._fed: list[Raw] = []
         self._fed_to = connection.generation
-        self._announced = hello.profile.projection_policies()
+        self._announced = connection.hello.profile.projection_policies()
         self._own = own or self._announced
 
     def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
@@ -70,22 +61,6 @@ class RemoteProjector:
             broken = TargetError(f"cannot reset: {error}", came=error.detail or "")
             raise self._connection.broken(broken, message) from error
         self._fed_to = self._connection.generation
-
-    def again(self, hash_seed: int) -> "RemoteProjector":
-        """The same implementation in a new process with this PYTHONHASHSEED."""
-        return RemoteProjector(self._connection.again(hash_seed), self._given)
-
-    def close(self) -> None:
-        """Ask it to stop, and leave no process behind."""
-        self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _project(self, events: Raw, policies: Policies | None) -> Projection:
         message = Project(self._connection.next_seq(), events, policies)

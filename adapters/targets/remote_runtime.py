@@ -1,8 +1,7 @@
 """A runtime in a process of its own, driven over the protocol."""
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from msgspec import UNSET
 
@@ -10,7 +9,8 @@ from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus
 
 from ..protocol.connection import Connection
 from ..protocol.errors import ImplementationError, RubbishError, TargetError, UnsupportedError
-from ..protocol.messages import Answer, Apply, Implementation, Message, Profile, Reset, Run, encode
+from ..protocol.messages import Answer, Apply, Message, Profile, Reset, Run, encode
+from .remote import Remote
 
 WORD_SECONDS: Final = 60.0
 """Seconds for a whole word: ``run`` answers once, where single stimuli would have a timeout each. A longer timeout of
@@ -21,15 +21,11 @@ class _RestlessError(TargetError):
     """No quiet after a reset."""
 
 
-class RemoteRuntime:
-    """The ``RuntimeTarget`` at the other end of *connection*. *profile*, where given, takes the place of its own."""
+class RemoteRuntime(Remote):
+    """A ``RuntimeTarget``."""
 
     def __init__(self, connection: Connection, profile: Profile | None = None) -> None:
-        self.name: Final = connection.name
-        self.implementation: Final[Implementation] = connection.hello.implementation
-        self.profile: Final[Profile] = profile or connection.hello.profile
-        self._connection = connection
-        self._given = profile
+        super().__init__(connection, profile)
         self._started_in: int | None = None
 
     def reset(self, options: ResetOptions = ResetOptions()) -> Step:  # noqa: B008 - frozen
@@ -70,22 +66,6 @@ class RemoteRuntime:
     def kill(self) -> None:
         """Crash it."""
         self._connection.kill()
-
-    def again(self, hash_seed: int) -> "RemoteRuntime":
-        """The same implementation in a new process with this PYTHONHASHSEED."""
-        return RemoteRuntime(self._connection.again(hash_seed), self._given)
-
-    def close(self) -> None:
-        """Ask it to stop, and leave no process behind."""
-        self._connection.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _reset(self, options: ResetOptions) -> Step:
         self._connection.living()

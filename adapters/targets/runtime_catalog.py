@@ -16,7 +16,6 @@ from .environments import Command, Environment, NodeEnvironment, PythonEnvironme
 _RUNTIMES: Final = Path(__file__).parents[1] / "runtimes"
 SERVER: Final = PythonEnvironment("pydantic-ai-server-2.68.0", _RUNTIMES / "pydantic_ai_server/requirements.lock")
 """The environment of the server in docs/http.md: its target is an address, so it is no known runtime."""
-_PYDANTIC_AI: Final = PythonEnvironment("pydantic-ai-2.68.0", _RUNTIMES / "pydantic_ai/requirements.lock")
 
 
 @dataclass(frozen=True)
@@ -69,64 +68,45 @@ def command_of(runtime: KnownRuntime, say: Say) -> Command:
     return runtime.environment.command(runtime.adapter)
 
 
+def _known(name: str, description: str, package: str, adapter: str, lock: str = "") -> KnownRuntime:
+    """*name* with its version; *lock* is the folder of the lock file, where that is not the adapter's."""
+    name, _, version = name.partition("@")
+    path = _RUNTIMES / adapter
+    locks = _RUNTIMES / lock if lock else path.parent
+    made = f"{path.parent.name.replace('_', '-')}-{version}"
+    environment = (
+        NodeEnvironment(made, locks / "package-lock.json")
+        if path.suffix == ".mjs"
+        else PythonEnvironment(made, locks / "requirements.lock")
+    )
+    return KnownRuntime(name, version, description, package, path, environment)
+
+
+_PI: Final = "pi/adapter.mjs"
 _KNOWN: Final[Mapping[str, KnownRuntime]] = {
     str(runtime): runtime
     for runtime in (
-        KnownRuntime(
-            name="pi",
-            version="0.73.1",
-            description="pi's agent core: steering, follow-ups, abort",
-            package="@mariozechner/pi-agent-core",
-            adapter=_RUNTIMES / "pi/adapter.mjs",
-            environment=NodeEnvironment("pi-0.73.1", _RUNTIMES / "pi/0.73.1/package-lock.json"),
+        _known(
+            "pi@0.73.1", "pi's agent core: steering, follow-ups, abort", "@mariozechner/pi-agent-core", _PI, "pi/0.73.1"
         ),
-        KnownRuntime(
-            name="pi",
-            version="0.87.1",
-            description="pi's agent core, continued under another name",
-            package="@earendil-works/pi-agent-core",
-            adapter=_RUNTIMES / "pi/adapter.mjs",
-            environment=NodeEnvironment("pi-0.87.1", _RUNTIMES / "pi/0.87.1/package-lock.json"),
+        _known(
+            "pi@0.87.1",
+            "pi's agent core, continued under another name",
+            "@earendil-works/pi-agent-core",
+            _PI,
+            "pi/0.87.1",
         ),
-        KnownRuntime(
-            name="ai-sdk",
-            version="6.0.326",
-            description="the AI SDK's streamText",
-            package="ai",
-            adapter=_RUNTIMES / "ai_sdk/adapter.mjs",
-            environment=NodeEnvironment("ai-sdk-6.0.326", _RUNTIMES / "ai_sdk/package-lock.json"),
+        _known("ai-sdk@6.0.326", "the AI SDK's streamText", "ai", "ai_sdk/adapter.mjs"),
+        _known("pydantic-ai@2.68.0", "pydantic-ai's native events", "pydantic-ai-slim", "pydantic_ai/adapter.py"),
+        _known("pydantic-ai-ag-ui@2.68.0", "pydantic-ai over AG-UI", "pydantic-ai-slim", "pydantic_ai/ag_ui.py"),
+        _known(
+            "openai-agents@0.24.0",
+            "the OpenAI Agents SDK's streamed runs, with a session",
+            "openai-agents",
+            "openai_agents/adapter.py",
         ),
-        KnownRuntime(
-            name="pydantic-ai",
-            version="2.68.0",
-            description="pydantic-ai's native events",
-            package="pydantic-ai-slim",
-            adapter=_RUNTIMES / "pydantic_ai/adapter.py",
-            environment=_PYDANTIC_AI,
-        ),
-        KnownRuntime(
-            name="pydantic-ai-ag-ui",
-            version="2.68.0",
-            description="pydantic-ai over AG-UI",
-            package="pydantic-ai-slim",
-            adapter=_RUNTIMES / "pydantic_ai/ag_ui.py",
-            environment=_PYDANTIC_AI,
-        ),
-        KnownRuntime(
-            name="openai-agents",
-            version="0.24.0",
-            description="the OpenAI Agents SDK's streamed runs, with a session",
-            package="openai-agents",
-            adapter=_RUNTIMES / "openai_agents/adapter.py",
-            environment=PythonEnvironment("openai-agents-0.24.0", _RUNTIMES / "openai_agents/requirements.lock"),
-        ),
-        KnownRuntime(
-            name="langgraph",
-            version="1.2.22",
-            description="LangGraph's create_agent on a checkpointed thread",
-            package="langgraph",
-            adapter=_RUNTIMES / "langgraph/adapter.py",
-            environment=PythonEnvironment("langgraph-1.2.22", _RUNTIMES / "langgraph/requirements.lock"),
+        _known(
+            "langgraph@1.2.22", "LangGraph's create_agent on a checkpointed thread", "langgraph", "langgraph/adapter.py"
         ),
     )
 }

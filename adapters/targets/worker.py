@@ -18,15 +18,15 @@ from typing import Any, BinaryIO, Final
 import msgspec
 from msgspec import Raw
 
+from turncheck.model.core.stimuli import Step, Stimulus
+
 from ..kit import turncheck_kit
-from ..protocol import loading
-from ..protocol.input_guard import Watch
+from ..protocol import input_guard, loading
+from ..protocol.input_guard import watched
 from ..protocol.loading import Loaded, load
 from ..protocol.messages import (
-    VERSION,
     Answer,
     Apply,
-    ErrorBody,
     Feed,
     Hello,
     HelloAnswer,
@@ -37,31 +37,30 @@ from ..protocol.messages import (
     Stop,
     encode,
 )
-from ..protocol.protocol_server import serve_lines, unsupported
+from ..protocol.protocol_server import failed, greeting, serve_lines, stepped, unsupported
+from ..protocol.runtime import RuntimeTarget
 from ..references.registry import REFERENCES, reference_runtime
-from .serving import serve_runtime
 
 _DETAIL: Final = 8000  # characters of a traceback: its end, where the error is
-_encode_result: Final = msgspec.json.Encoder(
-    enc_hook=repr
-).encode  # a value that is no JSON is shown by its repr, and refused
+_OURS: Final = (__file__, input_guard.__file__)
+# A value that is no JSON is shown by its repr, and refused.
+_encode_result: Final = msgspec.json.Encoder(enc_hook=repr).encode
 
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until told to stop, or until stdin ends; return the exit code, 2 where the projector can't be loaded."""
-    match arguments:
-        case [text]:
-            pass
-        case _:
-            print("usage: python -m turncheck.adapters.targets.worker MODULE:ATTRIBUTE | reference", file=sys.stderr)
-            return 2
+    if len(arguments) != 1:
+        print("usage: python -m turncheck.adapters.targets.worker MODULE:ATTRIBUTE | reference", file=sys.stderr)
+        return 2
+    text = arguments[0]
     requests, answers = _take_pipes()
     sys.path.insert(0, str(Path.cwd()))
     # An adapter's ``import turncheck_kit`` is the one that serves it: a second copy would have exceptions of its own.
     sys.modules[turncheck_kit.__name__.rpartition(".")[2]] = turncheck_kit
     kind, _, machine = text.partition(":")
     if kind == "reference" and machine in REFERENCES:
-        serve_runtime(reference_runtime(machine), requests, answers)
+        with reference_runtime(machine) as runtime:
+            serve_lines(partial(_drive, runtime), requests, answers)
         return 0
     try:
         loaded = load(text)
@@ -69,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
         print(_users_traceback(error) + f"turncheck: cannot load {text}: {error}", file=sys.stderr)
         return 2
     if isinstance(loaded, Loaded):
-        serve(loaded, requests, answers)
+        serve_lines(partial(_project, loaded), requests, answers)
     else:
         os.dup2(requests.fileno(), 0)  # the helper library takes them itself
         os.dup2(answers, 1)
@@ -77,12 +76,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def serve(loaded: Loaded, requests: BinaryIO, answers: int) -> None:
-    """Answer each line of *requests* on the descriptor *answers* until ``stop`` or the end."""
-    serve_lines(partial(_answer, loaded), requests, answers)
-
-
-def _answer(loaded: Loaded, message: Message) -> Answer | HelloAnswer:
+def _project(loaded: Loaded, message: Message) -> Answer | HelloAnswer:
     match message:
         case Project(seq=seq, events=events, policies=None):
             return _called(seq, loaded.project, events)
@@ -93,7 +87,7 @@ def _answer(loaded: Loaded, message: Message) -> Answer | HelloAnswer:
         case Reset(seq=seq):
             return _reset(seq, loaded)
         case Hello():
-            return HelloAnswer(ok=True, protocol=VERSION, implementation=loaded.implementation, profile=loaded.profile)
+            return greeting(loaded.implementation, loaded.profile)
         case Project(seq=seq):
             return unsupported(seq, "policies: `project` takes no parameter of that name")
         case Feed(seq=seq):
@@ -107,17 +101,16 @@ def _answer(loaded: Loaded, message: Message) -> Answer | HelloAnswer:
 def _called(seq: int, function: Callable[..., Any], raw: Raw, *, answers: bool = True) -> Answer:
     events = msgspec.json.decode(raw)
     try:
-        with Watch(events) as watch:
-            result = function(events)
+        result, changed = watched(function, events)
     except Exception as error:  # noqa: BLE001 - any error of it is the finding
         return _failed(seq, error)
     if not answers:
-        return Answer(seq, ok=True, input_changed=watch.changed or False)
+        return Answer(seq, ok=True, input_changed=changed)
     try:
         projection = Raw(_encode_result(result))
     except (TypeError, ValueError, RecursionError) as error:  # e.g. a key that is no string
         projection = Raw(encode(f"{error}: {result!r}"))
-    return Answer(seq, ok=True, projection=projection, input_changed=watch.changed or False)
+    return Answer(seq, ok=True, projection=projection, input_changed=changed)
 
 
 def _reset(seq: int, loaded: Loaded) -> Answer:
@@ -130,9 +123,37 @@ def _reset(seq: int, loaded: Loaded) -> Answer:
 
 def _failed(seq: int, error: Exception) -> Answer:
     message = "".join(traceback.format_exception_only(error)).strip()
-    # The first frame is this module's.
-    skip = error.__traceback__.tb_next if error.__traceback__ else None
-    return Answer(seq, ok=False, error=ErrorBody("failed", message, _told(error, skip)))
+    skip = error.__traceback__
+    while skip and skip.tb_frame.f_code.co_filename in _OURS:  # the first frames are not the user's
+        skip = skip.tb_next
+    return failed(seq, message, _told(error, skip))
+
+
+def _drive(runtime: RuntimeTarget, message: Message) -> Answer | HelloAnswer:
+    if isinstance(message, Hello):
+        return greeting(runtime.implementation, runtime.profile)
+    assert not isinstance(message, Stop)
+    try:
+        match message:
+            case Reset(seq=seq, options=options):
+                return stepped(seq, runtime.reset(options))
+            case Apply(seq=seq, stimulus=stimulus):
+                return stepped(seq, runtime.apply(stimulus))
+            case Run(seq=seq, word=word):
+                return Answer(seq, ok=True, steps=_run(runtime, word))
+            case _:
+                return unsupported(message.seq, "a runtime is driven: there are apply and run")
+    except Exception as error:  # noqa: BLE001 - the harness says whose fault it is
+        return failed(message.seq, f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
+
+
+def _run(runtime: RuntimeTarget, word: Sequence[Stimulus]) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    for stimulus in word:
+        steps.append(runtime.apply(stimulus))
+        if steps[-1].unsettled:
+            break
+    return tuple(steps)
 
 
 def _told(error: Exception, skip: TracebackType | None) -> str:

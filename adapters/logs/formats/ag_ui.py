@@ -60,7 +60,6 @@ class AgUiMapper(Dispatcher):
         super().__init__()
         self._outputs = Outputs(self.items, self._begin_user)
         self._results: list[_Result] = []  # not settled yet
-        self._running = False
         self.handlers = {
             "RUN_STARTED": self._run_started,
             "RUN_FINISHED": self._run_finished,
@@ -87,27 +86,22 @@ class AgUiMapper(Dispatcher):
     # Runs
 
     def _run_started(self, at: int, event: Object) -> None:
-        if self._running:
+        if self.running:
             raise MisfitError("the run before has no terminal")
         self.items.put(at, _root(event))
-        self._running, self.over = True, False
+        self.running, self.over = True, False
         self._outputs.unanswered.clear()
         self._outputs.given()
 
     def _run_finished(self, at: int, event: Object) -> None:
         outcome = None if event.get("outcome") is None else text(record(event, "outcome"), "type")
-        self._stop(at, RunStop(reason=_REASONS.get(outcome, "completed"), detail=outcome))
+        self.stop(at, RunStop(reason=_REASONS.get(outcome, "completed"), detail=outcome))
 
     def _run_error(self, at: int, event: Object) -> None:
         stop = RunStop(reason="error", detail=maybe_text(event, "message"))
-        if not self._running and not self.over:  # it failed before it could say that it started
+        if not self.running and not self.over:  # it failed before it could say that it started
             self.items.put(at, _root({}))
-        self._stop(at, stop)
-
-    def _stop(self, at: int, stop: RunStop) -> None:
-        self.items.finish_all()
-        self.items.put(at, stop)
-        self._running, self.over = False, True
+        self.stop(at, stop)
 
     # What the model is given
 
@@ -159,7 +153,7 @@ class AgUiMapper(Dispatcher):
 
     def _delivery(self) -> Delivery | None:
         """How the model takes a message now: after a response without calls it is a follow-up."""
-        if not self._running:
+        if not self.running:
             return None
         return "followUp" if self._outputs.said and not self._outputs.called else "steer"
 
@@ -195,10 +189,5 @@ def _recognises(values: Sequence[dict[str, Any]]) -> bool:
 
 
 AG_UI: Final = Format(
-    name="ag-ui",
-    title="AG-UI event stream",
-    whole=True,
-    client_calls=True,
-    recognises=_recognises,
-    mapper=AgUiMapper,
+    name="ag-ui", title="AG-UI event stream", whole=True, client_calls=True, recognises=_recognises, mapper=AgUiMapper
 )

@@ -7,9 +7,9 @@ from turncheck.model.core.events import AgentOutput
 
 from .dispatch import Handler
 from .fields import MisfitError, Object, maybe_text, text
-from .items import NATIVE, Items, said
+from .items import Items, nothing, said
 
-_AMID_CHUNKS: Final = {"RAW", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "REASONING_ENCRYPTED_VALUE", "SUBAGENT_STARTED"}
+AMID_CHUNKS: Final = {"RAW", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "REASONING_ENCRYPTED_VALUE", "SUBAGENT_STARTED"}
 """Chunks stay open across these."""
 _THINKING: Final = "THINKING"
 
@@ -44,7 +44,7 @@ class Outputs:
 
     def before(self, name: str) -> None:
         """An event of the type *name* comes: most end the item that was given in chunks."""
-        if self._chunk is not None and name != self._chunk[0] and name not in _AMID_CHUNKS:
+        if self._chunk is not None and name != self._chunk[0] and name not in AMID_CHUNKS:
             self._end_chunk()
 
     def given(self) -> None:
@@ -86,7 +86,7 @@ class Outputs:
         if role == "user":
             self._begin_user(at, key, name)
         else:
-            self._items.begin(key, lambda _: NATIVE)
+            self._items.begin(key, nothing)
 
     def _begin_reasoning(self, _at: int, key: Hashable, _event: Object, _name: str) -> None:
         self._items.begin(key, said("reasoning"))
@@ -98,18 +98,14 @@ class Outputs:
         self.said = self.called = True
 
     def _append(self, key: Hashable, at: int, piece: str) -> None:
-        self._check(key)
         self._items.append(key, at, piece)
         if piece and key not in self._others:
             self.said = True
 
     def _end(self, key: Hashable) -> None:
-        self._check(key)
-        self._items.finish(key)
-
-    def _check(self, key: Hashable) -> None:
         if key not in self._items:
             raise MisfitError("its item is not open")
+        self._items.finish(key)
 
     def _end_chunk(self) -> None:
         if self._chunk is not None:

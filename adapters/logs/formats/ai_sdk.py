@@ -5,14 +5,14 @@ input is whole; an abort in the middle leaves none. ``error`` is the terminal wh
 """
 
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from turncheck.model.core.events import AgentOutput, Fault, OutputKind, RunStop, ToolResult, UserMessage
 
 from .dispatch import Dispatcher, Handler, ignore
-from .fields import MisfitError, Object, maybe_flag, maybe_text, text
-from .items import NATIVE, Slot, said
+from .fields import Object, maybe_flag, maybe_text, text
+from .items import Slot, nothing, said
 from .mapping import Format, Mapped
 
 _CHUNK: Final = re.compile(
@@ -28,7 +28,6 @@ class AiSdkMapper(Dispatcher):
 
     def __init__(self) -> None:
         super().__init__()
-        self._running = False
         self._response: int | None = None
         self._calls: set[str] = set()
         self._said = False  # this stream has an output
@@ -57,14 +56,14 @@ class AiSdkMapper(Dispatcher):
         if value != "[DONE]":
             return super().value(at, value)
         self.finish()
-        self._running = self.over = False  # another stream may follow
+        self.running = self.over = False  # another stream may follow
         return self.items.drain()
 
     def take(self, at: int, name: str, event: Object) -> None:
         """Handle one chunk; the first one of a stream, whichever it is, begins the run."""
-        if not self._running and not self.over:
+        if not self.running and not self.over:
             self.items.put(at, UserMessage(text="", source="adapter"))
-            self._running, self._said, self._response = True, False, None
+            self.running, self._said, self._response = True, False, None
             self._calls.clear()
         super().take(at, name, event)
 
@@ -85,7 +84,7 @@ class AiSdkMapper(Dispatcher):
 
         def delta(at: int, event: Object) -> None:
             key, piece = (family, text(event, "id")), text(event, "delta")
-            self._append(key, at, piece)
+            self.items.append(key, at, piece)
             self._said = self._said or piece != ""
 
         def end(_: int, event: Object) -> None:
@@ -95,18 +94,18 @@ class AiSdkMapper(Dispatcher):
 
     def _tool_input_start(self, at: int, event: Object) -> None:
         call_id = text(event, "toolCallId")
-        self.items.begin(("call", call_id), lambda _: NATIVE, at)
+        self.items.begin(("call", call_id), nothing, at)
         self._calls.add(call_id)
         self._said = True
 
     def _tool_input_delta(self, at: int, event: Object) -> None:
-        self._append(("call", text(event, "toolCallId")), at, text(event, "inputTextDelta"))
+        self.items.append(("call", text(event, "toolCallId")), at, text(event, "inputTextDelta"))
 
     def _tool_input(self, at: int, event: Object) -> None:
         call_id, tool = text(event, "toolCallId"), text(event, "toolName")
         key = "call", call_id
         if key not in self.items:
-            self.items.begin(key, lambda _: NATIVE, at)
+            self.items.begin(key, nothing, at)
         response = self._response_id()
         self.items.finish(key, AgentOutput(kind="tool-call", call_id=call_id, tool=tool, response_id=response))
         self._calls.add(call_id)
@@ -124,11 +123,6 @@ class AiSdkMapper(Dispatcher):
         if self._said or self.over or result.call_id in self._calls:
             self.items.put(at, result)
 
-    def _append(self, key: Hashable, at: int, piece: str) -> None:
-        if key not in self.items:
-            raise MisfitError("its item is not open")
-        self.items.append(key, at, piece)
-
     def _response_id(self) -> str | None:
         return None if self._response is None else f"step-{self._response}"
 
@@ -142,17 +136,12 @@ class AiSdkMapper(Dispatcher):
     def _on_abort(self, at: int, event: Object) -> None:
         reason = maybe_text(event, "reason")
         self._pass_error()
-        self._stop(at, RunStop(reason="interrupted", detail=reason))
+        self.stop(at, RunStop(reason="interrupted", detail=reason))
 
     def _on_finish(self, at: int, event: Object) -> None:
         reason = maybe_text(event, "finishReason")
         failed = self._pass_error() or reason == "error"
-        self._stop(at, RunStop(reason="error" if failed else "completed", detail=reason))
-
-    def _stop(self, at: int, stop: RunStop) -> None:
-        self.items.finish_all()
-        self.items.put(at, stop)
-        self._running, self.over = False, True
+        self.stop(at, RunStop(reason="error" if failed else "completed", detail=reason))
 
     def _pass_error(self) -> bool:
         """A remembered error turns out to be no terminal; tell whether there was one."""

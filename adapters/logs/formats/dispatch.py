@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
-from turncheck.model.core.events import Malformed
+from turncheck.model.core.events import Malformed, RunStop
 
 from .fields import MisfitError, Object, no_event
 from .items import NATIVE, Items
@@ -23,7 +23,7 @@ class Dispatcher:
 
     def __init__(self) -> None:
         self.items = Items()
-        self.over = False
+        self.running = self.over = False
 
     def value(self, at: int, value: Any) -> Iterator[Mapped]:
         """Take the value at position *at*; yield what is settled by now."""
@@ -48,6 +48,12 @@ class Dispatcher:
         handler = self.handlers.get(name)
         if handler is not None:
             handler(at, event)
+
+    def stop(self, at: int, stop: RunStop) -> None:
+        """End the run, and its open items."""
+        self.items.finish_all()
+        self.items.put(at, stop)
+        self.running, self.over = False, True
 
     def finish(self) -> None:
         """Settle what the log's end settles; open items end by themselves."""

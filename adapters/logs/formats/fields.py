@@ -2,13 +2,17 @@
 
 import json
 from collections.abc import Mapping
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, TypeVar, cast
 
 from msgspec import Raw
 
 from turncheck.model.core.events import Delivery, Malformed, Source, UserMessage
 
 Object: TypeAlias = Mapping[str, object]
+
+_T = TypeVar("_T")
+_OBJECT: Final[type[dict[str, object]]] = dict
+_LIST: Final[type[list[object]]] = list
 
 
 class MisfitError(ValueError):
@@ -24,10 +28,7 @@ def no_event(value: object) -> Malformed:
 
 def text(event: Object, field: str) -> str:
     """A required string. Raises MisfitError."""
-    value = event.get(field)
-    if isinstance(value, str):
-        return value
-    raise _misfit(field, "string", value)
+    return _required(event, field, str, "string")
 
 
 def maybe_text(event: Object, field: str) -> str | None:
@@ -37,26 +38,19 @@ def maybe_text(event: Object, field: str) -> str | None:
 
 def maybe_flag(event: Object, field: str) -> bool | None:
     """A boolean that may be absent or null. Raises MisfitError."""
-    value = event.get(field)
-    if value is None or isinstance(value, bool):
-        return value
-    raise _misfit(field, "boolean", value)
+    return None if event.get(field) is None else _required(event, field, bool, "boolean")
 
 
 def number(event: Object, field: str) -> int:
     """A required integer. Raises MisfitError."""
-    value = event.get(field)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return value
-    raise _misfit(field, "integer", value)
+    if isinstance(event.get(field), bool):
+        raise MisfitError(f"{field} is no integer")
+    return _required(event, field, int, "integer")
 
 
 def record(event: Object, field: str) -> Object:
     """A required object. Raises MisfitError."""
-    value = event.get(field)
-    if isinstance(value, dict):
-        return cast("Object", value)
-    raise _misfit(field, "object", value)
+    return _required(event, field, _OBJECT, "object")
 
 
 def records(event: Object, field: str) -> list[Object]:
@@ -69,15 +63,7 @@ def records(event: Object, field: str) -> list[Object]:
 
 def items(event: Object, field: str) -> list[object]:
     """A required list. Raises MisfitError."""
-    value = event.get(field)
-    if isinstance(value, list):
-        return cast("list[object]", value)
-    raise _misfit(field, "list", value)
-
-
-def raw(value: object) -> Raw:
-    """A payload, as the core keeps it."""
-    return Raw(json.dumps(value).encode())
+    return _required(event, field, _LIST, "list")
 
 
 def user_message(
@@ -89,9 +75,12 @@ def user_message(
     identity = given if isinstance(given, str) else None
     if isinstance(said, str):
         return UserMessage(text=said, id=identity, delivery=delivery, source=source)
-    parts = [raw(part) for part in items(message, field)]
+    parts = [Raw(json.dumps(part).encode()) for part in items(message, field)]
     return UserMessage(content=parts, id=identity, delivery=delivery, source=source)
 
 
-def _misfit(field: str, wanted: str, value: object) -> MisfitError:
-    return MisfitError(f"{field} is missing" if value is None else f"{field} is no {wanted}")
+def _required(event: Object, field: str, kind: type[_T], name: str) -> _T:
+    value = event.get(field)
+    if isinstance(value, kind):
+        return value
+    raise MisfitError(f"{field} is missing" if value is None else f"{field} is no {name}")

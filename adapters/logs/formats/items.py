@@ -6,6 +6,7 @@ from typing import Final, TypeAlias
 
 from turncheck.model.core.events import AgentOutput, Event, Native, OutputKind
 
+from .fields import MisfitError
 from .mapping import Mapped
 
 NATIVE: Final = Native()
@@ -59,7 +60,12 @@ class Items:
         return key in self._open
 
     def append(self, key: Hashable, at: int, piece: str) -> None:
-        """Add a delta to an open item; the first that is not empty gives a place to an item without one."""
+        """Add a delta to an open item; the first that is not empty gives a place to an item without one.
+
+        Raises MisfitError where it is not open.
+        """
+        if key not in self._open:
+            raise MisfitError("its item is not open")
         item = self._open[key]
         if piece:
             item.slot = item.slot or self.hold(at)
@@ -97,6 +103,11 @@ class Items:
         self.last = slot.at
         self._slots.append(slot)
         return slot
+
+
+def nothing(_: str) -> Event:
+    """Build what means nothing to the core."""
+    return NATIVE
 
 
 def said(kind: OutputKind, response: str | None = None) -> Build:

@@ -38,7 +38,7 @@ class Format:
 
     name: str
     title: str
-    whole: bool
-    client_calls: bool
     recognises: Callable[[Sequence[dict[str, Any]]], bool]
     mapper: Callable[[], Mapper]
+    whole: bool = False
+    client_calls: bool = False

@@ -1,6 +1,6 @@
 """Turncheck's own format: every value is an event of the core, or an anomaly."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final
 
 from turncheck.model.core.decode import judge
@@ -20,16 +20,9 @@ class OwnMapper:
         return iter(())
 
 
-def _recognises(_: Sequence[dict[str, Any]]) -> bool:
-    """Whether nothing else did is for the registry's order to say."""
-    return True
-
-
 OWN: Final = Format(
     name="turncheck",
     title="turncheck event log",
-    whole=False,
-    client_calls=False,
-    recognises=_recognises,
+    recognises=lambda _: True,  # the registry's order says that nothing else did
     mapper=OwnMapper,
 )

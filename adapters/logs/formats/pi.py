@@ -5,18 +5,19 @@ before each is made explicit. ``agent_end`` has no status; the last assistant me
 run without a user message: the ``agent_end`` before it is no stop, so it waits for the line that says so.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from turncheck.model.core.events import Delivery, RunStop, UserMessage
+from turncheck.model.core.events import Delivery, OutputKind, RunStop, UserMessage
 
 from . import pi_messages
 from .dispatch import Dispatcher
 from .fields import MisfitError, Object, items, maybe_flag, number, record, records, text, user_message
-from .items import NATIVE, Slot, said
+from .items import NATIVE, Slot, nothing, said
 from .mapping import Format
 
 _QUEUES: Final[tuple[tuple[str, Delivery], ...]] = (("steering", "steer"), ("followUp", "followUp"))
+_TEXTS: Final[Mapping[str, OutputKind]] = {"text": "assistant", "thinking": "reasoning"}
 _BEFORE_RETRY: Final = {"auto_retry_start", "compaction_start", "compaction_end"}
 """After ``agent_end`` these do not settle yet whether the agent goes on by itself."""
 _TYPES: Final = {
@@ -169,7 +170,7 @@ class PiMapper(Dispatcher):
     def _message_update(self, at: int, event: Object) -> None:
         update = record(event, "assistantMessageEvent")
         family, _, phase = text(update, "type").rpartition("_")
-        if family not in {"text", "thinking", "toolcall"}:
+        if family not in {*_TEXTS, "toolcall"}:
             return
         index = number(update, "contentIndex")
         piece = text(update, "delta") if phase == "delta" else ""
@@ -178,22 +179,11 @@ class PiMapper(Dispatcher):
             if (family, phase) == ("toolcall", "end")
             else None
         )
-        if index not in self.items:
-            self._open_item(index, family, at)
+        if index not in self.items:  # as its deltas make it; ``message_end`` has the last word, if it comes
+            self.items.begin(index, said(_TEXTS[family], self._response()) if family in _TEXTS else nothing, at)
         self.items.append(index, at, piece)
         if call is not None:
             self.items.rebuild(index, lambda _: call)
-
-    def _open_item(self, index: int, family: str, at: int) -> None:
-        """Open an item as its deltas make it; ``message_end`` has the last word, unless the log ends before."""
-        response = self._response()
-        match family:
-            case "text":
-                self.items.begin(index, said("assistant", response), at)
-            case "thinking":
-                self.items.begin(index, said("reasoning", response), at)
-            case _:
-                self.items.begin(index, lambda _: NATIVE, at)
 
     def _message_end(self, at: int, event: Object) -> None:
         message = record(event, "message")
@@ -225,11 +215,4 @@ def _recognises(values: Sequence[dict[str, Any]]) -> bool:
     return any(str(value.get("type")) in _TYPES for value in values)
 
 
-PI: Final = Format(
-    name="pi",
-    title="pi agent events",
-    whole=False,
-    client_calls=False,
-    recognises=_recognises,
-    mapper=PiMapper,
-)
+PI: Final = Format(name="pi", title="pi agent events", recognises=_recognises, mapper=PiMapper)

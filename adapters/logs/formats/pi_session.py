@@ -150,11 +150,4 @@ def _recognises(values: Sequence[dict[str, Any]]) -> bool:
     return any(value.get("type") == "session" or "parentId" in value for value in values[:1])
 
 
-PI_SESSION: Final = Format(
-    name="pi-session",
-    title="pi session file",
-    whole=False,
-    client_calls=False,
-    recognises=_recognises,
-    mapper=PiSessionMapper,
-)
+PI_SESSION: Final = Format(name="pi-session", title="pi session file", recognises=_recognises, mapper=PiSessionMapper)

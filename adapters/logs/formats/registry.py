@@ -23,8 +23,11 @@ def detect(values: Sequence[dict[str, Any]]) -> Format:
 
     Raises UnsupportedFormatError.
     """
-    _refuse(values[0])
-    return next(form for form in FORMATS.values() if form.recognises(values))
+    match values[0]:
+        case {"kind": "header", "v": 4, "storageVersion": _}:
+            raise UnsupportedFormatError("the session storage of pi's agent harness (version 4) is not read")
+        case _:
+            return next(form for form in FORMATS.values() if form.recognises(values))
 
 
 def named(name: str, values: Sequence[dict[str, Any]]) -> Format:
@@ -35,11 +38,3 @@ def named(name: str, values: Sequence[dict[str, Any]]) -> Format:
     if name == PI.name and not PI.recognises(values) and PI_SESSION.recognises(values):
         return PI_SESSION
     return FORMATS[name]
-
-
-def _refuse(first: Mapping[str, object]) -> None:
-    match first:
-        case {"kind": "header", "v": 4, "storageVersion": _}:
-            raise UnsupportedFormatError("the session storage of pi's agent harness (version 4) is not read")
-        case _:
-            pass

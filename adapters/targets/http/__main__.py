@@ -1,5 +1,6 @@
-"""``python -m turncheck.adapters.targets.http URL``: the worker of an HTTP target."""
+"""``python -m turncheck.adapters.targets.http URL``: the worker of an HTTP target, on stdin and stdout."""
 
+import asyncio
 import sys
 
 from turncheck.model.extras import MissingExtraError, needs_extra
@@ -13,9 +14,15 @@ def _main() -> int:
         needs_extra("http", "an http target")
     except (ValueError, MissingExtraError) as error:
         sys.exit(f"turncheck: {error}")
-    from .worker import main  # noqa: PLC0415 - it imports the extra
+    from .model_endpoint.port import StartError  # noqa: PLC0415 - these import the extra
+    from .worker import work  # noqa: PLC0415
 
-    return main(options)
+    try:
+        asyncio.run(work(options, sys.stdin.buffer, sys.stdout.buffer))
+    except StartError as error:
+        print(f"turncheck: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Play an AG-UI endpoint's environment: apply stimuli, wait for quiet, return the new events and what is awaited."""
 
 import uuid
-from collections.abc import Iterator
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -25,13 +25,11 @@ from turncheck.model.core.stimuli import (
 )
 
 from .client.run_reader import LogEvent
-from .client.session import Session
-from .host import Post
+from .client.session import Post, Session
 from .model_endpoint.completions import ChatRequest, misfit, shown
 from .model_endpoint.endpoint import Command, ModelCall
 from .quiet import Quiet, State
 
-_PLAIN: Final = ResetOptions()
 _BEYOND: Final = ("limits", "policies", "clock", "deaf_tools", "deaf_model", "observer", "state_dir")
 """Options for which AG-UI has no words."""
 
@@ -59,7 +57,7 @@ class Driver:
         self._requests = 0
         self._options = options
         self._prefix = uuid.uuid4().hex  # an endpoint may remember threads; we have no way to make it forget them
-        names = [name for name in _BEYOND if getattr(options, name) != getattr(_PLAIN, name)]
+        names = [name for name in _BEYOND if getattr(options, name) != getattr(ResetOptions(), name)]
         if names:
             self._refuse("unsupported", f"an AG-UI endpoint has no way to be told {', '.join(names)}")
         return self._step(settled=True)
@@ -239,12 +237,11 @@ class Driver:
         self._log_requests()
         events, self._events = self._events, []
         refused, self._refused = self._refused, None
-        awaiting = (*map(_model_awaited, self._calls), *self._waiting_tools())
-        return Step(tuple(events), awaiting, refused, not settled)
-
-    def _waiting_tools(self) -> Iterator[Any]:
-        for session in self._sessions.values():
-            yield from session.waiting_tools()
+        models = [
+            ModelAwaited(session_id=one.session, request_id=one.request_id, input=one.input) for one in self._calls
+        ]
+        tools = chain.from_iterable(session.waiting_tools() for session in self._sessions.values())
+        return Step(tuple(events), (*models, *tools), refused, not settled)
 
     def _log_requests(self) -> None:
         """Log the requests of this step: they follow from the events before them, which came on another connection."""
@@ -252,7 +249,3 @@ class Driver:
         for session, event in asked:
             session.settle()
             self.log(session.name, event)
-
-
-def _model_awaited(call: ModelCall) -> ModelAwaited:
-    return ModelAwaited(session_id=call.session, request_id=call.request_id, input=call.input)

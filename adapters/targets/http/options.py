@@ -7,7 +7,7 @@ A target is the endpoint's URL, with options in its fragment, which a client nev
 import argparse
 import ipaddress
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 from urllib.parse import parse_qsl, urlsplit
@@ -23,8 +23,6 @@ pydantic-ai server had a silence of over 2 ms amid them, 1 % one of over 19 ms (
 tells such a silence from quiet: with it, 80 words of 18 stimuli gave the same log each time."""
 
 _MODULE: Final = "turncheck.adapters.targets.http"
-_FLAGS: Final = ("allow-remote",)
-_NAMES: Final = ("model-port", "retries", "patience", "lull", *_FLAGS)
 
 
 @dataclass(frozen=True)
@@ -51,10 +49,11 @@ def worker_command(target: str) -> tuple[str, ...]:
     """Return the command line of the worker for a target's text. Raises ValueError for an invalid one."""
     url, _, fragment = target.partition("#")
     given = parse_qsl(fragment, keep_blank_values=True)
-    unknown = [name for name, _ in given if name not in _NAMES]
+    names = (*_VALUES, _REMOTE)
+    unknown = [name for name, _ in given if name not in names]
     if unknown:
-        raise ValueError(f"no option {unknown[0]!r} of an http target; there are {', '.join(_NAMES)}")
-    flags = [f"--{name}" if name in _FLAGS else f"--{name}={value}" for name, value in given]
+        raise ValueError(f"no option {unknown[0]!r} of an http target; there are {', '.join(names)}")
+    flags = [f"--{name}" if name == _REMOTE else f"--{name}={value}" for name, value in given]
     parse([url, *flags])
     return (sys.executable, "-P", "-m", _MODULE, url, *flags)
 
@@ -74,23 +73,9 @@ class _Parser(argparse.ArgumentParser):
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog=f"python -m {_MODULE}", description="Drive an AG-UI endpoint over the adapter protocol.")
     parser.add_argument("url", metavar="URL", help="the endpoint, as in http://127.0.0.1:8000/agent")
-    parser.add_argument(
-        "--model-port",
-        type=_port,
-        default=MODEL_PORT,
-        metavar="PORT",
-        help="where the model is served: its base URL is http://127.0.0.1:PORT/v1 (default %(default)s)",
-    )
-    parser.add_argument(
-        "--retries",
-        type=_count,
-        default=RETRIES,
-        metavar="N",
-        help="how often the server retries a model's request, at most (default %(default)s)",
-    )
-    parser.add_argument("--patience", type=_seconds, default=PATIENCE, metavar="SECONDS", help="seconds to quiet")
-    parser.add_argument("--lull", type=_seconds, default=LULL, metavar="SECONDS", help="silence that counts as quiet")
-    parser.add_argument("--allow-remote", action="store_true", help="the endpoint may be on another machine")
+    for name, (kind, default, metavar, what) in _VALUES.items():
+        parser.add_argument(f"--{name}", type=kind, default=default, metavar=metavar, help=what)
+    parser.add_argument(f"--{_REMOTE}", action="store_true", help="the endpoint may be on another machine")
     return parser
 
 
@@ -114,6 +99,20 @@ def _seconds(text: str) -> float:
     if 0 < seconds < float("inf"):
         return seconds
     raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+
+
+_VALUES: Final[Mapping[str, tuple[Callable[[str], float], float, str, str]]] = {
+    "model-port": (
+        _port,
+        MODEL_PORT,
+        "PORT",
+        "where the model is served: its base URL is http://127.0.0.1:PORT/v1 (default %(default)s)",
+    ),
+    "retries": (_count, RETRIES, "N", "how often the server retries a model's request, at most (default %(default)s)"),
+    "patience": (_seconds, PATIENCE, "SECONDS", "seconds to quiet"),
+    "lull": (_seconds, LULL, "SECONDS", "silence that counts as quiet"),
+}
+_REMOTE: Final = "allow-remote"
 
 
 def _check(url: str, *, allow_remote: bool) -> None:

@@ -1,10 +1,9 @@
 """The worker: the adapter protocol on stdin and stdout, the model endpoint on its port, the client of the endpoint."""
 
 import asyncio
-import sys
 import traceback
-from collections.abc import AsyncGenerator, Callable
-from typing import Any, BinaryIO, Final
+from functools import partial
+from typing import BinaryIO, Final
 
 import httpx
 import msgspec
@@ -12,10 +11,8 @@ import msgspec
 from turncheck.model.core.stimuli import Step
 
 from ...protocol.messages import (
-    VERSION,
     Answer,
     Apply,
-    ErrorBody,
     Hello,
     HelloAnswer,
     Implementation,
@@ -25,9 +22,8 @@ from ...protocol.messages import (
     Run,
     Stop,
     encode,
-    read_message,
 )
-from ...protocol.protocol_server import refusal, stepped, unsupported
+from ...protocol.protocol_server import failed, greeting, read, stepped, unsupported
 from .client.stream import UnreachableError, new_client, run_events
 from .computing import Server
 from .driver import Driver
@@ -58,13 +54,9 @@ class _Worker:
 
     def __init__(self, options: Options, client: httpx.AsyncClient) -> None:
         self._options = options
-
-        def post(run_input: dict[str, Any], sent: Callable[[], None]) -> AsyncGenerator[Any, None]:
-            return run_events(client, options.url, run_input, sent)
-
         server = Server(options.address[1])
         quiet = Quiet(patience=options.patience, lull=options.lull, computing=server.computing)
-        self._driver = Driver(post, quiet)
+        self._driver = Driver(partial(run_events, client, options.url), quiet)
         self.port = ModelPort(model_endpoint(self._driver, self._release), options.model_port)
 
     async def answer(self, message: Message) -> Answer | HelloAnswer:
@@ -74,15 +66,14 @@ class _Worker:
                 profile = msgspec.structs.replace(
                     _PROFILE, policies={**_PROFILE.policies, "retries": self._options.retries}
                 )
-                implementation = Implementation(f"AG-UI endpoint {self._options.url}", "unknown", "unknown")
-                return HelloAnswer(ok=True, protocol=VERSION, implementation=implementation, profile=profile)
+                return greeting(Implementation(f"AG-UI endpoint {self._options.url}", "unknown", "unknown"), profile)
             case Reset(seq=seq) | Apply(seq=seq) | Run(seq=seq):
                 try:
                     return await self._done(message)
                 except (StartError, UnreachableError) as error:
-                    return _failed(seq, str(error))
+                    return failed(seq, str(error))
                 except Exception as error:  # noqa: BLE001 - a defect of ours, which the harness reports
-                    return _failed(seq, repr(error), traceback.format_exc())
+                    return failed(seq, repr(error), traceback.format_exc())
             case _:
                 return unsupported(-1 if isinstance(message, Stop) else message.seq, "an endpoint does not project")
 
@@ -123,20 +114,12 @@ async def work(options: Options, requests: BinaryIO, answers: BinaryIO) -> None:
 
 async def _serve(worker: _Worker, requests: BinaryIO, answers: BinaryIO) -> None:
     while line := await asyncio.to_thread(requests.readline):
-        try:
-            message = read_message(line)
-        except msgspec.MsgspecError as error:
-            answer: Answer | HelloAnswer = refusal(line, error)
-        else:
-            if isinstance(message, Stop):
-                return
-            answer = await worker.answer(message)
+        message = read(line)
+        if isinstance(message, Stop):
+            return
+        answer = message if isinstance(message, Answer) else await worker.answer(message)
         answers.write(encode(answer) + b"\n")
         answers.flush()
-
-
-def _failed(seq: int, message: str, detail: str | None = None) -> Answer:
-    return Answer(seq, ok=False, error=ErrorBody("failed", message, detail))
 
 
 async def _check(options: Options) -> None:
@@ -150,13 +133,3 @@ async def _check(options: Options) -> None:
             f" http://127.0.0.1:{options.model_port}/v1 (docs/http.md)"
         ) from error
     writer.close()
-
-
-def main(options: Options) -> int:
-    """Run the worker on stdin and stdout; return the exit code, 2 where it can't start."""
-    try:
-        asyncio.run(work(options, sys.stdin.buffer, sys.stdout.buffer))
-    except StartError as error:
-        print(f"turncheck: {error}", file=sys.stderr)
-        return 2
-    return 0

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from ....logs.formats.ag_ui_items import AMID_CHUNKS
 from ..jsons import Object, as_object
 
 
@@ -20,8 +21,6 @@ _FAMILIES: Final = {
         ("REASONING_MESSAGE", "messageId", "CONTENT"),
     )
 }
-_AMID: Final = {"RAW", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "REASONING_ENCRYPTED_VALUE", "SUBAGENT_STARTED"}
-"""Chunks stay open across these."""
 
 
 class Chunks:
@@ -36,7 +35,7 @@ class Chunks:
         kind = event.get("type")
         family = _FAMILIES.get(kind) if isinstance(kind, str) else None
         if family is None:
-            if kind not in _AMID:
+            if kind not in AMID_CHUNKS:
                 yield from self._end()
             yield value
             return

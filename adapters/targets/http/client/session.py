@@ -2,24 +2,30 @@
 
 import asyncio
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from turncheck.model.core.stimuli import ToolAwaited
 
-from ..host import Host, Post
 from ..jsons import Object, as_text
 from ..model_endpoint.endpoint import ModelCall
 from .run_reader import Call, LogEvent, RunReader, malformed
-from .stream import BrokenStreamError, RefusedError, UnreachableError
+from .stream import BrokenStreamError, RefusedError
 from .transcript import Transcript
+
+if TYPE_CHECKING:
+    from ..driver import Driver
 
 BUSY: Final = (409, 423, 429)
 """Statuses that refuse a message for now, before anything of it was seen; any other status is a run that failed."""
 _NO_PARAMETERS: Final[Object] = {"type": "object", "properties": {}}
 _NO_ARGUMENTS: Final = "the arguments are no JSON object"
 _CANCELLED: Final = "cancelled by the user"
+
+
+Post: TypeAlias = Callable[[Object, Callable[[], None]], AsyncGenerator[Any, None]]
+"""A function that posts a RunAgentInput to the endpoint, as ``run_events`` does."""
 
 
 @dataclass
@@ -38,7 +44,7 @@ class Session:
     to answer. ``text`` is the user's last, ``answering`` the request whose answer the run shows, ``runs`` their number.
     """
 
-    def __init__(self, name: str | None, thread: str, tools: Sequence[Object], host: Host, post: Post) -> None:
+    def __init__(self, name: str | None, thread: str, tools: Sequence[Object], host: "Driver", post: Post) -> None:
         self.name: Final = name
         self.calls: list[ModelCall] = []
         self.tools: list[Awaited] = []
@@ -115,31 +121,21 @@ class Session:
         self.calls.append(call)
         self._message = None
 
-    def waiting_tools(self) -> tuple[ToolAwaited, ...]:
+    def waiting_tools(self) -> Iterator[ToolAwaited]:
         """The calls that the client has to answer."""
-        return tuple(
-            ToolAwaited(
-                session_id=self.name,
-                call_id=one.call.call_id,
-                execution=one.execution,
-                tool=one.call.tool,
-                arguments=one.call.arguments,
-            )
-            for one in self.tools
-            if not one.answered
-        )
+        for one in self.tools:
+            if not one.answered:
+                yield ToolAwaited(session_id=self.name, execution=one.execution, **one.call._asdict())
 
     def answer(self, call_id: str, execution: str | None, output: Any, error: str | None) -> bool:
         """Answer one call; the last answer starts the next run. Return False where the call is not awaited."""
         for one in self.tools:
             named = one.execution == execution if execution is not None else one.call.call_id == call_id
             if named and not one.answered:
-                break
-        else:
-            return False
-        self._answer(one, output, error)
-        self._go_on()
-        return True
+                self._answer(one, output, error)
+                self._go_on()
+                return True
+        return False
 
     def _answer(self, one: Awaited, output: Any, error: str | None) -> None:
         one.answered = True
@@ -185,9 +181,7 @@ class Session:
                     self._say(reader.take(value, self.answering))
         except (BrokenStreamError, RefusedError) as error:
             broke = error
-        except UnreachableError as error:
-            self._host.broke(error)
-        except Exception as error:  # noqa: BLE001 - a defect of ours, which must not be lost with the task
+        except Exception as error:  # noqa: BLE001 - unreachable, or a defect of ours: not to be lost with the task
             self._host.broke(error)
         self._ended(reader, broke)
 
