@@ -12,9 +12,10 @@ from turncheck.model.rendering.words import event_line
 from ...laws.law import Law
 from ...laws.registry import LAWS
 from ...report.lessons import FlowExample, Lesson, LinesExample, lessons, stories
+from ...report.text import counterexample_lines, difference_lines
 from ..completing import complete_law
 from ..output import style
-from ..showing import show_counterexample, show_difference
+from ..showing import show
 from .laws import JUDGED, unknown
 
 _WIDE: Final = 100
@@ -92,9 +93,9 @@ def _show_example(law: Law, lesson: Lesson) -> None:
             _show_lines(found)
         case FlowExample() as found:
             click.echo(f"{style('✗ ' + law.name, fg='red', bold=True)}: {style(found.message)}")
-            show_difference(found.expected, found.observed)
+            show(difference_lines(found.expected, found.observed, style))
         case found:
-            show_counterexample(found, clauses=False)
+            show(counterexample_lines(found, style, clauses=False))
 
 
 def _show_lines(found: LinesExample) -> None:

@@ -81,8 +81,5 @@ def command(
                 progress=progress.say,
             )
         alive = alive or any(one.method in {"k=0", "k=1"} for one in report.survivors)
-        if as_json:
-            emit(report)
-        else:
-            show(report)
+        emit(report) if as_json else show(report)
     context.exit(1 if alive else 0)

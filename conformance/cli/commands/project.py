@@ -1,6 +1,7 @@
 """``turncheck project``."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, get_args
 
 import click
 import msgspec
@@ -10,56 +11,50 @@ from turncheck.model.core.cycles import AiBlock, CycleViews, SessionProjection, 
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import AnomalyError, LogViewProjector
 
-from ..inputs import log_options, opened, policy_options
+from ..inputs import log_options, opened
+from ..options import options
 from ..output import Progress, emit, style
+
+
+def _policy_option(field: msgspec.structs.FieldInfo) -> Callable[[Any], Any]:
+    name = f"--{field.name.replace('_', '-')}"
+    return click.option(name, type=click.Choice(get_args(field.type)), default=field.default, show_default=True)
 
 
 @click.command()
 @click.argument("log")
 @log_options
-@policy_options
+@options(*map(_policy_option, msgspec.structs.fields(Policies)))
 @click.option("--view", type=click.Choice(["steps", "rounds", "both"]), default="both", show_default=True)
 @click.option("--strict", is_flag=True, help="Stop at the first anomaly, with exit code 1.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a session: positions only.")
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     *,
     log: str,
-    format_name: str,
+    format_name: str | None,
     max_line: int,
-    while_active: str,
-    queue_after_interrupted: str,
-    queue_after_error: str,
     view: str,
     strict: bool,
     as_json: bool,
+    **policies: Any,
 ) -> None:
     """Show the cycles that a log projects to: their steps, their rounds, the queue and the anomalies.
 
     LOG is a file, or - for standard input. Exits 0 whatever anomalies there are, 1 at the first with --strict, 2 when
     the log cannot be read.
     """
-    policies = msgspec.convert(
-        {
-            "whileActive": while_active,
-            "queueAfterInterrupted": queue_after_interrupted,
-            "queueAfterError": queue_after_error,
-        },
-        Policies,
-    )
     try:
-        sessions = _projected(log, None if format_name == "auto" else format_name, max_line, policies, strict=strict)
+        sessions = _projected(log, format_name, max_line, Policies(**policies), strict=strict)
     except AnomalyError as error:
         click.echo(f"{log}: {error}", err=True)
         context.exit(1)
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{log}: {error}") from error
     for session in sessions:
-        if as_json:
-            emit(session)
-        else:
-            _show(session, view)
+        emit(session) if as_json else _show(session, view)
 
 
 def _projected(

@@ -36,13 +36,10 @@ def command(context: click.Context, *, names: tuple[str, ...], make: bool, as_js
                     click.echo(f"{style(f'{runtime!s:28}', bold=True)}  {folder}")
     elif names:
         raise click.UsageError("names are for --make: without it, everything is listed")
-    try:
-        if as_json:
-            emit(_plain())
-        elif not make:
-            _show()
-    except StartError as error:  # a lock file of ours is missing
-        raise click.ClickException(str(error)) from error
+    if as_json:
+        emit(_plain())
+    elif not make:
+        _show()
     context.exit(2 if failed else 0)
 
 

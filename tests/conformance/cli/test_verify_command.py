@@ -363,7 +363,7 @@ def test_text_of_an_interrupted_run_says_so(invoke, tmp_path, monkeypatch):
 
 
 def test_an_interrupt_amid_the_generated_logs_is_told_too(invoke, tmp_path, monkeypatch):
-    monkeypatch.setattr("turncheck.conformance.verify.verifying.CLASSICS", ())
+    monkeypatch.setattr("turncheck.conformance.verify.projector_subject.CLASSICS", ())
     monkeypatch.setattr(ReferenceTarget, "project", interrupt)
     ran = invoke(tmp_path, "verify", "reference", "--json")
     assert (ran.code, json.loads(ran.out)["cut"]) == (130, "interrupted")
