@@ -1,8 +1,6 @@
 """The inputs of commands that read logs: files, folders and standard input, with their options."""
 
-import sys
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
 from typing import Final, cast
@@ -17,6 +15,11 @@ from .options import options
 SUFFIXES: Final = (".jsonl", ".ndjson", ".sse")
 """The suffixes for which a folder is searched; a file that is named is read under any name."""
 
+
+def _format(_context: click.Context, _parameter: click.Parameter, value: str) -> str | None:
+    return None if value == "auto" else value
+
+
 log_options: Final = options(
     click.option("--max-line", type=click.IntRange(1), default=MAX_LINE, help="Longer lines are malformed (bytes)."),
     click.option(
@@ -25,7 +28,7 @@ log_options: Final = options(
         type=click.Choice(["auto", *(name for name in FORMATS if name != "pi-session")]),
         default="auto",
         show_default=True,
-        callback=lambda _context, _parameter, value: None if value == "auto" else value,
+        callback=_format,
     ),
 )
 """The options for reading a log."""
@@ -43,11 +46,6 @@ def expanded(paths: tuple[str, ...]) -> Iterator[str]:
             yield path
 
 
-@contextmanager
-def opened(path: str) -> Generator[BufferedReader, None, None]:
-    """Open a log as a binary stream. Raises OSError."""
-    if path == "-":
-        yield cast(BufferedReader, sys.stdin.buffer)
-        return
-    with Path(path).open("rb") as stream:
-        yield stream
+def opened(path: str) -> BufferedReader:
+    """Open a log as a binary stream, to be used in ``with``. Raises OSError."""
+    return cast(BufferedReader, click.open_file(path, "rb"))

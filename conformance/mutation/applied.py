@@ -81,8 +81,11 @@ class Around:
     """
 
     def __init__(self, view: View, words: Callable[[View, Row], Iterable[Word]]) -> None:
-        # mutants come in the order of their rows
-        self._of = lru_cache(1)(lambda row: Words(view, lambda: words(view, row)))
+        @lru_cache(1)  # mutants come in the order of their rows
+        def of(row: Row) -> Words:
+            return Words(view, lambda: words(view, row))
+
+        self._of = of
 
     def kill(self, mutant: Mutant, wrong: FiniteMachine | DelayedMutant) -> bool:
         """Whether a word tells *mutant*, which does *wrong*."""

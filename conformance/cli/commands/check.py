@@ -46,11 +46,12 @@ def command(
     """
     judge = partial(check, format_name=format_name, max_line=max_line, strict=strict)
     if follow:
-        if len(logs) > 1 or not Path(logs[0]).is_file():
+        log, *others = logs
+        if others or not Path(log).is_file():
             raise click.UsageError(f"--follow takes one file: {', '.join(logs)} is none")
         if reports:
             raise click.UsageError("--follow has no report: a report tells of a log that is whole")
-        _follow(logs[0], judge, max_line, as_json=as_json)
+        _follow(log, judge, max_line, as_json=as_json)
         context.exit(INTERRUPTED)
     worst = 0
     kept: list[LogResult] = []  # only a report needs them all

@@ -1,9 +1,9 @@
 """``turncheck diagrams``."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SUFFIXES = {"dot": ".dot", "mermaid": ".mmd", "svg": ".svg"}
 LOG = "sequence.jsonl"
+_Forms: TypeAlias = Mapping[str, Callable[[Any], str]]
 
 
 @click.command()
@@ -54,21 +55,16 @@ def command(context: click.Context, *, machine: str | None, only: str | None, ou
 
 def _pictures(machine: str | None, only: str | None, out: Path) -> Iterator[tuple[str, str]]:
     from turncheck.model.machines.registry import MACHINES  # noqa: PLC0415
-    from turncheck.model.rendering import state_diagram as diagrams  # noqa: PLC0415  (a command's start shall cost nothing)
-    from turncheck.model.rendering.graphviz_svg import to_svg  # noqa: PLC0415
+    from turncheck.model.rendering.graphviz_svg import to_svg  # noqa: PLC0415 - a command's start shall cost nothing
+    from turncheck.model.rendering.state_diagram import to_dot, to_mermaid  # noqa: PLC0415
 
     if machine is not None and machine not in MACHINES:
         raise click.BadParameter(
             f"no machine is named {machine!r}; there are: {', '.join(MACHINES)}", param_hint="MACHINE"
         )
+    forms: _Forms = {"dot": to_dot, "mermaid": to_mermaid, "svg": lambda spec: to_svg(to_dot(spec))}
     for spec in MACHINES.values() if machine is None else [MACHINES[machine]]:
-        dot = diagrams.to_dot(spec)
-        if only in {None, "dot"}:
-            yield f"{spec.name}.dot", dot
-        if only in {None, "mermaid"}:
-            yield f"{spec.name}.mmd", diagrams.to_mermaid(spec)
-        if only in {None, "svg"}:
-            yield f"{spec.name}.svg", to_svg(dot)
+        yield from _drawn(spec.name, spec, only, forms)
         yield from _story(spec.name, only)
     if machine is None and (out / LOG).is_file():
         yield from _sequence(out / LOG, only)
@@ -80,7 +76,7 @@ def _story(machine: str, only: str | None) -> Iterator[tuple[str, str]]:
 
     stories = {"turn": turn.scene, "engine": engine.scene, "event_flow": event_flow.scene}
     if machine in stories:
-        yield from _drawn(f"{machine}_sequence", stories[machine](), only)
+        yield from _scene(f"{machine}_sequence", stories[machine](), only)
 
 
 def _sequence(path: Path, only: str | None) -> Iterator[tuple[str, str]]:
@@ -100,14 +96,15 @@ def _sequence(path: Path, only: str | None) -> Iterator[tuple[str, str]]:
     end = len(log) if cycles[0].stop is None else cycles[0].stop + 1
     title = f"{cycles[0].kind.capitalize()} cycle, {cycles[0].reason or 'still open'}"
     scene = session_scene(title, log[:end], project(events[:end]), None, requests(cycles[:1]))
-    yield from _drawn(path.stem, scene, only)
+    yield from _scene(path.stem, scene, only)
 
 
-def _drawn(name: str, scene: "Scene", only: str | None) -> Iterator[tuple[str, str]]:
+def _scene(name: str, scene: "Scene", only: str | None) -> Iterator[tuple[str, str]]:
     from turncheck.model.rendering.mermaid import to_mermaid  # noqa: PLC0415
     from turncheck.model.rendering.svg import to_svg  # noqa: PLC0415
 
-    if only in {None, "mermaid"}:
-        yield f"{name}.mmd", to_mermaid(scene)
-    if only in {None, "svg"}:
-        yield f"{name}.svg", to_svg(scene)
+    return _drawn(name, scene, only, {"mermaid": to_mermaid, "svg": to_svg})
+
+
+def _drawn(name: str, what: Any, only: str | None, forms: _Forms) -> Iterator[tuple[str, str]]:
+    return ((f"{name}{SUFFIXES[form]}", draw(what)) for form, draw in forms.items() if only in {None, form})

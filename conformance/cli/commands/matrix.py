@@ -79,14 +79,9 @@ def _verified(target: str, out: Path, *, examples: int, seed: int, budget: float
     with open_target(target, timeout=timeout, say=notice) as opened, Progress(target) as progress:
         laws = selected(["runtime"])
         result, found = verify_target(opened, laws, examples=examples, seed=seed, budget=budget, progress=progress.say)
-    files = {law: write(one, out / "counterexamples").relative_to(out) for law, one in found.items()}
-    return msgspec.structs.replace(
-        result,
-        laws=tuple(
-            msgspec.structs.replace(law, counterexample=str(files[law.law])) if law.law in files else law
-            for law in result.laws
-        ),
-    )
+    files = {law: str(write(one, out / "counterexamples").relative_to(out)) for law, one in found.items()}
+    named = tuple(msgspec.structs.replace(law, counterexample=files.get(law.law)) for law in result.laws)
+    return msgspec.structs.replace(result, laws=named)
 
 
 def _write(matrix: Matrix, out: Path) -> None:

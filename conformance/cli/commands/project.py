@@ -1,13 +1,13 @@
 """``turncheck project``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, get_args
 
 import click
 import msgspec
 
 from turncheck.adapters.logs.reading import read_log
-from turncheck.model.core.cycles import AiBlock, CycleViews, SessionProjection, SteerStep, UserStep
+from turncheck.model.core.cycles import Call, CycleViews, SessionProjection, SteerStep, UserStep
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import AnomalyError, LogViewProjector
 
@@ -76,7 +76,7 @@ def _show(session: SessionProjection, view: str) -> None:
     for number, cycle in enumerate(session.cycles, 1):
         end = "still open" if cycle.stop is None else f"{cycle.reason} at {cycle.stop}"
         click.echo(style(f"cycle {number}", bold=True) + f"  {cycle.kind} root {cycle.root}, {end}")
-        branches = (_steps(cycle) if view != "rounds" else []) + (_rounds(cycle) if view != "steps" else [])
+        branches = [*_branches(cycle, view)]
         for place, (title, leaves) in enumerate(branches):
             last = place == len(branches) - 1
             click.echo(f"{'└─' if last else '├─'} {title}")
@@ -89,31 +89,20 @@ def _show(session: SessionProjection, view: str) -> None:
         click.echo(f"{style(anomaly.kind, fg='yellow')}  at {anomaly.at}")
 
 
-def _steps(cycle: CycleViews) -> list[tuple[str, list[str]]]:
-    branches: list[tuple[str, list[str]]] = []
-    for step in cycle.steps:
+def _branches(cycle: CycleViews, view: str) -> Iterator[tuple[str, list[str]]]:
+    for step in cycle.steps if view != "rounds" else ():
         if isinstance(step, UserStep):
-            branches.append(
-                (f"{style('steer' if isinstance(step, SteerStep) else 'non-steer', fg='cyan')} {step.at}", [])
-            )
-            continue
-        branches.append((f"ai-block {'without text' if step.text is None else f'text {step.text}'}", _groups(step)))
-    return branches
+            yield f"{style('steer' if isinstance(step, SteerStep) else 'non-steer', fg='cyan')} {step.at}", []
+        else:
+            text = "without text" if step.text is None else f"text {step.text}"
+            yield f"ai-block {text}", [f"{group.type}: {', '.join(map(_called, group.calls))}" for group in step.groups]
+    for number, part in enumerate(cycle.rounds if view != "steps" else (), 1):
+        yield f"{style('round', fg='magenta')} {number}: fed {_listed(part.inputs)}; made {_listed(part.outputs)}", []
 
 
-def _groups(block: AiBlock) -> list[str]:
-    return [
-        f"{group.type}: "
-        + ", ".join(f"{call.at} → {'no result' if call.result is None else call.result}" for call in group.calls)
-        for group in block.groups
-    ]
+def _called(call: Call) -> str:
+    return f"{call.at} → {'no result' if call.result is None else call.result}"
 
 
-def _rounds(cycle: CycleViews) -> list[tuple[str, list[str]]]:
-    def listed(positions: Sequence[int]) -> str:
-        return ", ".join(map(str, positions)) or "nothing"
-
-    return [
-        (f"{style('round', fg='magenta')} {number}: fed {listed(part.inputs)}; made {listed(part.outputs)}", [])
-        for number, part in enumerate(cycle.rounds, 1)
-    ]
+def _listed(positions: Sequence[int]) -> str:
+    return ", ".join(map(str, positions)) or "nothing"

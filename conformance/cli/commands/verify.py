@@ -13,6 +13,7 @@ from turncheck.adapters.targets.registry import open_target
 from ...generation.situations import STEPS
 from ...laws.law import Law
 from ...laws.registry import LAWS, selected
+from ...report.law_summary import counted
 from ...report.registry import KINDS, on_result
 from ...report.text import counterexample_lines, coverage_lines
 from ...verify.results import AnyCounterexample, LawResult, Result, write
@@ -178,10 +179,9 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
             show(["", *counterexample_lines(counterexamples[law.law], style)])
             if law.counterexample is not None:
                 click.echo(f"  turncheck replay --run {shlex.quote(law.counterexample)}")
-    counted = ", ".join(f"{count} {verdict}" for verdict, count in result.summary.items() if count)
     figures = {name: figure for name, figure in result.coverage.items() if isinstance(figure, int)}
     done = ", ".join(f"{figure:,} {name}" for name, figure in figures.items() if figure or name != "unsettled")
-    click.echo(f"\n{counted}; {done}, seed {result.seed}")
+    click.echo(f"\n{counted(result)}; {done}, seed {result.seed}")
     show(coverage_lines(result.coverage))
     show_baseline(result)
     if result.cut:
