@@ -1,7 +1,7 @@
 """``check``: judge a recorded log by the laws that need only the log."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -85,7 +85,7 @@ def check(
     for chunk in log.chunks:
         judge.take(chunk)
         progress(judge.events)
-    findings = tuple(judge.ending())
+    findings = judge.ending()
     return LogResult(
         log=name,
         format=log.format.name,
@@ -155,36 +155,29 @@ class _Judge:
         progress = self._sessions.feed(chunk.batch)
         self.cycles += len(progress.cycles)
         if progress.anomalies:
-            for finding in self._judged(progress, chunk.batch):
-                self._findings.append(finding)
-                self._tell(finding)
+            self._judge(progress, chunk.batch)
         self._places.forget(self._sessions)
 
-    def _judged(self, progress: Progress, batch: Batch) -> Iterator[LogFinding]:
-        """The anomalies that are findings."""
+    def ending(self) -> tuple[LogFinding, ...]:
+        """All findings in the order of the lines that reveal them, those of the log's end last."""
+        for _, anomaly in self._sessions.ending():
+            self._find(anomaly)
+        return tuple(self._findings)
+
+    def _judge(self, progress: Progress, batch: Batch) -> None:
         excused = _client_calls(cycle for _, cycle in progress.cycles) if self._format.client_calls else ()
         for _, anomaly in progress.anomalies:
-            at = anomaly.at
-            if anomaly.kind == "unanswered-call" and at in excused:
-                continue
-            yield self._finding(anomaly, _detail(anomaly, batch, bisect_left(batch.ats, at)))
+            if anomaly.kind != "unanswered-call" or anomaly.at not in excused:
+                self._find(anomaly, _detail(anomaly, batch, bisect_left(batch.ats, anomaly.at)))
 
-    def ending(self) -> Iterator[LogFinding]:
-        """All findings in the order of the lines that reveal them, those of the log's end last."""
-        yield from self._findings
-        for _, anomaly in self._sessions.ending():
-            finding = self._finding(anomaly)
-            self._tell(finding)
-            yield finding
-
-    def _finding(self, anomaly: Anomaly, detail: str = "") -> LogFinding:
+    def _find(self, anomaly: Anomaly, detail: str = "") -> None:
         law = LOG_LAWS[anomaly.kind]
         broken = first_finding(law.judge(anomaly))
         assert broken is not None
-        line = self._places.line(anomaly.at)
-        return LogFinding(
-            law.name, law.clauses, anomaly.at, line, f"{broken.message}: {detail}" if detail else broken.message
-        )
+        message = f"{broken.message}: {detail}" if detail else broken.message
+        finding = LogFinding(law.name, law.clauses, anomaly.at, self._places.line(anomaly.at), message)
+        self._findings.append(finding)
+        self._tell(finding)
 
 
 def _client_calls(cycles: Iterable[Cycle]) -> set[int]:

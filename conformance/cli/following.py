@@ -11,31 +11,27 @@ import click
 
 from turncheck.adapters.logs.tail import Tail
 
-from ..check.judge import LogFinding, LogResult, check
+from ..check.judge import LogFinding, LogResult
 from .output import style
 
 
 def follow(
     path: str,
+    judge: Callable[..., LogResult],
     *,
-    format_name: str | None,
     max_line: int,
-    strict: bool,
     tell: Callable[[LogFinding], None],
     show: Callable[[LogResult], None],
 ) -> None:
-    """Judge the log at *path* until Ctrl-C: *tell* is called with each finding, *show* with the result of each file.
+    """Judge the log at *path* by *judge*, a ``check`` with its options, until Ctrl-C.
 
-    A file that is replaced or cut ends one log, and begins another. Raises OSError, and ValueError for a log that
-    cannot be followed.
+    *tell* is called with each finding, *show* with the result of each file. A file that is replaced or cut ends one
+    log, and begins another. Raises OSError, and ValueError for a log that cannot be followed.
     """
     with _until_interrupted() as stop:
         while True:
             with Tail(Path(path), stop, max_line=max_line, say=_say) as tail:
-                result = check(
-                    path, tail, format_name=format_name, max_line=max_line, strict=strict, live=True, found=tell
-                )
-                show(result)
+                show(judge(path, tail, live=True, found=tell))
                 if tail.replaced is None:
                     return
                 _say(f"{path} {tail.replaced}: followed from its start, as a new log")

@@ -11,6 +11,7 @@ from typing import Final, NoReturn
 
 import click
 
+from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.model.extras import MissingExtraError
 
 COMMANDS: Final = {
@@ -101,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except click.ClickException as error:
         error.show()
         code = 2
-    except MissingExtraError as error:
+    except (TargetError, BadTargetError, MissingExtraError) as error:
         click.echo(f"Error: {error}", err=True)
         code = 2
     except (click.Abort, KeyboardInterrupt):

@@ -1,46 +1,37 @@
-"""Options and arguments that several commands share: logs, formats and policies."""
+"""The inputs of commands that read logs: files, folders and standard input, with their options."""
 
-import sys
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import Final, cast
 
 import click
 
 from turncheck.adapters.logs.formats.registry import FORMATS
 from turncheck.adapters.logs.reading import MAX_LINE
 
-_F = TypeVar("_F", bound=Callable[..., Any])
+from .options import options
 
 SUFFIXES: Final = (".jsonl", ".ndjson", ".sse")
 """The suffixes for which a folder is searched; a file that is named is read under any name."""
 
 
-def log_options(function: _F) -> _F:
-    """The options for reading a log."""
-    names = [name for name in FORMATS if name != "pi-session"]
-    for option in (
-        click.option("--format", "format_name", type=click.Choice(["auto", *names]), default="auto", show_default=True),
-        click.option(
-            "--max-line", type=click.IntRange(1), default=MAX_LINE, help="Longer lines are malformed (bytes)."
-        ),
-    ):
-        function = option(function)
-    return function
+def _format(_context: click.Context, _parameter: click.Parameter, value: str) -> str | None:
+    return None if value == "auto" else value
 
 
-def policy_options(function: _F) -> _F:
-    """The options on the projection's policies."""
-    fates = click.Choice(["promote", "hold", "drop"])
-    for option in (
-        click.option("--queue-after-error", type=fates, default="promote", show_default=True),
-        click.option("--queue-after-interrupted", type=fates, default="promote", show_default=True),
-        click.option("--while-active", type=click.Choice(["steer", "followUp"]), default="followUp", show_default=True),
-    ):
-        function = option(function)
-    return function
+log_options: Final = options(
+    click.option("--max-line", type=click.IntRange(1), default=MAX_LINE, help="Longer lines are malformed (bytes)."),
+    click.option(
+        "--format",
+        "format_name",
+        type=click.Choice(["auto", *(name for name in FORMATS if name != "pi-session")]),
+        default="auto",
+        show_default=True,
+        callback=_format,
+    ),
+)
+"""The options for reading a log."""
 
 
 def expanded(paths: tuple[str, ...]) -> Iterator[str]:
@@ -55,11 +46,6 @@ def expanded(paths: tuple[str, ...]) -> Iterator[str]:
             yield path
 
 
-@contextmanager
-def opened(path: str) -> Generator[BufferedReader, None, None]:
-    """Open a log as a binary stream. Raises OSError."""
-    if path == "-":
-        yield cast(BufferedReader, sys.stdin.buffer)
-        return
-    with Path(path).open("rb") as stream:
-        yield stream
+def opened(path: str) -> BufferedReader:
+    """Open a log as a binary stream, to be used in ``with``. Raises OSError."""
+    return cast(BufferedReader, click.open_file(path, "rb"))

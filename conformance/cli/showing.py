@@ -1,14 +1,12 @@
-"""Counterexamples, printed with the terminal's colours, and the marks of verdicts."""
+"""Verdicts and lines of text, printed with the terminal's colours."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import click
 
 from ..report import law_summary
-from ..report.text import counterexample_lines
-from ..verify.results import AnyCounterexample, Verdict
-from .output import style
+from ..verify.results import Verdict
 
 _COLOURS: Final[Mapping[Verdict, str]] = {
     "pass": "green",
@@ -21,7 +19,7 @@ MARKS: Final = {verdict: (mark, _COLOURS[verdict]) for verdict, mark in law_summ
 """Verdict → its mark and colour."""
 
 
-def show_counterexample(found: AnyCounterexample, *, clauses: bool = True) -> None:
-    """Print *found*, with the text of its clauses unless these stand elsewhere."""
-    for line in counterexample_lines(found, style, clauses=clauses):
+def show(lines: Iterable[str]) -> None:
+    """Print each of *lines*."""
+    for line in lines:
         click.echo(line)

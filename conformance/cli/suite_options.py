@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import click
 
@@ -13,12 +13,42 @@ from turncheck.adapters.targets.registry import Target
 
 from ..laws.law import Law
 from ..verify.results import AnyCounterexample, Result
+from .options import options
 from .output import notice
 
 if TYPE_CHECKING:
     from ..learn.abstraction import Letter
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+
+
+_OPTIONS: Final = options(
+    click.option("--suite", type=click.Choice(["n-complete"]), help="Apply a whole suite in place of generated words."),
+    click.option(
+        *("-k", "extra"),
+        type=click.IntRange(0, 2),
+        default=1,
+        show_default=True,
+        help="With --suite: states of the target beyond the model's.",
+    ),
+    click.option(
+        "--method",
+        type=click.Choice(["hsi", "wp", "w"]),
+        default="hsi",
+        show_default=True,
+        help="With --suite: how states are identified.",
+    ),
+    click.option(
+        "--bound",
+        type=click.IntRange(1),
+        default=1,
+        show_default=True,
+        help="With --suite: messages that wait, at most.",
+    ),
+    click.option(
+        "--letters", multiple=True, metavar="GLOB", help="With --suite: only the letters that fit; repeatable."
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -36,43 +66,11 @@ def suite_options(command: _F) -> _F:
 
     @wraps(command)
     def asked(
-        *given: Any, suite: str | None, extra: int, method: str, bound: int, letters: tuple[str, ...], **others: Any
+        *, suite: str | None, extra: int, method: str, bound: int, letters: tuple[str, ...], **others: Any
     ) -> Any:
-        return command(*given, suite=None if suite is None else Suite(method, extra, bound, letters), **others)
+        return command(suite=None if suite is None else Suite(method, extra, bound, letters), **others)
 
-    options = (
-        click.option(
-            "--suite", type=click.Choice(["n-complete"]), help="Apply a whole suite in place of generated words."
-        ),
-        click.option(
-            *("-k", "extra"),
-            type=click.IntRange(0, 2),
-            default=1,
-            show_default=True,
-            help="With --suite: states of the target beyond the model's.",
-        ),
-        click.option(
-            "--method",
-            type=click.Choice(["hsi", "wp", "w"]),
-            default="hsi",
-            show_default=True,
-            help="With --suite: how states are identified.",
-        ),
-        click.option(
-            "--bound",
-            type=click.IntRange(1),
-            default=1,
-            show_default=True,
-            help="With --suite: messages that wait, at most.",
-        ),
-        click.option(
-            "--letters", multiple=True, metavar="GLOB", help="With --suite: only the letters that fit; repeatable."
-        ),
-    )
-    decorated: Any = asked
-    for option in reversed(options):
-        decorated = option(decorated)
-    return decorated  # type: ignore[no-any-return]
+    return cast(_F, _OPTIONS(asked))
 
 
 def run_suite(

@@ -5,7 +5,7 @@ for the second time. So a mutant is looked at with those words alone in which it
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import TypeAlias
 
@@ -81,16 +81,15 @@ class Around:
     """
 
     def __init__(self, view: View, words: Callable[[View, Row], Iterable[Word]]) -> None:
-        self._view, self._words = view, words
-        self._last: tuple[Row | None, Words | None] = None, None
+        @lru_cache(1)  # mutants come in the order of their rows
+        def of(row: Row) -> Words:
+            return Words(view, lambda: words(view, row))
+
+        self._of = of
 
     def kill(self, mutant: Mutant, wrong: FiniteMachine | DelayedMutant) -> bool:
         """Whether a word tells *mutant*, which does *wrong*."""
-        row, words = self._last
-        if words is None or row is not mutant.row:  # mutants come in the order of their rows
-            words = Words(self._view, lambda: self._words(self._view, mutant.row))
-            self._last = mutant.row, words
-        return words.kill(mutant, wrong)
+        return self._of(mutant.row).kill(mutant, wrong)
 
 
 def _applied(view: View, word: Word) -> tuple[Applied, Mapping[Place, int]]:

@@ -11,8 +11,7 @@ from functools import cache, partial
 from itertools import islice
 from typing import Final, TypeAlias
 
-from turncheck.model.automata.finite import FiniteMachine
-from turncheck.model.automata.mutants import DelayedMutant, Mutant, behaviour, mutants
+from turncheck.model.automata.mutants import Mutant, behaviour, mutants
 from turncheck.model.automata.suites import hsi, tour
 from turncheck.model.checking.proof_roles import PROOF_ROLES
 
@@ -86,10 +85,14 @@ def _kills(mutant: Mutant, views: Sequence[View], suites: Sequence[Mapping[str, 
     row = f"{mutant.row.source}: {mutant.row.label}"
     found = Kills(mutant.number, mutant.name, mutant.operator, mutant.hidden, row, mutant.edit)
     left = [*suites[0]]
-    for view, methods, wrong, word in _differing(mutant, views, suites):
+    for view, methods in zip(views, suites, strict=True):
+        word = view.telling.word(mutant)
+        if word is None:
+            continue
         if found.equivalent:
-            found.difference, found.tables = word, view.tables
+            found.difference, found.tables = tuple(str(view.right.letters[letter]) for letter in word), view.tables
             found.by = dict.fromkeys(left, False)
+        wrong = behaviour(mutant, view.right)
         for name in left:
             before = name == K1 and found.by[K0]  # what k=0 kills, k=1 does
             found.by[name] = before or any(part.kill(mutant, wrong) for part in methods[name])
@@ -97,14 +100,3 @@ def _kills(mutant: Mutant, views: Sequence[View], suites: Sequence[Mapping[str, 
         if not left:
             break
     return found
-
-
-def _differing(
-    mutant: Mutant, views: Sequence[View], suites: Sequence[Mapping[str, Method]]
-) -> Iterator[tuple[View, Mapping[str, Method], FiniteMachine | DelayedMutant, tuple[str, ...]]]:
-    """Yield each view in which the mutant differs from the machine, its behaviour there and the shortest word."""
-    for view, methods in zip(views, suites, strict=True):
-        word = view.telling.word(mutant)
-        if word is not None:
-            letters = view.right.letters
-            yield view, methods, behaviour(mutant, view.right), tuple(str(letters[letter]) for letter in word)

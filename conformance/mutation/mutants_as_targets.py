@@ -4,14 +4,14 @@ The rows of ``request_cycle`` are run as a projector, those of ``interaction`` a
 every event an environment can cause through the protocol. The others are looked at in their own alphabets alone.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 from turncheck.adapters.protocol.errors import ImplementationError
-from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.references.interaction.runtime import InteractionRuntime
 from turncheck.adapters.targets.reference_projector import ReferenceTarget
+from turncheck.adapters.targets.registry import Target
 from turncheck.model.automata.mutants import Mutant
 from turncheck.model.checking.oracle import project
 from turncheck.model.core.cycles import Projection
@@ -26,8 +26,7 @@ from turncheck.model.machines.request_cycle import tables as tables_of
 
 from ..laws.registry import selected
 from ..verify.projector_subject import EXAMPLES
-from ..verify.results import Result
-from ..verify.verification import verify_projector, verify_runtime
+from ..verify.verification import subjects_of, verify_target
 
 
 @dataclass(frozen=True)
@@ -85,37 +84,10 @@ class MachineProjector(ReferenceTarget):
         """Forget what was fed."""
         self._log = []
 
-    def again(self, hash_seed: int) -> ProjectorTarget:  # noqa: ARG002 - this process has its seed
-        """The same, in this process."""
-        return MachineProjector(self._machine, self.name)
-
-
-def _projector(mutant: Mutant, _: Mapping[str, Any], examples: int, seed: int, *, first: bool) -> Result:
-    target = MachineProjector(mutant.machine)
-    return verify_projector(
-        target, selected(["projector"]), examples=examples, seed=seed, fail_fast=first, shrink=False
-    )[0]
-
-
-def _runtime(mutant: Mutant, chosen: Mapping[str, Any], examples: int, seed: int, *, first: bool) -> Result:
-    target = InteractionRuntime(mutant.machine, {POLICIES[table][0]: value for table, value in chosen.items()})
-    return verify_runtime(
-        target,
-        selected(["runtime"]),
-        words=examples,
-        seed=seed,
-        fail_fast=first,
-        shrink=False,
-    )[0]
-
-
-FACES: Final[Mapping[str, Callable[..., Result]]] = {"request_cycle": _projector, "interaction": _runtime}
-"""Machine → what verifies an edited one; a runtime declares the policies that its tables are."""
-
 
 def reached(mutant: Mutant) -> bool:
     """Whether `verify` can cause the mutant's row: what nobody awaits is refused before the machine hears of it."""
-    return mutant.right.name in FACES and mutant.row.effects != ("not_awaited",)
+    return mutant.right.name in {"request_cycle", "interaction"} and mutant.row.effects != ("not_awaited",)
 
 
 def judged(
@@ -126,15 +98,22 @@ def judged(
     The words and logs that every run begins with are judged by all laws; what they do not kill is run with *examples*
     generated ones until the first law breaks.
     """
-    face = FACES[mutant.right.name]
-    classic = _told(mutant, face(mutant, tables, 0, 0, first=False), whole=True)
+    classic = _told(mutant, tables, 0, 0, whole=True)
     for seed in seeds:
-        if classic.killed:
-            yield classic
-        else:
-            yield _told(mutant, face(mutant, tables, examples, seed, first=True), whole=False)
+        yield classic if classic.killed else _told(mutant, tables, examples, seed, whole=False)
 
 
-def _told(mutant: Mutant, result: Result, *, whole: bool) -> Judged:
+def _told(mutant: Mutant, tables: Mapping[str, Any], examples: int, seed: int, *, whole: bool) -> Judged:
+    target = _target(mutant, tables)
+    laws = selected(subjects_of(target))
+    result, _ = verify_target(target, laws, examples=examples, seed=seed, fail_fast=not whole, shrink=False)
     broken = tuple(law.law for law in result.laws if law.verdict == "fail")
     return Judged(mutant.name, broken, whole, result.cut if result.summary["error"] else None)
+
+
+def _target(mutant: Mutant, tables: Mapping[str, Any]) -> Target:
+    """The mutant, running; a runtime declares the policies that its tables are."""
+    if mutant.right.name == "request_cycle":
+        return Target(projector=MachineProjector(mutant.machine))
+    policies = {POLICIES[table][0]: value for table, value in tables.items()}
+    return Target(runtime=InteractionRuntime(mutant.machine, policies))

@@ -4,7 +4,6 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from itertools import chain
 
 from ..verify.projector_subject import EXAMPLES
 from .killing import Kills, kills
@@ -38,14 +37,13 @@ def run(
         steps=(every, verified),
         count=count,
     )
-    found: list[tuple[list[Kills], dict[str, list[Judged]]]] = []
+    found: list[tuple[Kills, list[Judged]]] = []
     with ProcessPoolExecutor(count) as pool:
-        for done, one in enumerate(pool.map(part, range(count)), 1):
-            found.append(one)
+        for done, some in enumerate(pool.map(part, range(count)), 1):
+            found += some
             progress(f"{done} of {count} parts")
-    known = sorted(chain.from_iterable(one for one, _ in found), key=lambda one: one.number)
-    verdicts = {name: verdict for _, some in found for name, verdict in some.items()}
-    return reported(machine, known, {one.name: verdicts[one.name] for one in known if one.name in verdicts}, seeds)
+    found.sort(key=lambda pair: pair[0].number)
+    return reported(machine, [one for one, _ in found], {one.name: told for one, told in found if told}, seeds)
 
 
 def _part(
@@ -57,12 +55,12 @@ def _part(
     examples: int,
     steps: tuple[int, int],
     count: int,
-) -> tuple[list[Kills], dict[str, list[Judged]]]:
+) -> list[tuple[Kills, list[Judged]]]:
+    """Mutants with the methods that kill them; what `verify` says under each seed is empty where it was not asked."""
     every, verified = steps
-    found: list[Kills] = []
-    verdicts: dict[str, list[Judged]] = {}
+    found: list[tuple[Kills, list[Judged]]] = []
     for mutant, one in kills(machine, seeds=seeds, examples=examples, every=every, part=(number, count)):
-        found.append(one)
-        if not (mutant.number // every) % verified and reached(mutant) and not one.equivalent:
-            verdicts[one.name] = [*judged(mutant, one.tables, seeds=verify_seeds, examples=examples)]
-    return found, verdicts
+        asked = not (mutant.number // every) % verified and reached(mutant) and not one.equivalent
+        told = judged(mutant, one.tables, seeds=verify_seeds, examples=examples) if asked else ()
+        found.append((one, [*told]))
+    return found

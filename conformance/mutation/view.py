@@ -1,4 +1,9 @@
-"""A machine under one choice of tables and bounds: its rows, and the minimal Mealy machine that they are."""
+"""A machine under one choice of tables and bounds, and the words that look for what an edited row leaves behind.
+
+A suite for k extra states promises nothing about an implementation that has more, and an edited row can make more: a
+queue that is not emptied, for instance. Probes, straight ways and revisits are applied beside the suites for that
+reason.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,14 +14,15 @@ from typing import Any, TypeAlias
 
 from turncheck.model.automata.distinguish import DistinguishingWords
 from turncheck.model.automata.finite import BEYOND, QUIET, FiniteMachine, Reaction, bounded, views
-from turncheck.model.automata.mealy import Mealy, Word, flattened
+from turncheck.model.automata.mealy import Mealy, Word, flattened, without_prefixes
 from turncheck.model.checking.proof_roles import ProofRoles
 from turncheck.model.declaration.machine import Row
-
-from .probes import Kind, probes, revisits, straight, ways
+from turncheck.model.search import reached
 
 Place: TypeAlias = tuple[str, str]
 """A control state, and an event that comes there."""
+Kind: TypeAlias = tuple[str, ...]
+"""An event, and the names of the outputs that it leads to."""
 
 
 @dataclass(frozen=True)
@@ -43,24 +49,75 @@ class View:
 
     @cached_property
     def probes(self) -> tuple[Word, ...]:
-        """State of ``machine`` → its probe."""
-        return probes(self.machine, self._onward)
+        """State of ``machine`` → its probe: a word from there on that sees every kind of reaction once."""
+        return tuple(map(self._probe, range(len(self.machine.table))))
 
     def probed(self, word: Word) -> Word:
         """*word* and the probe of the state that it leads to."""
         return word + self.probes[self.machine.after(word)]
 
     def straight(self, row: Row) -> Iterator[Word]:
-        """Yield words that go straight from *row* to every kind of reaction."""
-        return straight(self.right, self.machine, row, self._onward, self.telling.accesses)
+        """From every state, go by the event of *row* in its state, then straight to every kind of reaction.
+
+        ``right`` is not minimal: a correct row may reset a counter that a faulty row leaves set; merged states can then
+        differ. A probe sees a reaction only after some others, when the difference may be gone.
+        """
+        event = [place for place, letter in enumerate(self.right.letters) if letter.symbol == row.event]
+        for state, access in self.telling.accesses.items():
+            if self.right.nodes[state].state == row.source:
+                for letter in event:
+                    for way in self._ways[self.machine.after((*access, letter))].values():
+                        yield (*access, letter, *way)
 
     def again(self, row: Row) -> Iterator[Word]:
-        """Yield words that take *row* a second time in every state, each followed by its probe."""
-        return map(self.probed, revisits(self.right, self.machine, row, self._onward))
+        """Take *row* once more in each state; then yield identifiers, letters and ways, each followed by its probe.
+
+        A fault that shows only after a first visit of a row doubles the states, which is beyond the promise of k=1.
+        """
+        right, machine = self.right, self.machine
+        letters = {(letter,) for letter in range(len(right.letters))}
+
+        def onward(at: tuple[int, int, bool]) -> Iterator[tuple[int, tuple[int, int, bool]]]:
+            state, minimal, visited = at
+            for letter, after in right.onward(state):
+                taken = right.rows.get((state, letter)) is row
+                yield letter, (after, machine.step(minimal, letter)[0], visited or taken)
+
+        for (state, minimal, visited), word in reached([((0, 0, False), ())], onward):
+            for letter, _ in right.onward(state) if visited else ():
+                if right.rows.get((state, letter)) is row:
+                    after = machine.step(minimal, letter)[0]
+                    tails = {*machine.identifiers[after], *letters, *self._ways[after].values()}
+                    for tail in without_prefixes(tails):
+                        yield self.probed((*word, letter, *tail))
 
     @cached_property
-    def _onward(self) -> Sequence[Mapping[Kind, Word]]:
-        return ways(self.machine)
+    def _kinds(self) -> Mapping[tuple[int, int], Kind]:
+        """(state of ``machine``, letter) → the kind of reaction that it is."""
+        return {
+            (state, letter): (self.machine.letters[letter].symbol, *(output.name for output in said))
+            for state, row in enumerate(self.machine.table)
+            for letter, (_, said) in enumerate(row)
+        }
+
+    @cached_property
+    def _ways(self) -> Sequence[Mapping[Kind, Word]]:
+        """State of ``machine`` → each kind of reaction that follows, with the shortest word, nearest first."""
+        found: list[dict[Kind, Word]] = [{} for _ in self.machine.table]
+        for start, ways in enumerate(found):
+            for state, word in reached([(start, ())], self.machine.onward):
+                for letter in range(len(self.machine.letters)):
+                    ways.setdefault(self._kinds[state, letter], (*word, letter))
+        return found
+
+    def _probe(self, state: int) -> Word:
+        left, word = {*self._kinds.values()}, list[int]()
+        while (way := next((way for kind, way in self._ways[state].items() if kind in left), None)) is not None:
+            for letter in way:
+                left.discard(self._kinds[state, letter])
+                state = self.machine.step(state, letter)[0]
+            word += way
+        return tuple(word)
 
     @cached_property
     def idle(self) -> frozenset[Reaction]:

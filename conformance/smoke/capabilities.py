@@ -1,6 +1,7 @@
 """Each capability of a runtime, exercised once by the smallest word that shows it."""
 
 import tempfile
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, Literal, cast
 
@@ -8,13 +9,13 @@ from turncheck.adapters.protocol.messages import encode
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
-    FailureClass,
     ModelAwaited,
     ModelFail,
     ModelOutput,
     ModelStop,
     Reasoning,
     ResetOptions,
+    Stimulus,
     Text,
     Together,
     ToolAwaited,
@@ -24,10 +25,9 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
-from .life import APPLY, TOOLS, Life
+from .life import APPLY, RESET, TOOLS, Life, calling
 from .stage import Stage, Unseen
 
-RESET: Final = "docs/protocol.md#reset"
 IMAGE: Final = {
     "type": "image",
     "mediaType": "image/gif",
@@ -36,12 +36,27 @@ IMAGE: Final = {
 """One transparent pixel."""
 USAGE: Final = {"inputTokens": 3, "outputTokens": 1}
 HELLO: Final = ModelOutput(item=Text(text="hello"))
+REASONING: Final = ModelOutput(item=Reasoning(text="hm"))
 END: Final = ModelStop(reason="end-turn")
 
 
+def _word(
+    *stimuli: Stimulus, ends: str | None = "completed", options: ResetOptions | None = None, **logged: str
+) -> Callable[[Life], None]:
+    """A run in which *stimuli* follow the user's message: it ends for the reason *ends*, and *logged* is an event."""
+
+    def happen(life: Life) -> None:
+        life.begin(options)
+        life.send(*stimuli)
+        life.ended(ends)
+        if logged:
+            life.logged(**logged)
+
+    return happen
+
+
 def _tool(life: Life) -> None:
-    life.reset()
-    life.user("one")
+    life.begin()
     life.call()
     call = life.logged(type="agent-output", kind="tool-call", tool="read")["callId"]
     tool = life.tool()
@@ -54,8 +69,7 @@ def _tool(life: Life) -> None:
 
 
 def _serial(life: Life) -> None:
-    life.reset(ResetOptions(tools=TOOLS, policies={"tools": "serial"}))
-    life.user("one")
+    life.begin(ResetOptions(tools=TOOLS, policies={"tools": "serial"}))
     calls = [ToolCall(call_id=name, tool="read", arguments={"path": name}) for name in ("c1", "c2")]
     life.send(*(ModelOutput(item=call) for call in calls), ModelStop(reason="tool-use"))
     if sum(isinstance(awaited, ToolAwaited) for awaited in life.step.awaiting) != 1:
@@ -64,8 +78,7 @@ def _serial(life: Life) -> None:
 
 
 def _tool_failure(life: Life) -> None:
-    life.reset()
-    life.user("one")
+    life.begin()
     life.call()
     call = life.tool().call_id
     life.send(ToolFail(call_id=call, message="no such file"))
@@ -73,25 +86,8 @@ def _tool_failure(life: Life) -> None:
     life.ended()
 
 
-def _model_failure(life: Life, failure: FailureClass) -> None:
-    life.reset()
-    life.user("one")
-    if failure == "stream":
-        life.send(HELLO)
-    life.send(ModelFail(failure=failure))
-    life.ended("error" if failure == "fatal" else None)
-
-
-def _abort(life: Life) -> None:
-    life.reset()
-    life.user("one")
-    life.send(HELLO, Abort())
-    life.ended("interrupted")
-
-
 def _delivery(life: Life, delivery: Literal["steer", "followUp"], cycles: int) -> None:
-    life.reset()
-    life.user("one")
+    life.begin()
     if life.can("tools"):  # a steer lands after the tools; during a last answer it may come too late
         life.call()
     life.send(User(id="two", text="two", delivery=delivery))
@@ -101,17 +97,8 @@ def _delivery(life: Life, delivery: Literal["steer", "followUp"], cycles: int) -
         raise life.misbehaving("the model is never shown the message", 'an "input" with the text "two"', came=life.log)
 
 
-def _reasoning(life: Life) -> None:
-    life.reset()
-    life.user("one")
-    life.send(ModelOutput(item=Reasoning(text="hm")))
-    life.ended("completed")
-    life.logged(type="agent-output", kind="reasoning", text="hm")
-
-
 def _model_input(life: Life) -> None:
-    life.reset()
-    life.user("one")
+    life.begin()
     if "one" not in life.shown:
         raise life.broken(
             "the awaited model does not show what it is shown", '"input": [{"role": "user", "text": "one"}]'
@@ -123,16 +110,8 @@ def _model_input(life: Life) -> None:
         raise life.misbehaving("the model is not shown the conversation", "one, answer 0 and two, in this order")
 
 
-def _raw_arguments(life: Life) -> None:
-    life.reset()
-    life.user("one")
-    life.call('{"path": ')
-    life.ended()
-
-
 def _call_ids(life: Life) -> None:
-    life.reset()
-    life.user("one")
+    life.begin()
     life.call(call_id="mine")
     life.logged(type="agent-output", kind="tool-call", callId="mine")
     life.ended("completed")
@@ -151,31 +130,16 @@ def _sessions(life: Life) -> None:
         life.logged(type="run-stop", sessionId=name)
 
 
-def _together(life: Life) -> None:
-    life.reset()
-    life.user("one")
-    life.send(Together(stimuli=(HELLO, END)))
-    life.ended("completed")
-
-
 def _limits(life: Life) -> None:
-    life.reset(ResetOptions(tools=TOOLS, limits={"maxRounds": 1}))
-    life.user("one")
+    life.begin(ResetOptions(tools=TOOLS, limits={"maxRounds": 1}))
     life.call()
     life.ended()
     if len(life.events(type="model-request")) != 1:
         raise life.misbehaving("asks the model more often than maxRounds says", "1 model-request", RESET, life.log)
 
 
-def _observer(life: Life, observer: Literal["throws", "slow"]) -> None:
-    life.reset(ResetOptions(observer=observer))
-    life.user("one")  # with a listener that throws, the run may be over before the model is asked
-    life.ended()
-
-
 def _deaf(life: Life) -> None:
-    life.reset(ResetOptions(tools=TOOLS, deaf_tools=True))
-    life.user("one")
+    life.begin(ResetOptions(tools=TOOLS, deaf_tools=True))
     life.call()
     life.send(Abort())
     if not life.tool().cancelled:
@@ -192,8 +156,7 @@ def _clock(life: Life) -> None:
 def _persistence(life: Life) -> None:
     with tempfile.TemporaryDirectory() as folder:
         options = ResetOptions(state_dir=folder)
-        life.reset(options)
-        life.user("one")
+        life.begin(options)
         life.ended("completed")
         life.runtime.kill()
         life.reset(options)
@@ -212,8 +175,7 @@ def _images(life: Life) -> None:
 
 
 def _usage(life: Life) -> None:
-    life.reset()
-    life.user("one")
+    life.begin()
     life.send(HELLO, ModelStop(reason="end-turn", usage=USAGE))
     life.ended("completed")
     if not life.events(usage=USAGE):
@@ -225,24 +187,38 @@ CAPABILITIES: Final = (
     Stage("executes a tool call", _tool, needs=("tools",)),
     Stage("executes tools one after the other where it is told to", _serial, needs=("tools", "serial")),
     Stage("takes a tool's failure", _tool_failure, needs=("tools", "tool-failure")),
-    Stage("takes arguments that are no JSON", _raw_arguments, needs=("tools", "raw-arguments")),
+    Stage(
+        "takes arguments that are no JSON", _word(*calling('{"path": '), ends=None), needs=("tools", "raw-arguments")
+    ),
     Stage("keeps the model's call ids", _call_ids, needs=("tools", "call-ids")),
-    Stage("ends at an abort", _abort, needs=("abort",)),
+    Stage("ends at an abort", _word(HELLO, Abort(), ends="interrupted"), needs=("abort",)),
     Stage("is steered", partial(_delivery, delivery="steer", cycles=1), needs=("steer",)),
     Stage(
         "answers a follow-up in a run of its own",
         partial(_delivery, delivery="followUp", cycles=2),
         needs=("follow-up",),
     ),
-    Stage("ends at a fatal failure of the model", partial(_model_failure, failure="fatal"), needs=("model-failure",)),
-    Stage("takes a retryable failure", partial(_model_failure, failure="retryable"), needs=("model-failure",)),
-    Stage("takes a broken stream", partial(_model_failure, failure="stream"), needs=("model-failure",)),
-    Stage("logs reasoning", _reasoning, needs=("reasoning",)),
+    Stage(
+        "ends at a fatal failure of the model",
+        _word(ModelFail(failure="fatal"), ends="error"),
+        needs=("model-failure",),
+    ),
+    Stage("takes a retryable failure", _word(ModelFail(failure="retryable"), ends=None), needs=("model-failure",)),
+    Stage("takes a broken stream", _word(HELLO, ModelFail(failure="stream"), ends=None), needs=("model-failure",)),
+    Stage("logs reasoning", _word(REASONING, type="agent-output", kind="reasoning", text="hm"), needs=("reasoning",)),
     Stage("keeps sessions apart", _sessions, needs=("sessions",)),
-    Stage("takes several stimuli at once", _together, needs=("together",)),
+    Stage("takes several stimuli at once", _word(Together(stimuli=(HELLO, END))), needs=("together",)),
     Stage("bounds the rounds of a run", _limits, needs=("tools", "limits")),
-    Stage("ends its run whatever a listener throws", partial(_observer, observer="throws"), needs=("observer",)),
-    Stage("ends its run however slow a listener is", partial(_observer, observer="slow"), needs=("observer",)),
+    Stage(
+        "ends its run whatever a listener throws",
+        _word(options=ResetOptions(observer="throws"), ends=None),
+        needs=("observer",),
+    ),
+    Stage(
+        "ends its run however slow a listener is",
+        _word(options=ResetOptions(observer="slow"), ends=None),
+        needs=("observer",),
+    ),
     Stage("waits for a tool that is deaf to an abort", _deaf, needs=("tools", "abort", "deaf")),
     Stage("has a clock that can be advanced", _clock, needs=("clock",)),
     Stage("remembers after a crash", _persistence, needs=("persistence",)),

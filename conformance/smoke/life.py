@@ -5,7 +5,6 @@ from typing import Any, Final, TypeVar, cast
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import Apply, Reset, encode
 from turncheck.adapters.protocol.runtime import RuntimeTarget
-from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import Malformed, RunStop, UnknownType
 from turncheck.model.core.projection import project
@@ -27,10 +26,17 @@ from turncheck.model.core.stimuli import (
 from .stage import Misbehaving
 
 APPLY: Final = "docs/protocol.md#apply"
+RESET: Final = "docs/protocol.md#reset"
 TOOLS: Final = ({"name": "read", "schema": {"type": "object", "properties": {"path": {"type": "string"}}}},)
 _E = TypeVar("_E", bound=TargetError)
 ANSWERS: Final = 10
 """Answers within a run before it counts as endless: no step here needs more than four."""
+
+
+def calling(arguments: Any, call_id: str = "c1") -> tuple[Stimulus, Stimulus]:
+    """The model calls ``read``, and ends its response."""
+    asked = ToolCall(call_id=call_id, tool="read", arguments=arguments)
+    return ModelOutput(item=asked), ModelStop(reason="tool-use")
 
 
 class Life:
@@ -54,6 +60,11 @@ class Life:
         self._sent, self.log, self.shown = Reset(0, chosen), [], []
         self._take(self.runtime.reset(chosen))
 
+    def begin(self, options: ResetOptions | None = None) -> None:
+        """Begin anew, with a message of the user."""
+        self.reset(options)
+        self.user("one")
+
     def apply(self, stimulus: Stimulus) -> Step:
         """Apply *stimulus*, which may be refused. Raises TargetError where the runtime does not settle."""
         self._sent = Apply(0, stimulus)
@@ -73,10 +84,9 @@ class Life:
         self.send(User(id=text, text=text, **fields))
         self.logged(type="user-message", id=text)
 
-    def call(self, arguments: Any = None, call_id: str = "c1") -> None:
+    def call(self, call_id: str = "c1") -> None:
         """Let the model call ``read``, and end its response."""
-        asked = ToolCall(call_id=call_id, tool="read", arguments={"path": "x"} if arguments is None else arguments)
-        self.send(ModelOutput(item=asked), ModelStop(reason="tool-use"))
+        self.send(*calling({"path": "x"}, call_id))
 
     def model(self) -> ModelAwaited:
         """Return the one model that is awaited. Raises TargetError where there is none, Misbehaving for several."""
@@ -131,8 +141,8 @@ class Life:
         if awaited in self.step.awaiting:  # else the run is over: a listener that throws can end it
             self.send(ModelStop(reason="end-turn", request_id=request, session_id=session))
 
-    def ended(self, reason: str | None = None, cycles: int = 1) -> Projection:
-        """Answer everything; return the projection of the log: *cycles* whole runs, the last ended for *reason*."""
+    def ended(self, reason: str | None = None, cycles: int = 1) -> None:
+        """Answer everything; the log projects to *cycles* whole runs, the last ended for *reason*."""
         self.finish()
         events = tuple(map(judge, self.log))
         if bad := [
@@ -159,7 +169,6 @@ class Life:
                 came=self.log,
                 see="docs/log-format.md#the-projection",
             )
-        return projection
 
     def broken(self, problem: str, expected: str, see: str = APPLY, came: Any = None) -> TargetError:
         """The error to raise where the adapter must be repaired."""

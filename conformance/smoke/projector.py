@@ -30,18 +30,18 @@ SEE: Final = "docs/protocol.md#project"
 
 
 def _projects(target: ProjectorTarget) -> None:
-    _hold(target, LOG, target.project(LOG), target.profile.projection_policies())
+    _hold(target, LOG, target.project(LOG))
 
 
 def _nothing(target: ProjectorTarget) -> None:
     if target.profile.can("feed"):
         target.reset()
-    _hold(target, (), target.project(()), target.profile.projection_policies())
+    _hold(target, (), target.project(()))
 
 
 def _unreadable(target: ProjectorTarget) -> None:
     log = (*LOG, None, {"type": "no-such-type"}, {"type": "tool-result", "callId": "c9"})
-    _hold(target, log, target.project(log), target.profile.projection_policies())
+    _hold(target, log, target.project(log))
 
 
 def _twice(target: ProjectorTarget) -> None:
@@ -61,17 +61,20 @@ def _feeds(target: ProjectorTarget) -> None:
     target.reset()
     for events in (LOG[:3], LOG[3:]):
         target.feed(events)
-    _hold(target, LOG, target.fed(), target.profile.projection_policies(), "docs/protocol.md#feed")
+    _hold(target, LOG, target.fed(), see="docs/protocol.md#feed")
 
 
 def _forgets(target: ProjectorTarget) -> None:
     target.feed(LOG)
     target.reset()
-    _hold(target, (), target.fed(), target.profile.projection_policies(), "docs/protocol.md#reset")
+    _hold(target, (), target.fed(), see="docs/protocol.md#reset")
 
 
-def _hold(target: ProjectorTarget, log: Sequence[Any], came: Projection, policies: Policies, see: str = SEE) -> None:
+def _hold(
+    target: ProjectorTarget, log: Sequence[Any], came: Projection, policies: Policies | None = None, see: str = SEE
+) -> None:
     """Raise Misbehaving where *came* is not what the model projects *log* to."""
+    policies = policies or target.profile.projection_policies()
     views = frozenset(view for view in ("steps", "rounds") if target.profile.can(view))
     right = without(project(tuple(map(judge, log)), policies), views)
     if came != right:

@@ -1,15 +1,15 @@
 """The life of a runtime: a message and its answer first, then each capability that it declares, once."""
 
+from functools import partial
 from typing import Final
 
 from turncheck.adapters.protocol.messages import Run, encode
 from turncheck.model.core.stimuli import ModelFail, ModelOutput, ModelStop, Step, Stimulus, Text, ToolReturn, User
 
 from .capabilities import CAPABILITIES
-from .life import Life
+from .life import RESET, Life
 from .stage import Misbehaving, Stage
 
-RESET: Final = "docs/protocol.md#reset"
 REFUSALS: Final = "docs/protocol.md#refusals"
 HASH_SEED: Final = 4321
 """Another PYTHONHASHSEED than the target's own."""
@@ -30,8 +30,7 @@ def _empty(life: Life) -> None:
 
 
 def _message(life: Life) -> None:
-    life.reset()
-    life.user("one")
+    life.begin()
     request = life.model().request_id
     life.logged(type="model-request", requestId=request)
 
@@ -42,10 +41,6 @@ def _answer(life: Life) -> None:
     life.model()
     life.send(ModelStop(reason="end-turn"))
     life.logged(type="agent-output", kind="assistant", text="hello", responseId=request)
-
-
-def _end(life: Life) -> None:
-    life.ended("completed")
 
 
 def _next(life: Life) -> None:
@@ -74,8 +69,7 @@ def _nobody_waits(life: Life) -> None:
 
 def _busy(life: Life) -> None:
     policy = life.runtime.profile.policies.get("busy")
-    life.reset()
-    life.user("one")
+    life.begin()
     refused = life.apply(User(id="two", text="two")).refused
     if policy == "reject" and (refused is None or refused.why != "rejected"):
         raise life.misbehaving("takes a message while it is busy", 'refused "rejected": its policy busy is reject')
@@ -112,7 +106,7 @@ RUNTIME: Final = (
     Stage("starts empty", _empty, vital=True),
     Stage("logs a message, and asks the model", _message, vital=True),
     Stage("logs what the model says", _answer, vital=True),
-    Stage("ends its run", _end, vital=True),
+    Stage("ends its run", partial(Life.ended, reason="completed"), vital=True),
     Stage("takes the next message", _next),
     Stage("forgets at a reset", _forgets),
     Stage("refuses what nobody waits for", _nobody_waits),

@@ -22,8 +22,9 @@ import pytest
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.adapters.targets.registry import Target
 
-from ..cli.showing import show_counterexample
+from ..cli.output import style
 from ..laws.registry import selected
+from ..report.text import counterexample_lines
 from ..verify.baseline import BaselineError, grade, read
 from ..verify.results import INTERRUPTED, AnyCounterexample, LawResult, Result, write
 from .fixtures import TIMEOUT, opened_projector, opened_runtime
@@ -136,10 +137,11 @@ class Judged:
         found = self.run.counterexamples.get(self.law.law)
         if found is None:
             return f"{self.law.law}: {self.law.why}\n{_clauses(self.law)}"
-        with redirect_stdout(StringIO()) as shown:
-            show_counterexample(found)
+        with redirect_stdout(StringIO()):  # no terminal: nothing is coloured
+            lines = [*counterexample_lines(found, style)]
         result = self.run.result
-        text = f"{shown.getvalue().removeprefix('✗ ')}  target {result.target}, seed {result.seed}\n"
+        shown = "\n".join([*lines, f"  target {result.target}, seed {result.seed}\n"])
+        text = shown.removeprefix("✗ ")
         if self.law.baseline is not None:
             text += f"  the baseline's entry {self.law.baseline.entry!r} has expired\n"
         file = self.run.files.get(self.law.law)

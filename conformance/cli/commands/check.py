@@ -1,6 +1,8 @@
 """``turncheck check``."""
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -11,8 +13,7 @@ from ..group import INTERRUPTED
 from ..inputs import expanded, log_options, opened
 from ..output import Progress, emit, style
 from ..reporting import Report, aside, publish, report_option
-
-_MARKS = {"pass": ("✓", "green"), "fail": ("✗", "red"), "inconclusive": ("?", "yellow"), "error": ("!", "red")}
+from ..showing import MARKS
 
 
 @click.command()
@@ -27,7 +28,7 @@ def command(
     context: click.Context,
     *,
     logs: tuple[str, ...],
-    format_name: str,
+    format_name: str | None,
     max_line: int,
     strict: bool,
     follow: bool,
@@ -43,62 +44,45 @@ def command(
     With --follow each finding is printed as soon as it is certain, and the result at Ctrl-C, with exit code 130. A
     file that is replaced or cut is followed from its start, as a new log.
     """
+    judge = partial(check, format_name=format_name, max_line=max_line, strict=strict)
     if follow:
-        _follow(logs, format_name, max_line, strict=strict, as_json=as_json, reports=reports)
+        log, *others = logs
+        if others or not Path(log).is_file():
+            raise click.UsageError(f"--follow takes one file: {', '.join(logs)} is none")
+        if reports:
+            raise click.UsageError("--follow has no report: a report tells of a log that is whole")
+        _follow(log, judge, max_line, as_json=as_json)
         context.exit(INTERRUPTED)
     worst = 0
     kept: list[LogResult] = []  # only a report needs them all
     with aside(reports, as_json=as_json):
         for path in expanded(logs):
-            result = _judged(path, format_name, max_line, strict=strict)
+            result = _judged(path, judge, format_name or "auto")
             worst = max(worst, EXIT[result.verdict])
             kept += [result] if reports else []
-            if as_json:
-                emit(result)
-            else:
-                _show(result)
+            emit(result) if as_json else _show(result)
     publish(reports, lambda kind: on_logs(kind)(kept))
     context.exit(worst)
 
 
-def _follow(
-    logs: tuple[str, ...],
-    format_name: str,
-    max_line: int,
-    *,
-    strict: bool,
-    as_json: bool,
-    reports: tuple[Report, ...],
-) -> None:
-    log, *others = logs
-    if others or not Path(log).is_file():
-        raise click.UsageError(f"--follow takes one file: {', '.join(logs)} is none")
-    if reports:
-        raise click.UsageError("--follow has no report: a report tells of a log that is whole")
+def _follow(log: str, judge: Callable[..., LogResult], max_line: int, *, as_json: bool) -> None:
     from ..following import follow  # noqa: PLC0415 - only --follow needs it
 
+    tell, show = (emit, emit) if as_json else (_show_finding, _show_summary)
     try:
-        follow(
-            log,
-            format_name=None if format_name == "auto" else format_name,
-            max_line=max_line,
-            strict=strict,
-            tell=emit if as_json else _show_finding,
-            show=emit if as_json else _show_summary,
-        )
+        follow(log, judge, max_line=max_line, tell=tell, show=show)
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{log}: {error}") from error
 
 
-def _judged(path: str, format_name: str, max_line: int, *, strict: bool) -> LogResult:
-    name = None if format_name == "auto" else format_name
+def _judged(path: str, judge: Callable[..., LogResult], form: str) -> LogResult:
     shown = os.fsencode(path).decode(errors="replace")
     try:
         with opened(path) as stream, Progress(shown) as progress:
-            return check(shown, stream, format_name=name, max_line=max_line, strict=strict, progress=progress.events)
+            return judge(shown, stream, progress=progress.events)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        return LogResult(shown, format_name, 0, 0, (), "error", why)
+        return LogResult(shown, form, 0, 0, (), "error", why)
 
 
 def _show(result: LogResult) -> None:
@@ -108,7 +92,7 @@ def _show(result: LogResult) -> None:
 
 
 def _show_summary(result: LogResult) -> None:
-    mark, colour = _MARKS[result.verdict]
+    mark, colour = MARKS[result.verdict]
     click.echo(
         f"{style(mark, fg=colour, bold=True)} {style(result.log, bold=True)}  "
         f"{result.format}, {result.events} events, {result.cycles} cycles: {style(result.verdict, fg=colour)}"

@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 import msgspec
 
-from turncheck.adapters.protocol.errors import BadTargetError, TargetError
+from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import encode
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.registry import open_runtime
@@ -19,6 +19,7 @@ from turncheck.model.core.stimuli import Awaited, ResetOptions, Step, Stimulus
 from turncheck.model.rendering.words import awaited_line, event_line
 
 from ..completing import complete_target
+from ..options import timeout_option
 from ..output import style
 from ..shorthand import FORMS, SEE, Form, Shorthand, ShorthandError
 from ..transcript import projected, session_lines
@@ -41,9 +42,7 @@ TOOLS: Final = tuple({"name": name, "schema": _PATH} for name in ("read", "bash"
 
 @click.command()
 @click.argument("target", shell_complete=complete_target)
-@click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="For an answer."
-)
+@timeout_option
 def command(*, target: str, timeout: float) -> None:
     """Drive a runtime by hand: play the user, the model, the tools and the clock.
 
@@ -51,14 +50,14 @@ def command(*, target: str, timeout: float) -> None:
     you see the new events, the cycles when a run is over, and what is awaited. Without a terminal the first line that
     is wrong ends it, with exit code 2.
     """
-    try:
-        with open_runtime(target, timeout=timeout) as runtime:
-            who = runtime.implementation
-            click.echo(f"{style(f'{who.name} {who.version}', bold=True)} ({who.language}): type help, or a stimulus")
-            click.echo(f"declares {', '.join(runtime.profile.capabilities) or 'no capability'}")
+    with open_runtime(target, timeout=timeout) as runtime:
+        who = runtime.implementation
+        click.echo(f"{style(f'{who.name} {who.version}', bold=True)} ({who.language}): type help, or a stimulus")
+        click.echo(f"declares {', '.join(runtime.profile.capabilities) or 'no capability'}")
+        try:
             _drive(_Session(runtime))
-    except (TargetError, BadTargetError, UnicodeDecodeError) as error:
-        raise click.ClickException(str(error)) from error
+        except UnicodeDecodeError as error:
+            raise click.ClickException(str(error)) from error
 
 
 def completions(line: str) -> list[str]:

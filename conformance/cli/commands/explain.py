@@ -12,10 +12,10 @@ from turncheck.model.rendering.words import event_line
 from ...laws.law import Law
 from ...laws.registry import LAWS
 from ...report.lessons import FlowExample, Lesson, LinesExample, lessons, stories
-from ...report.text import difference_lines
+from ...report.text import counterexample_lines, difference_lines
 from ..completing import complete_law
 from ..output import style
-from ..showing import show_counterexample
+from ..showing import show
 from .laws import JUDGED, unknown
 
 _WIDE: Final = 100
@@ -85,10 +85,9 @@ def _show_example(law: Law, lesson: Lesson) -> None:
             _show_lines(found)
         case FlowExample() as found:
             click.echo(f"{style('✗ ' + law.name, fg='red', bold=True)}: {style(found.message)}")
-            for line in difference_lines(found.expected, found.observed, style):
-                click.echo(line)
+            show(difference_lines(found.expected, found.observed, style))
         case found:
-            show_counterexample(found, clauses=False)
+            show(counterexample_lines(found, style, clauses=False))
 
 
 def _show_lines(found: LinesExample) -> None:

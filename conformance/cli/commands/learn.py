@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import click
 
-from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.references.registry import REFERENCES
 from turncheck.adapters.targets.registry import open_runtime
 from turncheck.model.extras import needs_extra
 
+from ..options import SECONDS, timeout_option
 from ..output import Progress, emit
 from ..showing_learned import show_comparison, show_conflict, show_learned
 from ..suite_options import chosen_letters
@@ -37,10 +37,8 @@ _REFERENCE: Final = "its reference"
 @click.option("--policy", "policies", multiple=True, metavar="NAME=VALUE", help="Start with this policy; repeatable.")
 @click.option("--rounds", type=click.IntRange(1), help="Start with limits.maxRounds: requests of a run.")
 @click.option("--stimuli", type=click.IntRange(1), default=1_000_000, show_default=True, help="At most, a machine.")
-@click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds, a machine.")
-@click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="For an answer."
-)
+@click.option("--budget", type=SECONDS, help="Seconds, a machine.")
+@timeout_option
 @click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Draw it into this file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_context
@@ -97,26 +95,21 @@ def command(
         except NoQuietError as error:
             raise click.ClickException(f"{runtime.name}: {error}") from error
 
-    try:
-        with open_runtime(target, timeout=timeout) as runtime:
-            letters = chosen_letters(letters_of(runtime.profile.capabilities), globs)
-            if other is None:
-                found = learned(runtime, letters)
-                _write(svg, lambda: machine_svg(found))
-                emit(found) if as_json else show_learned(found)
-                context.exit(0)
-            with open_runtime(_named(other, runtime), timeout=timeout) as reference:
-                shared = letters_of(reference.profile.capabilities)
-                common = [letter for letter in letters if letter in shared]
-                theirs = _as_declared(reference, runtime, given)
-                compared = compare(learned(runtime, common), learned(reference, common, theirs))
-    except (TargetError, BadTargetError) as error:
-        raise click.ClickException(str(error)) from error
+    with open_runtime(target, timeout=timeout) as runtime:
+        letters = chosen_letters(letters_of(runtime.profile.capabilities), globs)
+        if other is None:
+            found = learned(runtime, letters)
+            _write(svg, lambda: machine_svg(found))
+            emit(found) if as_json else show_learned(found)
+            context.exit(0)
+        with open_runtime(_named(other, runtime), timeout=timeout) as reference:
+            shared = letters_of(reference.profile.capabilities)
+            common = [letter for letter in letters if letter in shared]
+            theirs = _as_declared(reference, runtime, given)
+            compared = compare(learned(runtime, common), learned(reference, common, theirs))
     _write(svg, lambda: comparison_svg(compared))
-    if as_json:
-        emit(compared)
-    else:
-        show_comparison(compared, [str(letter) for letter in letters if letter not in shared])
+    left_out = [str(letter) for letter in letters if letter not in shared]
+    emit(compared) if as_json else show_comparison(compared, left_out)
     cut = compared.target.cut or compared.reference.cut
     context.exit(1 if compared.differences else 2 if cut else 0)
 

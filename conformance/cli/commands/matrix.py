@@ -15,6 +15,7 @@ from ...laws.registry import selected
 from ...report.matrix import Matrix, Unstarted, reasons, to_markdown
 from ...verify.results import INTERRUPTED, Result, write
 from ..completing import complete_target
+from ..options import SECONDS
 from ..output import Progress, emit, hypothesis_elsewhere, notice
 
 
@@ -22,10 +23,8 @@ from ..output import Progress, emit, hypothesis_elsewhere, notice
 @click.argument("targets", nargs=-1, shell_complete=complete_target)
 @click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated words a runtime.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds for each target.")
-@click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), default=10.0, show_default=True, help="An answer's."
-)
+@click.option("--budget", type=SECONDS, help="Seconds for each target.")
+@click.option("--timeout", type=SECONDS, default=10.0, show_default=True, help="An answer's.")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -70,10 +69,7 @@ def command(
         _write(matrix, out)
     except OSError as error:
         raise click.ClickException(f"the matrix cannot be written: {error}") from error
-    if as_json:
-        emit(matrix)
-    else:
-        click.echo(to_markdown(matrix))
+    emit(matrix) if as_json else click.echo(to_markdown(matrix))
     context.exit(matrix.exit_code)
 
 
@@ -83,14 +79,9 @@ def _verified(target: str, out: Path, *, examples: int, seed: int, budget: float
     with open_target(target, timeout=timeout, say=notice) as opened, Progress(target) as progress:
         laws = selected(["runtime"])
         result, found = verify_target(opened, laws, examples=examples, seed=seed, budget=budget, progress=progress.say)
-    files = {law: write(one, out / "counterexamples").relative_to(out) for law, one in found.items()}
-    return msgspec.structs.replace(
-        result,
-        laws=tuple(
-            msgspec.structs.replace(law, counterexample=str(files[law.law])) if law.law in files else law
-            for law in result.laws
-        ),
-    )
+    files = {law: str(write(one, out / "counterexamples").relative_to(out)) for law, one in found.items()}
+    named = tuple(msgspec.structs.replace(law, counterexample=files.get(law.law)) for law in result.laws)
+    return msgspec.structs.replace(result, laws=named)
 
 
 def _write(matrix: Matrix, out: Path) -> None:

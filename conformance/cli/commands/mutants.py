@@ -1,5 +1,7 @@
 """``turncheck mutants``."""
 
+from typing import Any
+
 import click
 
 from turncheck.model.checking.proof_roles import PROOF_ROLES
@@ -27,17 +29,14 @@ from ..output import Progress, emit, hypothesis_elsewhere, style
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     *,
     machines: tuple[str, ...],
     seeds: int,
     seed: int,
-    examples: int,
-    every: int,
-    verified: int,
-    verify_seeds: int,
-    jobs: int | None,
     survivors: bool,
     as_json: bool,
+    **how: Any,
 ) -> None:
     """Mutate the rows of MACHINES (all of them, where none is named), and say what finds the faults.
 
@@ -70,19 +69,7 @@ def command(
     alive = False
     for machine in machines or tuple(PROOF_ROLES):
         with Progress(machine) as progress:
-            report = run(
-                machine,
-                seeds=range(seed, seed + seeds),
-                examples=examples,
-                every=every,
-                verified=verified,
-                verify_seeds=verify_seeds,
-                jobs=jobs,
-                progress=progress.say,
-            )
+            report = run(machine, seeds=range(seed, seed + seeds), progress=progress.say, **how)
         alive = alive or any(one.method in {"k=0", "k=1"} for one in report.survivors)
-        if as_json:
-            emit(report)
-        else:
-            show(report)
+        emit(report) if as_json else show(report)
     context.exit(1 if alive else 0)

@@ -1,65 +1,60 @@
 """``turncheck project``."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, get_args
 
 import click
 import msgspec
 
 from turncheck.adapters.logs.reading import read_log
-from turncheck.model.core.cycles import AiBlock, CycleViews, SessionProjection, SteerStep, UserStep
+from turncheck.model.core.cycles import Call, CycleViews, SessionProjection, SteerStep, UserStep
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import AnomalyError, LogViewProjector
 
-from ..inputs import log_options, opened, policy_options
+from ..inputs import log_options, opened
+from ..options import options
 from ..output import Progress, emit, style
+
+
+def _policy_option(field: msgspec.structs.FieldInfo) -> Callable[[Any], Any]:
+    name = f"--{field.name.replace('_', '-')}"
+    return click.option(name, type=click.Choice(get_args(field.type)), default=field.default, show_default=True)
 
 
 @click.command()
 @click.argument("log")
 @log_options
-@policy_options
+@options(*map(_policy_option, msgspec.structs.fields(Policies)))
 @click.option("--view", type=click.Choice(["steps", "rounds", "both"]), default="both", show_default=True)
 @click.option("--strict", is_flag=True, help="Stop at the first anomaly, with exit code 1.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a session: positions only.")
 @click.pass_context
 def command(
     context: click.Context,
+    /,
     *,
     log: str,
-    format_name: str,
+    format_name: str | None,
     max_line: int,
-    while_active: str,
-    queue_after_interrupted: str,
-    queue_after_error: str,
     view: str,
     strict: bool,
     as_json: bool,
+    **policies: Any,
 ) -> None:
     """Show the cycles that a log projects to: their steps, their rounds, the queue and the anomalies.
 
     LOG is a file, or - for standard input. Exits 0 whatever anomalies there are, 1 at the first with --strict, 2 when
     the log cannot be read.
     """
-    policies = msgspec.convert(
-        {
-            "whileActive": while_active,
-            "queueAfterInterrupted": queue_after_interrupted,
-            "queueAfterError": queue_after_error,
-        },
-        Policies,
-    )
     try:
-        sessions = _projected(log, None if format_name == "auto" else format_name, max_line, policies, strict=strict)
+        sessions = _projected(log, format_name, max_line, Policies(**policies), strict=strict)
     except AnomalyError as error:
         click.echo(f"{log}: {error}", err=True)
         context.exit(1)
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{log}: {error}") from error
     for session in sessions:
-        if as_json:
-            emit(session)
-        else:
-            _show(session, view)
+        emit(session) if as_json else _show(session, view)
 
 
 def _projected(
@@ -81,7 +76,7 @@ def _show(session: SessionProjection, view: str) -> None:
     for number, cycle in enumerate(session.cycles, 1):
         end = "still open" if cycle.stop is None else f"{cycle.reason} at {cycle.stop}"
         click.echo(style(f"cycle {number}", bold=True) + f"  {cycle.kind} root {cycle.root}, {end}")
-        branches = (_steps(cycle) if view != "rounds" else []) + (_rounds(cycle) if view != "steps" else [])
+        branches = [*_branches(cycle, view)]
         for place, (title, leaves) in enumerate(branches):
             last = place == len(branches) - 1
             click.echo(f"{'└─' if last else '├─'} {title}")
@@ -94,31 +89,20 @@ def _show(session: SessionProjection, view: str) -> None:
         click.echo(f"{style(anomaly.kind, fg='yellow')}  at {anomaly.at}")
 
 
-def _steps(cycle: CycleViews) -> list[tuple[str, list[str]]]:
-    branches: list[tuple[str, list[str]]] = []
-    for step in cycle.steps:
+def _branches(cycle: CycleViews, view: str) -> Iterator[tuple[str, list[str]]]:
+    for step in cycle.steps if view != "rounds" else ():
         if isinstance(step, UserStep):
-            branches.append(
-                (f"{style('steer' if isinstance(step, SteerStep) else 'non-steer', fg='cyan')} {step.at}", [])
-            )
-            continue
-        branches.append((f"ai-block {'without text' if step.text is None else f'text {step.text}'}", _groups(step)))
-    return branches
+            yield f"{style('steer' if isinstance(step, SteerStep) else 'non-steer', fg='cyan')} {step.at}", []
+        else:
+            text = "without text" if step.text is None else f"text {step.text}"
+            yield f"ai-block {text}", [f"{group.type}: {', '.join(map(_called, group.calls))}" for group in step.groups]
+    for number, part in enumerate(cycle.rounds if view != "steps" else (), 1):
+        yield f"{style('round', fg='magenta')} {number}: fed {_listed(part.inputs)}; made {_listed(part.outputs)}", []
 
 
-def _groups(block: AiBlock) -> list[str]:
-    return [
-        f"{group.type}: "
-        + ", ".join(f"{call.at} → {'no result' if call.result is None else call.result}" for call in group.calls)
-        for group in block.groups
-    ]
+def _called(call: Call) -> str:
+    return f"{call.at} → {'no result' if call.result is None else call.result}"
 
 
-def _rounds(cycle: CycleViews) -> list[tuple[str, list[str]]]:
-    def listed(positions: Sequence[int]) -> str:
-        return ", ".join(map(str, positions)) or "nothing"
-
-    return [
-        (f"{style('round', fg='magenta')} {number}: fed {listed(part.inputs)}; made {listed(part.outputs)}", [])
-        for number, part in enumerate(cycle.rounds, 1)
-    ]
+def _listed(positions: Sequence[int]) -> str:
+    return ", ".join(map(str, positions)) or "nothing"

@@ -13,10 +13,12 @@ from turncheck.adapters.targets.registry import open_projector, open_runtime
 from ...laws.law import Finding
 from ...laws.registry import LAWS
 from ...n_complete.reference import modelled
+from ...report.text import counterexample_lines
 from ...verify.replay import EXIT, Outcome, Replay, asked_projector, asked_runtime, stored
 from ...verify.results import AnyCounterexample, Counterexample, read
+from ..options import SECONDS
 from ..output import emit, notice, style
-from ..showing import show_counterexample
+from ..showing import show
 
 _COLOURS: Final[dict[Outcome, str]] = {"FIXED": "green", "STILL FAILS": "red", "CANNOT RUN": "yellow"}
 
@@ -25,7 +27,7 @@ _COLOURS: Final[dict[Outcome, str]] = {"FIXED": "green", "STILL FAILS": "red", "
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--run", is_flag=True, help="Start the target that the file names, and ask it again.")
 @click.option("--target", help="Ask this target instead.")
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True)
+@click.option("--timeout", type=SECONDS, default=5.0, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_context
 def command(
@@ -38,18 +40,14 @@ def command(
     """
     found = _read(file)
     if not as_json:
-        show_counterexample(found)
-        click.echo()
+        show([*counterexample_lines(found, style), ""])
     text = target or found.target
     starts = run or target is not None
     if starts:
         click.echo(f"starting {style(text, bold=True)}", err=as_json)
     outcome, why = _judged(lambda: _asked(found, text, timeout) if starts else stored(found))
     replay = Replay(str(file), found.law, found.clauses, "target" if starts else "stored", text, outcome, why)
-    if as_json:
-        emit(replay)
-    else:
-        _show(replay)
+    emit(replay) if as_json else _show(replay)
     context.exit(EXIT[outcome])
 
 

@@ -5,13 +5,14 @@ from typing import Final
 
 import click
 
-from turncheck.adapters.protocol.errors import BadTargetError, TargetError
+from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.targets.registry import open_target
 
 from ...smoke.stage import Outcome
 from ...smoke.walk import walk
 from ...verify.results import Verdict
 from ..completing import complete_target
+from ..options import timeout_option
 from ..output import emit, style
 from ..showing import MARKS
 
@@ -25,9 +26,7 @@ _WHOSE: Final[dict[Verdict, str]] = {
 
 @click.command()
 @click.argument("target", shell_complete=complete_target)
-@click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="For an answer."
-)
+@timeout_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a step.")
 @click.pass_context
 def command(context: click.Context, *, target: str, timeout: float, as_json: bool) -> None:
@@ -41,8 +40,6 @@ def command(context: click.Context, *, target: str, timeout: float, as_json: boo
             for outcome in chain([Outcome(_HELLO, "pass")], walk(opened)):
                 _show(outcome, as_json=as_json)
                 worst = max(worst, {"fail": 1, "error": 2}.get(outcome.verdict, 0))
-    except BadTargetError as error:
-        raise click.ClickException(str(error)) from error
     except TargetError as error:
         _show(Outcome(_HELLO, "error", str(error)), as_json=as_json)
         worst = 2

@@ -1,6 +1,7 @@
 """``turncheck targets``."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import click
 
@@ -36,13 +37,10 @@ def command(context: click.Context, *, names: tuple[str, ...], make: bool, as_js
                     click.echo(f"{style(f'{runtime!s:28}', bold=True)}  {folder}")
     elif names:
         raise click.UsageError("names are for --make: without it, everything is listed")
-    try:
-        if as_json:
-            emit(_plain())
-        elif not make:
-            _show()
-    except StartError as error:  # a lock file of ours is missing
-        raise click.ClickException(str(error)) from error
+    if as_json:
+        emit(_plain())
+    elif not make:
+        _show()
     context.exit(2 if failed else 0)
 
 
@@ -64,41 +62,38 @@ def _named(names: tuple[str, ...]) -> Iterable[KnownRuntime]:
     return found.values()
 
 
-def _there() -> dict[str, str | None]:
-    """The programs that runtimes need → the installed version; each program is asked once."""
-    needs = {str(runtime.environment.need): runtime.environment.need for runtime in known().values()}
-    return {name: need.version() if need.met else None for name, need in needs.items()}
+def _runtimes() -> Iterator[dict[str, Any]]:
+    asked: dict[str, str | None] = {}
+    for name, runtime in known().items():
+        need = runtime.environment.need
+        if str(need) not in asked:
+            asked[str(need)] = need.version() if need.met else None
+        yield {
+            "name": name,
+            "description": runtime.description,
+            "package": runtime.package,
+            "version": runtime.version,
+            "needs": str(need),
+            "found": asked[str(need)],
+            "environment": str(runtime.environment.folder),
+            "made": runtime.environment.made,
+        }
 
 
 def _plain() -> dict[str, object]:
-    there = _there()
     return {
         "kinds": [{"form": kind.form, "description": kind.description} for kind in KINDS.values()],
-        "runtimes": [
-            {
-                "name": name,
-                "description": runtime.description,
-                "package": runtime.package,
-                "version": runtime.version,
-                "needs": str(runtime.environment.need),
-                "found": there[str(runtime.environment.need)],
-                "environment": str(runtime.environment.folder),
-                "made": runtime.environment.made,
-            }
-            for name, runtime in known().items()
-        ],
+        "runtimes": [*_runtimes()],
         "capabilities": {"projector": CAPABILITIES, "runtime": RUNTIME_CAPABILITIES},
     }
 
 
 def _show() -> None:
     _rows("kinds of target", {kind.form: kind.description for kind in KINDS.values()})
-    there = _there()
     rows: dict[str, str] = {}
-    for name, runtime in known().items():
-        need = str(runtime.environment.need)
-        state = "made" if runtime.environment.made else "to be made" if there[need] else f"{need} is missing"
-        rows[name] = f"{runtime.description} ({need}; {state})"
+    for one in _runtimes():
+        state = "made" if one["made"] else "to be made" if one["found"] else f"{one['needs']} is missing"
+        rows[one["name"]] = f"{one['description']} ({one['needs']}; {state})"
     _rows("known runtimes: without @version, the newest is meant", rows)
     _rows("capabilities of a projector", CAPABILITIES)
     _rows("capabilities of a runtime", RUNTIME_CAPABILITIES)

@@ -1,30 +1,28 @@
 """``turncheck verify``."""
 
-import contextlib
 import shlex
-from collections.abc import Generator
 from pathlib import Path
 from typing import Final
 
 import click
 import msgspec
 
-from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.adapters.protocol.messages import Profile
-from turncheck.adapters.targets.registry import Target, open_target
+from turncheck.adapters.targets.registry import open_target
 
 from ...generation.situations import STEPS
 from ...laws.law import Law
 from ...laws.registry import LAWS, selected
 from ...report.law_summary import counted
 from ...report.registry import KINDS, on_result
-from ...report.text import coverage_lines
+from ...report.text import counterexample_lines, coverage_lines
 from ...verify.results import AnyCounterexample, LawResult, Result, write
 from ..baselining import grading, said, show_baseline
 from ..completing import complete_law, complete_target
+from ..options import SECONDS, timeout_option
 from ..output import Progress, emit, hypothesis_elsewhere, notice, style
 from ..reporting import Report, aside, publish, report_option
-from ..showing import MARKS, show_counterexample
+from ..showing import MARKS, show
 from ..suite_options import Suite, run_suite, suite_options
 
 LAW: Final = "equals-model"
@@ -35,10 +33,8 @@ LAW: Final = "equals-model"
 @click.argument("target", shell_complete=complete_target)
 @click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated logs, or words.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--budget", type=click.FloatRange(0, min_open=True), help="Seconds for the whole run.")
-@click.option(
-    "--timeout", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="For an answer."
-)
+@click.option("--budget", type=SECONDS, help="Seconds for the whole run.")
+@timeout_option
 @click.option(
     "--laws",
     "globs",
@@ -97,7 +93,7 @@ def command(
     hypothesis_elsewhere()
     from ...verify.verification import subjects_of, verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
 
-    with _target(target, timeout, profile) as opened, Progress(target) as progress:
+    with open_target(target, timeout=timeout, profile=profile, say=notice) as opened, Progress(target) as progress:
         if suite is not None:
             laws = [law for law in _laws(["runtime"], globs, suite=True) if law.name != LAW]
             result, counterexamples = run_suite(
@@ -119,10 +115,7 @@ def command(
             )
     result = _written(graded(result), counterexamples, out)
     with text:
-        if as_json:
-            emit(result)
-        else:
-            _show(result, counterexamples)
+        emit(result) if as_json else _show(result, counterexamples)
     publish(reports, lambda kind: on_result(kind)(result, counterexamples))
     context.exit(result.exit_code)
 
@@ -158,15 +151,6 @@ def _profile(path: Path) -> Profile:
     return profile
 
 
-@contextlib.contextmanager
-def _target(text: str, timeout: float, profile: Profile | None) -> Generator[Target, None, None]:
-    try:
-        with open_target(text, timeout=timeout, profile=profile, say=notice) as target:
-            yield target
-    except (TargetError, BadTargetError) as error:
-        raise click.ClickException(str(error)) from error
-
-
 def _written(result: Result, counterexamples: dict[str, AnyCounterexample], out: Path) -> Result:
     """The result with the names of the counterexample files that were written."""
 
@@ -192,15 +176,13 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
         click.echo(f"{style(mark, fg=colour, bold=True)} {law.law:26} {style(f'{law.verdict:12}', fg=colour)}  {why}")
     for law in result.laws:
         if law.law in counterexamples and not law.excused:
-            click.echo()
-            show_counterexample(counterexamples[law.law])
+            show(["", *counterexample_lines(counterexamples[law.law], style)])
             if law.counterexample is not None:
                 click.echo(f"  turncheck replay --run {shlex.quote(law.counterexample)}")
     figures = {name: figure for name, figure in result.coverage.items() if isinstance(figure, int)}
     done = ", ".join(f"{figure:,} {name}" for name, figure in figures.items() if figure or name != "unsettled")
     click.echo(f"\n{counted(result)}; {done}, seed {result.seed}")
-    for line in coverage_lines(result.coverage):
-        click.echo(line)
+    show(coverage_lines(result.coverage))
     show_baseline(result)
     if result.cut:
         for line in f"the run was cut short: {result.cut}".splitlines():
