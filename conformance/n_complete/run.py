@@ -52,9 +52,8 @@ class Plan:
         middles = len(machine.table) * len(machine.letters) ** (self.k + 1)
         if middles > MIDDLES:
             size = f"{len(machine.table)} states, {len(machine.letters)} letters and k={self.k}"
-            raise TargetError(
-                f"the suite for {size} would be too large: choose letters (--letters) or a less k", see=""
-            )
+            why = f"the suite for {size} would be too large: choose letters (--letters) or a less k"
+            raise TargetError(why, see="")
         return sent(machine, SUITES[self.method](machine, self.k))
 
     @cached_property
@@ -119,12 +118,11 @@ def verify_suite(
         guarantee=() if why else tuple(_guarantee(plan)),
         why=why,
     )
-    figures = result.coverage
     coverage = Covered(
-        shares=[share for share in figures["shares"] if share.what == "clauses"],  # rows are the business of generation
-        words=figures["words"],
-        stimuli=figures["stimuli"],
-        unsettled=figures["unsettled"],
+        shares=[share for share in result.coverage.get("shares", ()) if share.what == "clauses"],
+        words=subject.coverage.cases,
+        stimuli=run.work,
+        unsettled=subject.coverage.unsettled,
         suite=suite,
     )
     return msgspec.structs.replace(result, coverage=coverage), found
@@ -203,11 +201,8 @@ def _guarantee(plan: Plan) -> list[str]:
     model, machine = plan.model, plan.model.machine
     size = len(machine.table)
     most, bounds = size + plan.k, model.bounds
-    exact = (
-        "explored, so that it is exact"
-        if model.exact
-        else (f"learned: exact if the reference has at most {size + LEARNED_FOR} states")
-    )
+    learned = f"learned: exact if the reference has at most {size + LEARNED_FOR} states"
+    exact = "explored, so that it is exact" if model.exact else learned
     lacking = [f"the letters that the model lacks: {', '.join(plan.beyond)}"] if plan.beyond else []
     uncovered = [
         *lacking,

@@ -26,8 +26,9 @@ class Exercised:
     """What a subject's ``cases`` exercise in one *role*: of the *rows* that they can take, and of all *policies*."""
 
     def __init__(self, role: Role, rows: Sequence[Row], policies: Mapping[str, tuple[str, ...]]) -> None:
-        self.cases = 0
-        self._role, self._rows, self._policies = role, rows, policies
+        self.cases: int = 0
+        self._role: Final[Role] = role
+        self._rows, self._policies = rows, policies
         self._taken: set[Row] = set()
         self._values: set[str] = set()
 

@@ -50,31 +50,40 @@ class Subject(Protocol[C]):
     @property
     def target(self) -> ProjectorTarget | RuntimeTarget:
         """The implementation itself."""
+        ...
 
     @property
     def coverage(self) -> Coverage | WordCoverage:
         """What was exercised until now."""
+        ...
 
     def observe(self, case: C) -> Observation[C] | None:
         """Give the target the whole case; None where nothing can be judged. Raises TargetError where it breaks."""
+        ...
 
     def divergence(self, observation: Observation[C]) -> Hashable:
         """Describe the first difference from the model without names and positions; None where there is none."""
+        ...
 
     def size(self, case: C) -> tuple[int, ...]:
         """Measure a case: its number of events or stimuli, and then what decides between equal numbers."""
+        ...
 
     def without(self, case: C, places: Collection[int]) -> C:
         """Leave out the events or stimuli at *places*."""
+        ...
 
     def simpler(self, case: C) -> Iterable[C]:
         """Yield the case with one option or one detail less, each in turn."""
+        ...
 
     def spellings(self, case: C) -> Iterable[C]:
         """Yield the ways to write the case; the first that still breaks a law is kept."""
+        ...
 
     def counterexample(self, observation: Observation[C], **common: Any) -> AnyCounterexample:
         """Make the file of a failing observation; *common* are the fields that all files have."""
+        ...
 
 
 def judged(law: Law, observation: Observation[Any]) -> Iterator[Finding | Witness]:

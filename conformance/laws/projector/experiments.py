@@ -111,8 +111,9 @@ def opaque_texts(experiment: Experiment) -> Judgement:
         fields = _fields(event)
         texts = {key: _CONTROL[place % len(_CONTROL)] for key in _TEXTS if isinstance(fields.get(key), str)}
         values = {key: _FREE[place % len(_FREE)] for key in _VALUES if key in fields}
-        content = fields.get("content")
-        parts = {"content": [{"type": "run-stop"}, *content]} if isinstance(content, list) else {}
+        parts = (
+            {"content": [{"type": "run-stop"}, *fields["content"]]} if isinstance(fields.get("content"), list) else {}
+        )
         changed.append({**fields, **texts, **values, **parts} if fields else event)
     if changed != list(experiment.log):
         yield WITNESS
