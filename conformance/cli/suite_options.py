@@ -89,7 +89,6 @@ def run_suite(
     from ..n_complete.reference import InexactModelError, common_letters, model_of, reference_for  # noqa: PLC0415
     from ..n_complete.run import Plan, verify_suite  # noqa: PLC0415
     from ..verify.engine import Options  # noqa: PLC0415
-    from ..verify.subject import HASH_SEED  # noqa: PLC0415
 
     runtime = target.runtime
     if runtime is None:
@@ -104,8 +103,7 @@ def run_suite(
                 runtime,
                 Plan(model, asked.method, asked.k, chosen_letters(beyond, asked.globs, strict=False)),
                 laws,
-                Options(deadline, HASH_SEED, seed, fail_fast),
-                progress=progress,
+                Options(deadline, seed=seed, fail_fast=fail_fast, progress=progress),
                 foretell=notice,
             )
         except (InexactModelError, NondeterministicError, NoQuietError) as error:

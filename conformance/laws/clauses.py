@@ -1,5 +1,6 @@
 """The clauses, each with how it is judged: by which laws, on which rows of which machine, in which tests."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,10 +48,4 @@ def traced(tests: Path | None = None) -> Sequence[Traced]:
 
 def _names(text: str, clause: str) -> bool:
     """True for a test's text that names the clause: ``BED-005ab`` does not name ``BED-005a``, nor ``X-12`` ``X-1``."""
-    place = text.find(clause)
-    while place >= 0:
-        after = text[place + len(clause) : place + len(clause) + 2]
-        if not after[:1].isalnum() and not (after[:1] == "." and after[1:].isdigit()):
-            return True
-        place = text.find(clause, place + 1)
-    return False
+    return re.search(rf"{re.escape(clause)}(?![^\W_]|\.\d)", text) is not None

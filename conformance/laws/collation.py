@@ -21,7 +21,6 @@ Frame: TypeAlias = Mapping[str, Any]
 Collate: TypeAlias = Callable[[Sequence[Frame]], Sequence[Block]]
 
 _TRIO: Final = ("delta", "llm_response", "message_complete")
-
 _TOOLS: Final = ("tool_call_start", "tool_call_result")
 
 
@@ -47,9 +46,10 @@ class Collation:
         """Call id → the result of its tool."""
         return {frame["id"]: frame["content"] for frame in self.frames if frame["type"] == "tool_call_result"}
 
-    def block(self, iteration: int) -> Block | None:
-        """The first block of an iteration."""
-        return next((block for block in self.blocks if block.iteration == iteration), None)
+    def answered(self) -> Iterator[tuple[int, Frame, Block]]:
+        """Each response that has a block, with its iteration and the first of its blocks."""
+        shown = {block.iteration: block for block in reversed(self.blocks)}
+        return ((at, response, shown[at]) for at, response in self.responses.items() if at in shown)
 
     def parts(self) -> Iterator[tuple[list[Frame], list[Frame]]]:
         """The frames of each iteration: those of the model, and those of its tools."""
@@ -81,10 +81,7 @@ def one_block_per_call(collation: Collation) -> Judgement:
 @collation_law("EF-6", "EF-10", evidence="a flow of frames")
 def blocks_described(collation: Collation) -> Judgement:
     """Each block shows provider, model and usage, in every iteration and either dialect."""
-    for iteration, response in collation.responses.items():
-        block = collation.block(iteration)
-        if block is None:
-            continue
+    for iteration, response, block in collation.answered():
         yield WITNESS
         expected = (response["provider"], response["model"], response["response"]["usage"])
         observed = (block.provider, block.model, block.usage)
@@ -125,7 +122,7 @@ def no_empty_twin(collation: Collation) -> Judgement:
     """No empty block stands beside its full twin."""
     for block in collation.blocks:
         response = collation.responses.get(block.iteration)
-        if response is None or not _says(response["response"]):
+        if response is None or not (response["response"]["content"] or response["response"]["tool_calls"]):
             continue
         yield WITNESS
         if not block.text and not block.calls:
@@ -178,9 +175,8 @@ def text_is_the_responses(collation: Collation) -> Judgement:
                 yield Finding(place, "the newest block does not show what was streamed", said, shown[-1:])
         elif frame["type"] == "llm_response":
             said = ""
-    for iteration, response in collation.responses.items():
-        block = collation.block(iteration)
-        if block is not None and block.text != response["response"]["content"]:
+    for iteration, response, block in collation.answered():
+        if block.text != response["response"]["content"]:
             yield Finding(None, f"block {iteration} has another text", response["response"]["content"], block.text)
 
 
@@ -225,10 +221,6 @@ def _same(collation: Collation, frames: Sequence[Frame], what: str) -> Iterator[
     observed = [replace(block, request=None) for block in collation.collate(frames)]
     if observed != expected:
         yield Finding(None, f"{what}: other blocks", expected, observed)
-
-
-def _says(response: Frame) -> bool:
-    return bool(response["content"] or response["tool_calls"])
 
 
 def _known(block: Block | None) -> set[str]:

@@ -6,8 +6,6 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 Kind: TypeAlias = Literal["log", "relation", "run"]
 Subject: TypeAlias = Literal["log", "projector", "runtime", "collation"]
-Severity: TypeAlias = Literal["error"]
-"""How a broken law counts while it is new. Before 1.0 each law fails at once, and the changelog names it."""
 
 Observed = TypeVar("Observed")
 
@@ -66,7 +64,6 @@ class Law:
     suite: bool = False
     each_word: bool = False
     since: str = "0.1"
-    severity: Severity = "error"
 
 
 @dataclass(frozen=True)
@@ -89,9 +86,7 @@ class LawsOn(Generic[Observed]):
 
         def declare(judge: Callable[[Observed], Judgement]) -> Law:
             name, says = judge.__name__.replace("_", "-"), (judge.__doc__ or "").partition("\n")[0].rstrip(".")
-            return Law(
-                name, self.kind, clauses, says, self.subject, evidence, judge, needs, suite, each_word, since=since
-            )
+            return Law(name, self.kind, clauses, says, self.subject, evidence, judge, needs, suite, each_word, since)
 
         return declare
 

@@ -22,9 +22,8 @@ from turncheck.model.automata.suites import SUITES, Suite
 from ..laws.law import Law
 from ..learn.abstraction import LOCAL, Abstracted, Letter
 from ..observe.driver import UnsettledError
-from ..verify.coverage import suite_figures
 from ..verify.engine import Options, OverError, Run, run_and_judge
-from ..verify.results import INTERRUPTED, AnyCounterexample, Result, SuiteRun
+from ..verify.results import INTERRUPTED, AnyCounterexample, Covered, Result, SuiteRun
 from ..verify.runtime_subject import Player, RuntimeSubject
 from ..verify.verdict import result_of
 from .reference import LEARNED_FOR, Model
@@ -53,9 +52,8 @@ class Plan:
         middles = len(machine.table) * len(machine.letters) ** (self.k + 1)
         if middles > MIDDLES:
             size = f"{len(machine.table)} states, {len(machine.letters)} letters and k={self.k}"
-            raise TargetError(
-                f"the suite for {size} would be too large: choose letters (--letters) or a less k", see=""
-            )
+            why = f"the suite for {size} would be too large: choose letters (--letters) or a less k"
+            raise TargetError(why, see="")
         return sent(machine, SUITES[self.method](machine, self.k))
 
     @cached_property
@@ -83,7 +81,6 @@ def verify_suite(
     laws: Sequence[Law],
     options: Options,
     *,
-    progress: Callable[[str], None] = lambda _: None,
     foretell: Callable[[str], None] = lambda _: None,
 ) -> tuple[Result, dict[str, AnyCounterexample]]:
     """Apply the suite of *plan* to *runtime*, each word judged by all *laws*, among which ``equals-model`` has to be.
@@ -104,7 +101,7 @@ def verify_suite(
                 _play(player, plan.model, word)
                 applied += 1
 
-        run = run_and_judge(subject, laws, apply, options, progress)
+        run = run_and_judge(subject, laws, apply, options)
     result, found = result_of(run, laws)
     why = _nothing_promised(run, subject.coverage.unsettled, result, applied, len(words))
     machine = plan.model.machine
@@ -121,9 +118,14 @@ def verify_suite(
         guarantee=() if why else tuple(_guarantee(plan)),
         why=why,
     )
-    return msgspec.structs.replace(
-        result, coverage=suite_figures(subject.coverage, result.laws, run.work, suite)
-    ), found
+    coverage = Covered(
+        shares=[share for share in result.coverage.get("shares", ()) if share.what == "clauses"],
+        words=subject.coverage.cases,
+        stimuli=run.work,
+        unsettled=subject.coverage.unsettled,
+        suite=suite,
+    )
+    return msgspec.structs.replace(result, coverage=coverage), found
 
 
 def _play(player: Player, model: Model, word: Word) -> None:
@@ -148,7 +150,7 @@ def _play(player: Player, model: Model, word: Word) -> None:
         else:
             if alike and (stray := _stray(system, machine, state)) is not None:
                 player.asking(partial(system.send, machine.letters[stray]))
-    player.finish(driver, ())
+    player.finish(driver)
 
 
 def _stray(system: Abstracted, machine: Mealy, state: int) -> int | None:
@@ -162,8 +164,9 @@ def _stray(system: Abstracted, machine: Mealy, state: int) -> int | None:
 def _estimate(player: Player, plan: Plan) -> str:
     """Estimate how long the suite will last from a few of its words, which count for nothing else."""
     words = plan.words[:: max(len(plan.words) // SAMPLE, 1)]
-    run, subject = player.run, replace(player.subject)
-    trial = Run(subject, run.laws, replace(run.options, fail_fast=False), run.progress)
+    run, given = player.run, player.subject
+    subject = RuntimeSubject(given.target, given.twin, given.model)
+    trial = Run(subject, run.laws, replace(run.options, fail_fast=False))
     started = time.monotonic()
     try:
         for word in words:
@@ -198,11 +201,8 @@ def _guarantee(plan: Plan) -> list[str]:
     model, machine = plan.model, plan.model.machine
     size = len(machine.table)
     most, bounds = size + plan.k, model.bounds
-    exact = (
-        "explored, so that it is exact"
-        if model.exact
-        else (f"learned: exact if the reference has at most {size + LEARNED_FOR} states")
-    )
+    learned = f"learned: exact if the reference has at most {size + LEARNED_FOR} states"
+    exact = "explored, so that it is exact" if model.exact else learned
     lacking = [f"the letters that the model lacks: {', '.join(map(str, plan.beyond))}"] if plan.beyond else []
     uncovered = [
         *lacking,

@@ -5,7 +5,7 @@ The file's shape, and what each word means: docs/baseline.md.
 
 import datetime as dt
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ..laws.law import Law
 from ..laws.registry import LAWS, meant
-from .results import Expectation, LawResult, Result
+from .results import Expectation, LawResult, Result, State
 
 DOCUMENT: Final = "docs/baseline.md"
 UNFILED: Final = "none yet"
@@ -48,6 +48,11 @@ class Baseline:
 
     known: Mapping[str, Entry] = field(default_factory=dict[str, Entry])
     flaky: Mapping[str, Entry] = field(default_factory=dict[str, Entry])
+
+    def live(self, today: dt.date) -> "Baseline":
+        """Leave out the entries that have expired."""
+        both = (self.known, self.flaky)
+        return Baseline(*({glob: one for glob, one in entries.items() if one.live(today)} for entries in both))
 
 
 def read(path: Path) -> Baseline:
@@ -96,54 +101,41 @@ def _fitting(glob: str, subjects: Iterable[str]) -> list[Law]:
 
 def grade(result: Result, baseline: Baseline, today: dt.date) -> Result:
     """*result* with what the baseline says of each law; its ``exit_code`` then counts what is not excused."""
-    stale = _stale(result, baseline, today)
-    return replace(result, laws=tuple(_graded(law, baseline, stale, today) for law in result.laws))
+    live, stale = baseline.live(today), _stale(result, baseline.live(today))
+
+    def said(law: LawResult) -> Expectation | None:
+        if law.verdict not in {"pass", "fail"}:
+            return None
+        flaky = _said("flaky", law.law, live.flaky)
+        if flaky is not None or law.verdict == "pass":
+            return flaky or _said("stale", law.law, stale)
+        known = _said("known", law.law, live.known)
+        return known or _said("expired", law.law, {**baseline.known, **baseline.flaky})
+
+    return replace(result, laws=tuple(replace(law, baseline=said(law)) for law in result.laws))
 
 
-def _graded(law: LawResult, baseline: Baseline, stale: Sequence[str], today: dt.date) -> LawResult:
-    if law.verdict not in {"pass", "fail"}:
-        return law
-    flaky = _said(law.law, baseline.flaky, today)
-    if flaky is not None:
-        return replace(law, baseline=Expectation("flaky", *flaky))
-    known = _said(law.law, baseline.known, today)
-    if law.verdict == "fail":
-        expired = _said(law.law, {**baseline.known, **baseline.flaky}, None)
-        found = Expectation("known", *known) if known else Expectation("expired", *expired) if expired else None
-        return replace(law, baseline=found)
-    glob = next((glob for glob in stale if fnmatchcase(law.law, glob)), None)
-    if glob is None:
-        return law
-    entry = baseline.known[glob]
-    return replace(law, baseline=Expectation("stale", glob, entry.reason, entry.issue))
+def _said(state: State, law: str, entries: Mapping[str, Entry]) -> Expectation | None:
+    """The first of *entries* that fits *law*."""
+    fitting = (glob for glob in entries if fnmatchcase(law, glob))
+    return next((Expectation(state, glob, entries[glob].reason, entries[glob].issue) for glob in fitting), None)
 
 
-def _said(law: str, entries: Mapping[str, Entry], today: dt.date | None) -> tuple[str, str, str] | None:
-    """Glob, reason and issue of the first entry that fits *law*; of those alone that count *today*, where given."""
-    for glob, entry in entries.items():
-        if fnmatchcase(law, glob) and (today is None or entry.live(today)):
-            return glob, entry.reason, entry.issue
-    return None
-
-
-def _stale(result: Result, baseline: Baseline, today: dt.date) -> list[str]:
+def _stale(result: Result, live: Baseline) -> dict[str, Entry]:
     """The known entries that nothing needs: all their laws were judged to the end, and passed or were skipped.
 
     A glob is stale when no law that it fits fails. Inconclusive is no pass, so an entry stays; so it does where the run
     was cut short or left one of its laws out, and for laws that may be flaky. All skipped says nothing.
     """
-    if result.cut is not None:
-        return []
-    verdicts = {law.law: law.verdict for law in result.laws}
+    verdicts: dict[str, str] = {law.law: law.verdict for law in result.laws}
     subjects = {LAWS[name].subject for name in verdicts}
-    stale: list[str] = []
-    for glob, entry in baseline.known.items():
-        laws = [law.name for law in _fitting(glob, subjects) if _said(law.name, baseline.flaky, today) is None]
-        if entry.live(today) and all(name in verdicts for name in laws):
-            found = {verdicts[name] for name in laws}
-            if "pass" in found and found <= {"pass", "skipped"}:
-                stale.append(glob)
-    return stale
+
+    def passes(glob: str) -> bool:
+        laws = [law.name for law in _fitting(glob, subjects) if _said("flaky", law.name, live.flaky) is None]
+        found = {verdicts.get(name) for name in laws}
+        return "pass" in found and found <= {"pass", "skipped"}
+
+    return {glob: entry for glob, entry in live.known.items() if result.cut is None and passes(glob)}
 
 
 _HEADER: Final = (
@@ -161,7 +153,8 @@ def updated(text: str, result: Result, today: dt.date) -> str:
     import tomlkit  # noqa: PLC0415 - for updates alone
 
     baseline = parse(text, "to update")
-    graded = grade(result, baseline, today)
+    live = baseline.live(today)
+    stale = _stale(result, live)
     document = tomlkit.parse(text)
     if not text.strip():
         for line in _HEADER:
@@ -171,12 +164,11 @@ def updated(text: str, result: Result, today: dt.date) -> str:
         if which not in document:
             document[which] = tomlkit.table()
     tables: dict[str, Any] = {which: document[which] for which in LISTS}
-    for glob in _stale(result, baseline, today):
+    for glob in {*baseline.known} - {*live.known} | {*stale}:
         del tables["known"][glob]
-    for which, entries in (("known", baseline.known), ("flaky", baseline.flaky)):
-        for glob in [glob for glob, entry in entries.items() if not entry.live(today)]:
-            del tables[which][glob]
-    for law in graded.laws:
+    for glob in {*baseline.flaky} - {*live.flaky}:
+        del tables["flaky"][glob]
+    for law in grade(result, baseline, today).laws:
         if law.verdict == "fail" and not law.excused:
             entry = tomlkit.inline_table()
             entry["reason"] = law.baseline.reason if law.baseline else law.why or "not said"

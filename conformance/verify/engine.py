@@ -5,6 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final, Generic, TypeVar
 
 import msgspec
@@ -33,7 +34,7 @@ class Options:
     """How a subject is verified.
 
     ``deadline`` is in monotonic seconds; ``hash_seed`` is that of the twin process; ``several`` is the number of
-    distinct counterexamples that are kept and shrunk per law, at most.
+    distinct counterexamples that are kept and shrunk per law, at most; ``progress`` is given a line per case.
     """
 
     deadline: float = float("inf")
@@ -42,6 +43,7 @@ class Options:
     fail_fast: bool = False
     shrink: bool = True
     several: int = 1
+    progress: Callable[[str], None] = lambda _: None
 
 
 @dataclass
@@ -56,7 +58,6 @@ class Run(Generic[C]):
     subject: Subject[C]
     laws: Sequence[Law]
     options: Options
-    progress: Callable[[str], None] = lambda _: None
     observed: Counter[str] = field(default_factory=Counter[str])
     inferred: Counter[str] = field(default_factory=Counter[str])
     failures: Failures[C] = field(init=False)
@@ -100,7 +101,7 @@ class Run(Generic[C]):
                     (self.inferred if item.inferred else self.observed)[law.name] += 1
             finding = first_finding(items)
             if finding is not None:
-                self.failures.add(self._failure(law.name, observation, finding))
+                self.failures.add(self._failure(law, observation, finding))
 
     # ---- after exploration ----
 
@@ -119,7 +120,7 @@ class Run(Generic[C]):
             if finding is not None:
                 self.flaky = True
                 if name not in self.failures:
-                    self.failures.add(self._failure(name, failure.observation, finding))
+                    self.failures.add(self._failure(LAWS[name], failure.observation, finding))
                 return False
         return True
 
@@ -137,11 +138,15 @@ class Run(Generic[C]):
                 if self.subject.work > spent or time.monotonic() > until:
                     raise OverError
                 tried.add(key)
-                found = self._fails(law, case)
-                if found is not None and self.failures.symptom(found) == symptom:
+                observation = self.asking(partial(self.subject.observe, case))
+                finding = None if observation is None else first_finding(self._found(law, observation))
+                if observation is None or finding is None:
+                    continue
+                found = self._failure(law, observation, finding)
+                if self.failures.symptom(found) == symptom:
                     self.failures.replace(failure, found)
                     failure = found
-                    return found.observation.case
+                    return observation.case
             return None
 
         try:
@@ -150,33 +155,21 @@ class Run(Generic[C]):
             if self.broken is not None:
                 raise
 
-    def _fails(self, law: Law, case: C) -> Failure[C] | None:
-        """Return the failure of a case that breaks *law*; no evidence is counted."""
-        observation = self.asking(lambda: self.subject.observe(case))
-        if observation is None:
-            return None
-        finding = first_finding(self._found(law, observation))
-        return None if finding is None else self._failure(law.name, observation, finding)
-
     def _found(self, law: Law, observation: Observation[C]) -> list[Finding | Witness]:
         return self.asking(lambda: [*judged(law, observation)])
 
-    def _failure(self, law: str, observation: Observation[C], finding: Finding) -> Failure[C]:
-        return Failure(law, observation, finding, self.subject.size(observation.case))
+    def _failure(self, law: Law, observation: Observation[C], finding: Finding) -> Failure[C]:
+        return Failure(law.name, observation, finding, self.subject.size(observation.case))
 
 
 def run_and_judge(
-    subject: Subject[C],
-    laws: Sequence[Law],
-    explore: Callable[[Run[C]], None],
-    options: Options,
-    progress: Callable[[str], None] = lambda _: None,
+    subject: Subject[C], laws: Sequence[Law], explore: Callable[[Run[C]], None], options: Options
 ) -> Run[C]:
     """Hold *subject* to the *laws* that apply to it, on the cases that *explore* makes and gives to the run.
 
     Cases that failed are shrunk, unless the target broke or Ctrl-C ended the run.
     """
-    run = Run(subject, [law for law in laws if not missing(law, subject.target.profile)], options, progress)
+    run = Run(subject, [law for law in laws if not missing(law, subject.target.profile)], options)
     try:
         with contextlib.suppress(OverError):
             try:

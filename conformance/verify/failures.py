@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import Any, Final, Generic
+from operator import attrgetter
+from typing import Final, Generic
 
 import msgspec
 
@@ -11,6 +12,7 @@ from ..laws.law import Finding
 from .subject import C, Observation
 
 _NAMES: Final = re.compile(r"\d+")
+_SIZE: Final = attrgetter("size")
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Failures(dict[str, dict[Hashable, Failure[C]]]):
     def of(self, law: str) -> list[Failure[C]]:
         """The failures of a law whose cases differ, the smallest first."""
         distinct = {failure.case: failure for failure in self.get(law, {}).values()}
-        return sorted(distinct.values(), key=lambda failure: failure.size)
+        return sorted(distinct.values(), key=_SIZE)
 
     def add(self, failure: Failure[C]) -> None:
         """Keep a failure that is smaller than the one with the same symptom, or whose symptom is new."""
@@ -80,16 +82,12 @@ class Failures(dict[str, dict[Hashable, Failure[C]]]):
         """Group all failures by cause; causes and their failures are in the order of their size."""
         groups: list[tuple[set[Hashable], list[Failure[C]]]] = []
         every = [failure for law in self for failure in self.of(law)]
-        for failure in sorted(every, key=lambda failure: failure.size):
+        for failure in sorted(every, key=_SIZE):
             signs: set[Hashable] = {failure.case, self._divergence(failure.observation)} - {None}
             members = [failure]
             for group in [group for group in groups if group[0] & signs]:
                 groups.remove(group)
                 signs, members = group[0] | signs, [*group[1], *members]
             groups.append((signs, members))
-        ordered = (sorted(members, key=_size) for _, members in groups)
-        return tuple(Cause(tuple(members)) for members in sorted(ordered, key=lambda members: _size(members[0])))
-
-
-def _size(failure: Failure[Any]) -> tuple[int, ...]:
-    return failure.size
+        found = (Cause(tuple(sorted(members, key=_SIZE))) for _, members in groups)
+        return tuple(sorted(found, key=lambda cause: cause.failures[0].size))

@@ -1,9 +1,9 @@
 """A projector as a subject: it is observed on logs, classic ones and then generated ones."""
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from functools import partial
 from itertools import zip_longest
-from typing import Any, Final, cast
+from typing import Any, ClassVar, Final, cast
 
 import hypothesis
 import msgspec
@@ -26,41 +26,26 @@ from ..laws.projector.subject import Experiment
 from ..observe.projector_trace import ProjectorTrace
 from .coverage import Coverage
 from .engine import Run
-from .results import Counterexample, Covered, Input, LawResult
+from .results import Counterexample, Input
 from .subject import Observation, failing
 
 EXAMPLES: Final = 300
 """Generated logs by default: the late doubles of the tests are caught by it at every seed that was tried."""
 
 
-SHRINK_EVENTS: Final = 20_000
-"""Events given to a projector while one counterexample is shrunk, at most: a bound by work, since a bound by time would
-give other bytes on a slow day."""
-
-
-@dataclass
 class ProjectorSubject:
     """A projector, and its *twin* in a process with another hash seed."""
 
-    target: ProjectorTarget
-    twin: ProjectorTarget
-    work: int = 0
-    repeating: tuple[str, ...] = ()
-    coverage: Coverage = field(init=False)
-    _changed: bool | None = None
+    shrink_work: ClassVar[int] = 20_000
+    repeating: ClassVar[tuple[str, ...]] = ()
 
-    def __post_init__(self) -> None:
-        self.coverage = Coverage(self.own)
-
-    @property
-    def own(self) -> Policies | None:
+    def __init__(self, target: ProjectorTarget, twin: ProjectorTarget) -> None:
+        self.target, self.twin, self.work = target, twin, 0
+        own = None if target.profile.can("policies") else target.profile.projection_policies()
+        self.own: Final = own
         """The target's own policies, where it takes no others."""
-        return None if self.target.profile.can("policies") else self.target.profile.projection_policies()
-
-    @property
-    def shrink_work(self) -> int:
-        """Events, also those of relation laws."""
-        return SHRINK_EVENTS
+        self.coverage: Final = Coverage(own)
+        self._changed: bool | None = None
 
     def observe(self, case: Input) -> Observation[Input]:
         """Project the log, and prepare the means to project others."""
@@ -111,12 +96,6 @@ class ProjectorSubject:
         """The log as it is."""
         return (case,)
 
-    def figures(self, laws: Iterable[LawResult], work: int) -> Covered:
-        """Return what the logs exercised."""
-        figures = self.coverage.figures(laws)
-        figures["logs"], figures["events"] = self.coverage.logs, work
-        return figures
-
     @staticmethod
     def counterexample(observation: Observation[Input], **common: Any) -> Counterexample:
         """Make the file of a failing log."""
@@ -146,51 +125,32 @@ class ProjectorSubject:
             self._changed = self._changed or target.last_input_changed
 
     def _experiment(self, case: Input, first: Projection) -> Experiment:
-        declared = self.target.profile.projection_policies()
+        declared, told = self.target.profile.projection_policies(), case.policies
         return Experiment(
             log=case.events,
-            policies=case.policies,
+            policies=told,
             cuts=case.cuts,
             first=first,
-            observe=lambda events: self._projected(self.target, events, case.policies),
-            elsewhere=lambda events: self._projected(self.twin, events, case.policies),
-            declared=lambda: (
-                first if case.policies == declared else self._projected(self.target, case.events, declared)
-            ),
+            observe=lambda events: self._projected(self.target, events, told),
+            elsewhere=lambda events: self._projected(self.twin, events, told),
+            declared=lambda: first if told == declared else self._projected(self.target, case.events, declared),
             fed=self._fed,
             input_changed=lambda: self._changed,
         )
 
 
-def exploring(subject: ProjectorSubject, examples: int) -> Callable[[Run[Input]], None]:
+def explore(subject: ProjectorSubject, examples: int, run: Run[Input]) -> None:
     """Explore *subject* on the classic logs, however small the budget, and on so many generated ones."""
 
-    def explore(run: Run[Input]) -> None:
-        for case in classics(subject.own):
-            _judge(run, subject, case)
-        if examples:
-            _generate(run, subject, examples)
+    def judge(case: Input) -> None:
+        observation = run.asking(partial(subject.observe, case))
+        subject.coverage.add(case)
+        run.judge(observation)
 
-    return explore
-
-
-def classics(own: Policies | None) -> list[Input]:
-    """The classic cases, each once: under the target's *own* policies where it takes no others."""
-    found: list[Input] = []
-    for log, policies, cuts in CLASSICS:
-        case = Input(log, own or policies, cuts)
-        if case not in found:
-            found.append(case)
-    return found
-
-
-def _judge(run: Run[Input], subject: ProjectorSubject, case: Input) -> None:
-    observation = run.asking(lambda: subject.observe(case))
-    subject.coverage.add(case)
-    run.judge(observation)
-
-
-def _generate(run: Run[Input], subject: ProjectorSubject, examples: int) -> None:
+    for case in classics(subject.own):
+        judge(case)
+    if not examples:
+        return
     seen: set[bytes] = set()
 
     @hypothesis.seed(run.options.seed)
@@ -204,16 +164,22 @@ def _generate(run: Run[Input], subject: ProjectorSubject, examples: int) -> None
         suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
     )
     @given(cases(policies=subject.own))
-    def explore(case: Case) -> None:
-        known = Input(case.log, case.policies, case.cuts)
-        key = msgspec.json.encode(known)
+    def generate(generated: Case) -> None:
+        case = Input(generated.log, generated.policies, generated.cuts)
+        key = msgspec.json.encode(case)
         if key not in seen:
             run.due()
             seen.add(key)
-            _judge(run, subject, known)
-            run.progress(f"{len(seen)} logs, {len(run.failures)} laws broken")
+            judge(case)
+            run.options.progress(f"{len(seen)} logs, {len(run.failures)} laws broken")
 
-    explore()
+    generate()
+
+
+def classics(own: Policies | None) -> list[Input]:
+    """The classic cases, each once: under the target's *own* policies where it takes no others."""
+    found = (Input(log, own or policies, cuts) for log, policies, cuts in CLASSICS)
+    return [*{msgspec.json.encode(case): case for case in found}.values()]
 
 
 def _difference(expected: Any, observed: Any, trace: ProjectorTrace) -> tuple[Hashable, ...] | None:

@@ -48,7 +48,12 @@ def stored(found: AnyCounterexample) -> Finding | None:
     Raises TargetError where one observation cannot tell.
     """
     law = LAWS[found.law]
-    trace = _play(found) if isinstance(found, WordCounterexample) else _trace(found)
+    trace: ProjectorTrace | RuntimeTrace | None = None
+    if isinstance(found, WordCounterexample):
+        closing = [place >= len(found.word.stimuli) for place in range(len(found.applied))]
+        trace = recorded(found.applied, found.steps, closing, found.word.options, found.profile)
+    elif found.projection is not None:
+        trace = traced(found.input, found.profile, found.projection)
     if law.kind == "relation" or trace is None:
         raise TargetError("one stored observation cannot tell: --run starts the target that the file names", see="")
     return first_finding(judged(law, Observation(None, trace)))
@@ -94,12 +99,3 @@ def _asked(name: str, case: C, subject: Subject[C]) -> Finding | None:
     if not items:
         raise TargetError(f"there was no evidence: the law needs {law.evidence}", see="")
     return first_finding(items)
-
-
-def _trace(found: Counterexample) -> ProjectorTrace | None:
-    return None if found.projection is None else traced(found.input, found.profile, found.projection)
-
-
-def _play(found: WordCounterexample) -> RuntimeTrace:
-    closing = [place >= len(found.word.stimuli) for place in range(len(found.applied))]
-    return recorded(found.applied, found.steps, closing, found.word.options, found.profile)

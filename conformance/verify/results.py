@@ -12,6 +12,7 @@ from turncheck.model.core.policies import Policies
 from turncheck.model.core.stimuli import Step, Stimulus, Word
 
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "skipped", "error"]
+State: TypeAlias = Literal["known", "flaky", "stale", "expired"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "inconclusive", "skipped", "error")
 INTERRUPTED: Final = "interrupted"
 """Why a run was cut that Ctrl-C ended."""
@@ -32,12 +33,8 @@ class Input(msgspec.Struct, frozen=True, rename="camel"):
     cuts: list[int] = []
 
 
-class Counterexample(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, tag_field="of", tag="log"):
-    """The smallest log found on which a projector breaks a law (file format version 1): no time, no path.
-
-    ``position`` is the event that the finding points at, None where it is about the whole; ``observed_log`` is the
-    projection of the input, None where there was none.
-    """
+class _Broken(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """The beginning of a counterexample file (file format version 1): a target breaks a law."""
 
     schema: Literal[1]
     target: str
@@ -46,6 +43,15 @@ class Counterexample(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
     law: str
     clauses: tuple[str, ...]
     message: str
+
+
+class Counterexample(_Broken, frozen=True, tag_field="of", tag="log"):
+    """The smallest log found on which a projector breaks a law (file format version 1): no time, no path.
+
+    ``position`` is the event that the finding points at, None where it is about the whole; ``observed_log`` is the
+    projection of the input, None where there was none.
+    """
+
     input: Input
     position: int | None = None
     expected: Any = None
@@ -53,20 +59,13 @@ class Counterexample(msgspec.Struct, frozen=True, rename="camel", omit_defaults=
     projection: Projection | None = None
 
 
-class WordCounterexample(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, tag_field="of", tag="word"):
+class WordCounterexample(_Broken, frozen=True, tag_field="of", tag="word"):
     """The shortest word found on which a runtime breaks a law (file format version 1): no time, no path.
 
     ``word`` is what has to be applied; ``applied`` is that and the environment's closing answers, ``steps`` what each
     led to; ``position`` indexes the log of all steps' events.
     """
 
-    schema: Literal[1]
-    target: str
-    profile: Profile
-    seed: int
-    law: str
-    clauses: tuple[str, ...]
-    message: str
     word: Word
     applied: tuple[Stimulus, ...]
     steps: tuple[Step, ...]
@@ -85,7 +84,7 @@ class Expectation(msgspec.Struct, frozen=True):
     ``expired``: the law fails, and the entry has run out.
     """
 
-    state: Literal["known", "flaky", "stale", "expired"]
+    state: State
     entry: str
     reason: str
     issue: str

@@ -1,10 +1,9 @@
 """A runtime as a subject: it is observed on words, directed ones and then generated ones."""
 
 import contextlib
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from functools import partial
-from typing import Any, Final, TypeVar, cast
+from typing import Any, ClassVar, Final, TypeVar, cast
 
 from msgspec import to_builtins
 from msgspec.structs import replace
@@ -26,41 +25,29 @@ from ..observe.driver import Driver, UnsettledError, observing, perform
 from ..observe.runtime_trace import Again, ObservedStep, RuntimeTrace, flat
 from .coverage import WordCoverage
 from .engine import Run
-from .results import Covered, LawResult, WordCounterexample
+from .results import WordCounterexample
 from .subject import Observation
 
 PLAIN: Final = 3
 """Weight of the plain start of generated words, where each special option has the weight 1."""
 RELATION_EVERY: Final = 10
 """Every so many generated words, the relation laws observe again: each costs as much as all the rest of a word."""
-SHRINK_STIMULI: Final = 8_000
-"""Stimuli given to a runtime while one counterexample is shrunk, at most: a bound by work, as for projectors."""
 UNSETTLED: Final = 3
 """Unsettled words after which a run ends: each has cost the adapter's whole patience."""
 
 _T = TypeVar("_T")
 
 
-@dataclass
 class RuntimeSubject:
     """A runtime, and its *twin* in a process with another hash seed; *model* is what a suite was made from."""
 
-    target: RuntimeTarget
-    twin: RuntimeTarget
-    model: Modelled | None = None
-    work: int = 0
-    repeating: tuple[str, ...] = ("run-deterministic", "run-hash-seed")
-    reference: RuntimeTarget | None = field(init=False)
-    coverage: WordCoverage = field(init=False)
+    shrink_work: ClassVar[int] = 8_000
+    repeating: ClassVar[tuple[str, ...]] = ("run-deterministic", "run-hash-seed")
 
-    def __post_init__(self) -> None:
-        self.reference = reference_of(self.target.profile)
-        self.coverage = WordCoverage(self.target.profile)
-
-    @property
-    def shrink_work(self) -> int:
-        """Stimuli, also those of relation laws."""
-        return SHRINK_STIMULI
+    def __init__(self, target: RuntimeTarget, twin: RuntimeTarget, model: Modelled | None = None) -> None:
+        self.target, self.twin, self.model, self.work = target, twin, model, 0
+        self.coverage = WordCoverage(target.profile)
+        self._reference = reference_of(target.profile)
 
     def observe(self, case: Word) -> Observation[Word] | None:
         """Apply the word, and close it; None where nothing took place, or it came to no quiet."""
@@ -71,14 +58,15 @@ class RuntimeSubject:
     def observation(self, trace: RuntimeTrace) -> Observation[Word]:
         """Join a trace with the means to observe its word again."""
         word = tuple(move.stimulus for move in trace.moves if not move.closing)
-        reference = None if self.reference is None else observing(self.reference)
+        reference = None if self._reference is None else observing(self._reference)
         means = Rerun(trace, self._again(self.target), self._again(self.twin), reference, self.model)
         return Observation(Word(word, trace.options), trace, means)
 
     def divergence(self, observation: Observation[Word]) -> Hashable:
         """Return the first stimulus after which a reference, under the same policies, says or awaits something else."""
         trace: RuntimeTrace = observation.trace
-        reference = self.reference or interaction_of(self.target)
+        profile = replace(self.target.profile, machine="interaction")  # for one that claims no machine
+        reference = self._reference or reference_of(profile) or reference_runtime("interaction")
         expected = observing(reference)(tuple(map(unnamed, observation.case.stimuli)), trace.options)
         for ours, theirs in zip(trace.moves, expected.moves, strict=False):
             if _shown(ours) != _shown(theirs):
@@ -116,10 +104,6 @@ class RuntimeSubject:
         yield case
         yield Word(tuple(map(unnamed, case.stimuli)), case.options)
 
-    def figures(self, laws: Iterable[LawResult], work: int) -> Covered:
-        """Return what the words exercised."""
-        return self.coverage.figures(laws, work)
-
     @staticmethod
     def counterexample(observation: Observation[Word], **common: Any) -> WordCounterexample:
         """Make the file of a failing word."""
@@ -138,11 +122,6 @@ class RuntimeSubject:
             return driver.play()
 
         return observe
-
-
-def interaction_of(runtime: RuntimeTarget) -> RuntimeTarget:
-    """Return the interaction machine under the policies of a runtime that claims no machine."""
-    return reference_of(replace(runtime.profile, machine="interaction")) or reference_runtime("interaction")
 
 
 def _plainer(case: Word) -> Iterator[ResetOptions]:
@@ -191,22 +170,22 @@ class Player:
         """Return what *act* does; a target that breaks ends the run. Raises OverError."""
         return self.run.asking(act)
 
-    def finish(self, driver: Driver, taken: Sequence[Row]) -> None:
+    def finish(self, driver: Driver, taken: Sequence[Row] = ()) -> None:
         """Close a word, and judge it by all laws; every so often by relation laws too."""
         if not driver.unsettled:
             with contextlib.suppress(UnsettledError):
                 self.asking(driver.close)
-        coverage = self.subject.coverage
-        self.subject.work += len(driver.moves)
-        coverage.add(driver.policies, taken)
-        counted = f"{coverage.words} words, {self.subject.work:,} stimuli"
-        self.run.progress(f"{counted}, {len(self.run.failures)} laws broken")
+        run, subject = self.run, self.subject
+        subject.work += len(driver.moves)
+        subject.coverage.add(driver.policies, taken)
+        words = subject.coverage.cases
+        run.options.progress(f"{words} words, {subject.work:,} stimuli, {len(run.failures)} laws broken")
         if driver.unsettled:
             self._unsettled(driver)
         elif driver.moves:
-            relations = coverage.words % RELATION_EVERY == 1
-            laws = [law for law in self.run.laws if relations or law.kind != "relation" or law.each_word]
-            self.run.judge(self.subject.observation(driver.play()), laws)
+            relations = words % RELATION_EVERY == 1
+            laws = [law for law in run.laws if relations or law.kind != "relation" or law.each_word]
+            run.judge(subject.observation(driver.play()), laws)
 
     def _unsettled(self, driver: Driver) -> None:
         """Count a word that came to no quiet; the first is reported so that it can be played in `turncheck drive`."""
@@ -220,39 +199,33 @@ class Player:
             self.run.end(f"{UNSETTLED} words were unsettled: no quiet within the adapter's patience, {first}")
 
 
-def exploring(subject: RuntimeSubject, words: int) -> Callable[[Run[Word]], None]:
+def explore(subject: RuntimeSubject, words: int, run: Run[Word]) -> None:
     """Explore *subject* on the directed words, and on so many generated ones."""
-    profile = subject.target.profile
+    player, profile = Player(run, subject), subject.target.profile
     capabilities = frozenset(profile.capabilities)
     rows = rows_for(capabilities, profile.policies)
     subject.coverage = WordCoverage(profile, rows)
     accesses = access_words(tables(profile.policies), capabilities)
-
-    def explore(run: Run[Word]) -> None:
-        player = Player(run, subject)
-        play_directed(player, sorted(directed(rows, accesses), key=len), capabilities)
-        if words:
-            again = revisit_words(tables(profile.policies), capabilities)
-            reached = [accesses[row] for row in rows if len(accesses[row]) > 1]
-            reached += [again[row] for row in rows if row in again]
-            plain_start, special = starts(capabilities)
-            options = [*[plain_start] * PLAIN, *special]
-            generate(player, rows, reached, options, words=words, seed=run.options.seed)
-
-    return explore
+    play_directed(player, sorted(directed(rows, accesses), key=len), capabilities)
+    if words:
+        again = revisit_words(tables(profile.policies), capabilities)
+        reached = [accesses[row] for row in rows if len(accesses[row]) > 1]
+        reached += [again[row] for row in rows if row in again]
+        plain, special = starts(capabilities)
+        generate(player, rows, reached, [*[plain] * PLAIN, *special], words=words, seed=run.options.seed)
 
 
 def play_directed(player: Player, words: Sequence[Sequence[str]], capabilities: frozenset[str]) -> None:
     """Play *words*, which take every row at least once, and the classic situations of each option."""
-    plain_start, special = starts(capabilities)
-    for options, word in (*((plain_start, word) for word in words), *((one, word) for one in special for word in DEEP)):
+    plain, special = starts(capabilities)
+    for options, word in (*((plain, word) for word in words), *((one, word) for one in special for word in DEEP)):
         driver = player.begin(options)
         situation = Situation(driver)
         with contextlib.suppress(UnsettledError):
             player.asking(partial(follow, situation, word))
         player.finish(driver, situation.taken)
     for stimuli in classic_words(capabilities):
-        driver = player.begin(plain_start)
+        driver = player.begin(plain)
         with contextlib.suppress(UnsettledError):
             player.asking(partial(driver.run, stimuli))
-        player.finish(driver, ())
+        player.finish(driver)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from turncheck.adapters.protocol.errors import ImplementationError, UnsupportedError
 from turncheck.adapters.protocol.messages import Profile
@@ -10,7 +10,8 @@ from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 
 from ..laws.law import Finding, Law, Witness
-from .results import AnyCounterexample, Covered, LawResult
+from .coverage import Coverage, WordCoverage
+from .results import AnyCounterexample
 
 C = TypeVar("C")
 """A case: the log that a projector is given, or the word that a runtime is given."""
@@ -36,12 +37,15 @@ class Observation(Generic[C]):
 class Subject(Protocol[C]):
     """An implementation in one role: how it is observed, and how a case of it becomes smaller.
 
-    ``work`` counts the events or stimuli that the target was given. ``repeating`` are the laws that a flaky
-    implementation breaks, and of these the first confirms what other laws find; it is empty where nothing is confirmed.
+    ``work`` counts the events or stimuli that the target was given, also by relation laws, and ``shrink_work`` bounds
+    it while one counterexample is shrunk: a bound by time would give other bytes on a slow day. ``repeating`` are the
+    laws that a flaky implementation breaks, and of these the first confirms what other laws find; it is empty where
+    nothing is confirmed.
     """
 
     work: int
-    repeating: tuple[str, ...]
+    shrink_work: ClassVar[int]
+    repeating: ClassVar[tuple[str, ...]]
 
     @property
     def target(self) -> ProjectorTarget | RuntimeTarget:
@@ -49,8 +53,8 @@ class Subject(Protocol[C]):
         ...
 
     @property
-    def shrink_work(self) -> int:
-        """The work that shrinking one counterexample may take."""
+    def coverage(self) -> Coverage | WordCoverage:
+        """What was exercised until now."""
         ...
 
     def observe(self, case: C) -> Observation[C] | None:
@@ -75,10 +79,6 @@ class Subject(Protocol[C]):
 
     def spellings(self, case: C) -> Iterable[C]:
         """Yield the ways to write the case; the first that still breaks a law is kept."""
-        ...
-
-    def figures(self, laws: Iterable[LawResult], work: int) -> Covered:
-        """Tell what was exercised before anything was shrunk; *work* is the work until then."""
         ...
 
     def counterexample(self, observation: Observation[C], **common: Any) -> AnyCounterexample:

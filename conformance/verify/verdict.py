@@ -21,7 +21,7 @@ def result_of(run: Run[Any], laws: Sequence[Law]) -> tuple[Result, dict[str, Any
         profile=target.profile,
         seed=run.options.seed,
         laws=results,
-        coverage=run.subject.figures(results, run.work),
+        coverage=run.subject.coverage.figures(results, run.work),
         summary=summary(results),
         cut=run.cut,
     )

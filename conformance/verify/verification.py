@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from itertools import chain
+from functools import partial
 from typing import Any, TypedDict, Unpack
 
 from msgspec.structs import replace
@@ -29,6 +29,7 @@ class Limits(TypedDict, total=False):
     hash_seed: int
     fail_fast: bool
     shrink: bool
+    progress: Callable[[str], None]
 
 
 def subjects_of(target: Target) -> list[str]:
@@ -38,36 +39,30 @@ def subjects_of(target: Target) -> list[str]:
 
 
 def verify_target(
-    target: Target,
-    laws: Sequence[Law],
-    *,
-    examples: int,
-    progress: Callable[[str], None] = lambda _: None,
-    **limits: Unpack[Limits],
+    target: Target, laws: Sequence[Law], *, examples: int, **limits: Unpack[Limits]
 ) -> tuple[Result, dict[str, AnyCounterexample]]:
     """Verify each role of *target*, each within *examples* and the budget. Raises what the verifications do."""
-    results: list[Result] = []
-    found: dict[str, AnyCounterexample] = {}
+    found: list[tuple[Result, dict[str, AnyCounterexample]]] = []
     if target.projector is not None:
         own = [law for law in laws if law.subject == "projector"]
-        result, failed = verify_projector(target.projector, own, examples=examples, progress=progress, **limits)
-        results.append(result)
-        found |= failed
+        found.append(verify_projector(target.projector, own, examples=examples, **limits))
     if target.runtime is not None:
         own = [law for law in laws if law.subject == "runtime"]
-        result, failed = verify_runtime(target.runtime, own, words=examples, progress=progress, **limits)
-        results.append(result)
-        found |= failed
-    return _merged(results), found
+        found.append(verify_runtime(target.runtime, own, words=examples, **limits))
+    results = [result for result, _ in found]
+    verdicts = tuple(law for result in results for law in result.laws)
+    whole = replace(
+        results[0],
+        laws=verdicts,
+        coverage=merged([result.coverage for result in results]),
+        summary=summary(verdicts),
+        cut=next((result.cut for result in results if result.cut), None),
+    )
+    return whole, {law: one for _, failed in found for law, one in failed.items()}
 
 
 def verify_projector(
-    target: ProjectorTarget,
-    laws: Sequence[Law],
-    *,
-    examples: int = EXAMPLES,
-    progress: Callable[[str], None] = lambda _: None,
-    **limits: Unpack[Limits],
+    target: ProjectorTarget, laws: Sequence[Law], *, examples: int = EXAMPLES, **limits: Unpack[Limits]
 ) -> tuple[Result, dict[str, Any]]:
     """Hold a projector to *laws*; return the result, and for each broken law its smallest log (a Counterexample).
 
@@ -78,36 +73,20 @@ def verify_projector(
     options = _options(**limits)
     with target.again(options.hash_seed) as twin:
         subject = ProjectorSubject(target, twin)
-        run = run_and_judge(subject, laws, projector_subject.exploring(subject, examples), options, progress)
+        run = run_and_judge(subject, laws, partial(projector_subject.explore, subject, examples), options)
     return result_of(run, laws)
 
 
 def verify_runtime(
-    target: RuntimeTarget,
-    laws: Sequence[Law],
-    *,
-    words: int,
-    progress: Callable[[str], None] = lambda _: None,
-    **limits: Unpack[Limits],
+    target: RuntimeTarget, laws: Sequence[Law], *, words: int, **limits: Unpack[Limits]
 ) -> tuple[Result, dict[str, Any]]:
     """The same of a runtime, whose cases are words (a WordCounterexample)."""
     options = _options(**limits)
     with target.again(options.hash_seed) as twin:
         subject = RuntimeSubject(target, twin)
-        run = run_and_judge(subject, laws, runtime_subject.exploring(subject, words), options, progress)
+        run = run_and_judge(subject, laws, partial(runtime_subject.explore, subject, words), options)
     return result_of(run, laws)
 
 
 def _options(*, budget: float | None = None, **others: Any) -> Options:
     return Options(time.monotonic() + budget if budget else float("inf"), **others)
-
-
-def _merged(results: Sequence[Result]) -> Result:
-    laws = tuple(chain.from_iterable(result.laws for result in results))
-    return replace(
-        results[0],
-        laws=laws,
-        coverage=merged([result.coverage for result in results]),
-        summary=summary(laws),
-        cut=next((result.cut for result in results if result.cut), None),
-    )

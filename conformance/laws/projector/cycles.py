@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from turncheck.model.core.cycles import RootStep
+from turncheck.model.core.cycles import CycleViews, RootStep
 from turncheck.model.core.events import RunStop
 
 from ...observe.projector_trace import ProjectorTrace, positions_of, steers_of
@@ -96,19 +96,17 @@ def follow_up_fifo(trace: ProjectorTrace) -> Judgement:
             continue
         if len(waiting) > 1:
             yield WITNESS
-        after = trace.stretches[place + 1].cycle if place + 1 < len(trace.stretches) else None
+        after = _next(trace, place)
         if after is None or after.kind != "followUp":
-            yield Finding(
-                waiting[0], "a queued follow-up did not become the next root", waiting[0], after and after.root
-            )
+            message = "a queued follow-up did not become the next root"
+            yield Finding(waiting[0], message, waiting[0], after and after.root)
             return
         if after.root != waiting[0]:
             yield Finding(after.root, "the next root is not the follow-up that waited longest", waiting[0], after.root)
         waiting = [at for at in waiting if at != after.root]
     if list(trace.observed.queued) != waiting:
-        yield Finding(
-            None, "what waits at the end is not what was queued and not promoted", waiting, trace.observed.queued
-        )
+        message = "what waits at the end is not what was queued and not promoted"
+        yield Finding(None, message, waiting, trace.observed.queued)
 
 
 @log_law("RC-D6", evidence="an interrupted or failed stop while a follow-up waits")
@@ -129,8 +127,8 @@ def queue_fate(trace: ProjectorTrace) -> Judgement:
         held = held or fate == "hold"
         if fate == "drop":
             dropped, waiting = dropped + waiting, []
-        after = trace.stretches[place + 1].cycle if place + 1 < len(trace.stretches) else None
-        kind = after.kind if after is not None else None
+        after = _next(trace, place)
+        kind = after and after.kind
         if fate == "promote" and kind != "followUp":
             yield Finding(stretch.end, f"the queue was not promoted after {reason}", "followUp", kind)
         if fate != "promote" and kind == "followUp":
@@ -139,3 +137,7 @@ def queue_fate(trace: ProjectorTrace) -> Judgement:
         yield Finding(None, "what was held does not wait until it is promoted", waiting, trace.observed.queued)
     if list(trace.observed.dropped) != dropped:
         yield Finding(None, "what was dropped is not what the policy drops", dropped, trace.observed.dropped)
+
+
+def _next(trace: ProjectorTrace, place: int) -> CycleViews | None:
+    return next((stretch.cycle for stretch in trace.stretches[place + 1 :]), None)

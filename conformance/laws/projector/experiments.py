@@ -66,7 +66,7 @@ def boundary_equivalence(experiment: Experiment) -> Judgement:
         expected = [_with_reason(cycle, exchange) for cycle in experiment.first.cycles]
         observed = experiment.observe(changed)
         rest = (experiment.first.queued, experiment.first.dropped, experiment.first.anomalies)
-        if list(observed.cycles) != expected or (observed.queued, observed.dropped, observed.anomalies) != rest:
+        if [*observed.cycles] != expected or (observed.queued, observed.dropped, observed.anomalies) != rest:
             names = ", ".join(f"{old} → {new}" for old, new in exchange.items() if old != new)
             yield Finding(None, f"with {names} more changed than the reasons", expected, observed.cycles)
 
@@ -81,15 +81,10 @@ def _with_reason(cycle: CycleViews, exchange: Mapping[str, str]) -> CycleViews:
 
 
 _IDS: Final = ("id", "callId", "responseId")
-
 _NAMES: Final = ("constructor", "__proto__", "")
-
 _TEXTS: Final = ("text", "detail")
-
 _CONTROL: Final = ("run-stop", "[cancelled]", "", "tool-result", "idle", "None", "\u2028", '{"type": "run-stop"}')
-
 _VALUES: Final = ("output", "arguments")
-
 _FREE: Final[tuple[Json, ...]] = ({"type": "run-stop", "reason": "error"}, "[cancelled]", [], {"isError": True}, 0)
 
 
@@ -99,12 +94,8 @@ def opaque_ids(experiment: Experiment) -> Judgement:
     names: dict[str, str] = {}
 
     def rename(event: Json) -> Json:
-        fields = _fields(event)
-        other = {
-            key: names.setdefault(value, _name(len(names))) if key in _IDS and isinstance(value, str) else value
-            for key, value in fields.items()
-        }
-        return other or event
+        ids = {key: value for key, value in _fields(event).items() if key in _IDS and isinstance(value, str)}
+        return event | {key: names.setdefault(value, _name(len(names))) for key, value in ids.items()} if ids else event
 
     renamed = [rename(event) for event in experiment.log]
     if names:

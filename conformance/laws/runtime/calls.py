@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from typing import Any
 
-from turncheck.model.core.events import ToolResult
+from turncheck.model.core.events import Event, ToolResult
 from turncheck.model.core.stimuli import ToolAwaited, ToolCall, ToolFail, ToolReturn
 
 from ...observe.projector_trace import calls_of
@@ -19,7 +19,7 @@ def calls_answered(play: RuntimeTrace) -> Judgement:
     """Every tool call has exactly one result before its run ends."""
     if _repeated(play):
         return  # two calls of one id cannot be told apart: ids_never_mixed judges those words
-    whole = {call.call_id for response in play.whole_responses() for call in _calls(response)}
+    whole = {call.call_id for call in _calls(*play.whole_responses())}
     for cycle in play.cycles:
         if cycle.stop is not None and calls_of(cycle):
             yield WITNESS
@@ -35,20 +35,18 @@ def cut_calls_answered(play: RuntimeTrace) -> Judgement:
     """A call of a response that was cut has its one result too, or it was never shown."""
     if _repeated(play):
         return
-    whole = {call.call_id for response in play.whole_responses() for call in _calls(response)}
-    cut = {call.call_id for response in play.responses for call in _calls(response)} - whole
+    cut = {call.call_id for call in _calls(*play.responses)} - {
+        call.call_id for call in _calls(*play.whole_responses())
+    }
     shown = {event.get("callId") for event in play.log if event.get("kind") == "tool-call"}
     for _ in cut - shown:
         yield WITNESS
     unanswered = {one.at for one in play.projection.anomalies if one.kind == "unanswered-call"}
-    for cycle in play.cycles:
-        if cycle.stop is None:
-            continue
-        for call in calls_of(cycle):
-            if play.log[call.at].get("callId") in cut:
-                yield WITNESS
-                if call.at in unanswered:
-                    yield Finding(call.at, "the run ended with this call, of a response that was cut, unanswered")
+    for call in (call for cycle in play.cycles if cycle.stop is not None for call in calls_of(cycle)):
+        if play.log[call.at].get("callId") in cut:
+            yield WITNESS
+            if call.at in unanswered:
+                yield Finding(call.at, "the run ended with this call, of a response that was cut, unanswered")
 
 
 @run_law("X-7", "BED-005k", evidence="a result before an abort or a failure", needs=("tools",))
@@ -57,7 +55,7 @@ def results_survive(play: RuntimeTrace) -> Judgement:
     if _repeated(play):
         return
     for name, ends in play.returned.items():
-        logged = [at for at, event in enumerate(play.events) if isinstance(event, ToolResult) and event.call_id == name]
+        logged = [play.log[at] for at, event in enumerate(play.events) if _result_of(event, name)]
         for move, stimulus in ends:
             if not isinstance(stimulus, ToolReturn) or aborted(play, move) or _cancelled(move, stimulus):
                 continue
@@ -67,10 +65,8 @@ def results_survive(play: RuntimeTrace) -> Judgement:
                 continue
             if stop.reason != "completed":
                 yield WITNESS
-            if not any(_holds(play.log[at], stimulus.output) for at in logged):
-                yield Finding(
-                    move.first, f"the result of {name} is lost", stimulus.output, [play.log[at] for at in logged]
-                )
+            if not any(_holds(event, stimulus.output) for event in logged):
+                yield Finding(move.first, f"the result of {name} is lost", stimulus.output, logged)
 
 
 @run_law("X-7", "BED-005f", "BED-005g", evidence="a result", needs=("tools",))
@@ -105,11 +101,8 @@ def tool_failure_survived(play: RuntimeTrace) -> Judgement:
         if stop is None or play.used_up(cycle, move.first):
             continue
         yield WITNESS
-        results = [
-            at
-            for at in range(move.first, (play.cycles[cycle].stop or 0) + 1)
-            if isinstance(event := play.events[at], ToolResult) and event.call_id == stimulus.call_id
-        ]
+        places = range(move.first, (play.cycles[cycle].stop or 0) + 1)
+        results = [at for at in places if _result_of(play.events[at], stimulus.call_id)]
         if cycle in play.stops_within(move) and stop.reason != "completed":
             yield Finding(play.cycles[cycle].stop, "a tool's failure ends the run", "the model is asked", stop.reason)
         elif not results:
@@ -124,19 +117,17 @@ def malformed_never_executes(play: RuntimeTrace) -> Judgement:
 
     An id can recur: there are then at most as many executions under it as calls whose arguments are JSON.
     """
-    calls = [call for response in play.whole_responses() for call in _calls(response)]
+    calls = _calls(*play.whole_responses())
     for name in dict.fromkeys(call.call_id for call in calls if _malformed(call.arguments)):
         yield WITNESS
-        others = [call for response in play.responses for call in _calls(response) if call.call_id == name]
-        right = sum(not _malformed(call.arguments) for call in others)
-        executed: dict[str, ObservedStep] = {}
-        for move in play.moves:
-            for one in move.tools():
-                if one.call_id == name:
-                    executed.setdefault(one.execution, move)
+        right = sum(call.call_id == name and not _malformed(call.arguments) for call in _calls(*play.responses))
+        executed: dict[str, int] = {}  # → where its first step ends
+        for end, run in [(move.end, one) for move in play.moves for one in move.tools()]:
+            if run.call_id == name:
+                executed.setdefault(run.execution, end)
         if len(executed) > right:
-            move = [*executed.values()][right]
-            yield Finding(max(move.end - 1, 0), f"{name} is executed, and its arguments are no JSON")
+            at = max([*executed.values()][right] - 1, 0)
+            yield Finding(at, f"{name} is executed, and its arguments are no JSON")
 
 
 @run_law("X-6", "RC-D4", evidence="a call id twice in a response", needs=("tools", "call-ids"))
@@ -177,8 +168,13 @@ def tools_as_declared(play: RuntimeTrace) -> Judgement:
             yield Finding(response.end.end - 1, "not all tools run", names, [one.call_id for one in running])
 
 
-def _calls(response: Response) -> list[ToolCall]:
-    return [stimulus.item for _, stimulus in response.items if isinstance(stimulus.item, ToolCall)]
+def _calls(*responses: Response) -> list[ToolCall]:
+    items = [stimulus.item for response in responses for _, stimulus in response.items]
+    return [item for item in items if isinstance(item, ToolCall)]
+
+
+def _result_of(event: Event, call: str) -> bool:
+    return isinstance(event, ToolResult) and event.call_id == call
 
 
 def _tells(play: RuntimeTrace, at: int, message: str) -> bool:
@@ -194,7 +190,7 @@ def _cancelled(move: ObservedStep, stimulus: ToolReturn) -> bool:
 
 
 def _repeated(play: RuntimeTrace) -> bool:
-    names = [call.call_id for response in play.responses for call in _calls(response)]
+    names = [call.call_id for call in _calls(*play.responses)]
     return len(names) != len(set(names))
 
 

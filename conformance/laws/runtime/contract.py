@@ -1,7 +1,5 @@
 """Laws on the contract itself: the log can be read, and what is declared is there."""
 
-from typing import Final
-
 from turncheck.model.core.stimuli import (
     Abort,
     ModelFail,
@@ -15,11 +13,9 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
-from ...observe.runtime_trace import RuntimeTrace
+from ...observe.runtime_trace import RuntimeTrace, flat
 from ..law import WITNESS, Finding, Judgement
 from .subject import run_law
-
-_REJECTS: Final = {"malformed", "unknown-type"}
 
 
 @run_law("X-1", "RC-1", "RC-D5", evidence="a log")
@@ -28,7 +24,7 @@ def log_well_formed(play: RuntimeTrace) -> Judgement:
     if play.log:
         yield WITNESS
     for anomaly in play.projection.anomalies:
-        if anomaly.kind in _REJECTS:
+        if anomaly.kind in {"malformed", "unknown-type"}:
             yield Finding(anomaly.at, f"{anomaly.kind}: no event of the log", "an event", play.log[anomaly.at])
 
 
@@ -36,15 +32,14 @@ def log_well_formed(play: RuntimeTrace) -> Judgement:
 def capabilities_honest(play: RuntimeTrace) -> Judgement:
     """Everything that is declared is there: the machine that is claimed is the one that answers."""
     for move in play.moves:
-        for stimulus in getattr(move.stimulus, "stimuli", (move.stimulus,)):
+        refused = move.step.refused
+        for stimulus in flat(move.stimulus):
             need = needs(stimulus)
             if need is None or need not in play.capabilities:
                 continue
-            refused = move.step.refused
             if refused is not None and refused.why == "unsupported":
-                yield Finding(
-                    None, f"{need} is declared, and {type(stimulus).__name__} unsupported", need, refused.message
-                )
+                message = f"{need} is declared, and {type(stimulus).__name__} unsupported"
+                yield Finding(None, message, need, refused.message)
             elif move.took_place:
                 yield WITNESS
     if "model-input" in play.capabilities:

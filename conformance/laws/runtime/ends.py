@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from itertools import takewhile
-from typing import Final
 
 from turncheck.model.core.events import ToolResult
 from turncheck.model.core.stimuli import ModelAwaited, ModelFail, TimerAwaited, ToolAwaited, User
@@ -10,8 +9,6 @@ from turncheck.model.core.stimuli import ModelAwaited, ModelFail, TimerAwaited, 
 from ...observe.runtime_trace import ObservedStep, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement, Witness
 from .subject import run_law
-
-_ENDED: Final = "outside-run"
 
 
 @run_law("X-5", "BED-003a", "BED-004c", evidence="quiet in an open run")
@@ -38,7 +35,7 @@ def run_ends_once(play: RuntimeTrace) -> Judgement:
         if cycle.stop is not None:
             yield Witness(inferred=play.inferred(cycle.stop))
     for anomaly in play.projection.anomalies:
-        if anomaly.kind == _ENDED:
+        if anomaly.kind == "outside-run":
             what = play.log[anomaly.at].get("type", "an event") if isinstance(play.log[anomaly.at], dict) else "?"
             yield Finding(anomaly.at, f"a {what} while no run is open: the run has ended already", "nothing", what)
     for move in play.moves:
@@ -73,12 +70,12 @@ def abort_interrupts(play: RuntimeTrace) -> Judgement:
     for move, cycle in play.aborts():
         if move.closing:
             continue
-        stop = play.stop_of(cycle)
+        at, stop = play.cycles[cycle].stop, play.stop_of(cycle)
         if stop is None:
             yield Finding(move.first, "an aborted run never ends", "run-stop", None)
         elif stop.reason != "interrupted":
-            yield Finding(play.cycles[cycle].stop, "an aborted run ends otherwise", "interrupted", stop.reason)
-        yield Witness(inferred=play.inferred(play.cycles[cycle].stop))
+            yield Finding(at, "an aborted run ends otherwise", "interrupted", stop.reason)
+        yield Witness(inferred=play.inferred(at))
 
 
 @run_law("BED-005d", "BED-005i", "BED-005j", evidence="an abort of an open run", needs=("abort", "policy abortEnds"))
@@ -93,9 +90,8 @@ def abort_ends_as_declared(play: RuntimeTrace) -> Judgement:
         elif (released := _released(play, move)) is not None:
             yield WITNESS
             if stop is None or stop >= released.end:
-                yield Finding(
-                    max(released.end - 1, 0), "nothing is left to be released, and the run is open", "run-stop", stop
-                )
+                at = max(released.end - 1, 0)
+                yield Finding(at, "nothing is left to be released, and the run is open", "run-stop", stop)
 
 
 @run_law("BED-005a", "BED-005g", "X-3", evidence="an abort of an open run", needs=("abort",))
@@ -113,8 +109,8 @@ def nothing_starts_after_abort(play: RuntimeTrace) -> Judgement:
             if later.first > end:
                 break
             runs = [one for one in later.step.awaiting if isinstance(one, ToolAwaited)]
-            started = [one for one in runs if one.execution not in known and later.end <= end + 1]
-            if started:
+            started = [one for one in runs if one.execution not in known]
+            if started and later.end <= end + 1:
                 yield Finding(max(later.end - 1, 0), "a tool starts after the abort", "nothing", _names(started))
 
 
@@ -125,9 +121,8 @@ def aborted_text_dropped(play: RuntimeTrace) -> Judgement:
         request = move.model_before
         if request is None:
             continue
-        asked = play.asked(request.request_id, move)
-        response = next((one for one in play.responses if one[:2] == (request.request_id, asked)), None)
-        if response is None or not response.items:
+        key = request.request_id, play.asked(request.request_id, move)
+        if not any(one.items for one in play.responses if one[:2] == key):
             continue
         yield WITNESS
         for at, event in enumerate(play.log):
@@ -198,10 +193,9 @@ def _names(awaited: Sequence[object]) -> list[str]:
 def _released(play: RuntimeTrace, abort: ObservedStep) -> ObservedStep | None:
     """The first step after which nothing is awaited any more that ran at the *abort*."""
     asked = {one.request_id for one in abort.before if isinstance(one, ModelAwaited)}
-    for move in play.moves[play.moves.index(abort) :]:
-        tools = any(isinstance(one, ToolAwaited) and one.cancelled for one in move.step.awaiting)
-        if not tools and not any(
-            isinstance(one, ModelAwaited) and one.request_id in asked for one in move.step.awaiting
-        ):
-            return move
-    return None
+
+    def runs(one: object) -> bool:
+        return one.cancelled if isinstance(one, ToolAwaited) else getattr(one, "request_id", None) in asked
+
+    moves = play.moves[play.moves.index(abort) :]
+    return next((move for move in moves if not any(map(runs, move.step.awaiting))), None)

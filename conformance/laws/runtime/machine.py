@@ -1,13 +1,13 @@
 """Laws that hold a runtime to a machine: step by step, or over the finite alphabet of a suite."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any, Final
 
 from msgspec import to_builtins
 
-from turncheck.model.core.stimuli import Awaited, ModelAwaited, ModelOutput, Stimulus, Together, ToolCall, unnamed
+from turncheck.model.core.stimuli import Awaited, ModelAwaited, ModelOutput, ToolCall, unnamed
 
-from ...observe.runtime_trace import ObservedStep
+from ...observe.runtime_trace import ObservedStep, flat
 from ..law import WITNESS, Finding, Judgement
 from .contract import needs
 from .subject import Rerun, relation_law
@@ -36,7 +36,8 @@ def equals_machine(rerun: Rerun) -> Judgement:
         return
     options = rerun.play.options
     expected = rerun.reference([unnamed(one) for one in rerun.word], options)
-    given = [*_calls(rerun.word)]
+    items = [one.item for stimulus in rerun.word for one in flat(stimulus) if isinstance(one, ModelOutput)]
+    given = [item.call_id for item in items if isinstance(item, ToolCall)]
     if options.deaf_model or options.deaf_tools or (options.limits and "limits" not in expected.capabilities):
         return  # the implementation's names alone tell the addressee of a stimulus; and a bound is the machine's own
     if len(given) != len(set(given)):
@@ -51,14 +52,6 @@ def equals_machine(rerun: Rerun) -> Judgement:
             at = ours.end - 1 if ours.end > ours.first else None
             yield Finding(at, "the step is not the one of the machine that is claimed", right, observed)
             return
-
-
-def _calls(word: Sequence[Stimulus]) -> Iterator[str]:
-    for stimulus in word:
-        if isinstance(stimulus, ModelOutput) and isinstance(stimulus.item, ToolCall):
-            yield stimulus.item.call_id
-        elif isinstance(stimulus, Together):
-            yield from _calls(stimulus.stimuli)
 
 
 def _plain(move: ObservedStep, given: Set[str], *, seen: bool) -> dict[str, Any]:

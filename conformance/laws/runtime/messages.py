@@ -1,9 +1,11 @@
 """Laws on the fate of the user's messages."""
 
-from turncheck.model.core.events import UserMessage
-from turncheck.model.core.stimuli import Together, User
+from collections.abc import Iterator
 
-from ...observe.runtime_trace import ObservedStep, Request, RuntimeTrace, projection_policies
+from turncheck.model.core.events import UserMessage
+from turncheck.model.core.stimuli import User
+
+from ...observe.runtime_trace import ObservedStep, Request, RuntimeTrace, flat, projection_policies
 from ..law import WITNESS, Finding, Judgement
 from .subject import run_law
 
@@ -11,13 +13,10 @@ from .subject import run_law
 @run_law("RC-D8", "X-7", "BED-002b", evidence="a run that completed", needs=("model-input",))
 def messages_consumed(play: RuntimeTrace) -> Judgement:
     """A run that completes has shown its root to the model: no accepted message is lost."""
-    for name, index in play.message_cycles.items():
-        if index < 0 or play.cycles[index].root != play.messages[name]:
-            continue
-        if play.cycles[index].reason == "completed":
-            yield WITNESS
-            if not _consumed(play, name, index):
-                yield Finding(play.messages[name], f"the message {name} is accepted and the model never sees it")
+    for name, at, consumed in _completed(play, roots=True):
+        yield WITNESS
+        if not consumed:
+            yield Finding(at, f"the message {name} is accepted and the model never sees it")
 
 
 @run_law("RC-4.2", "TM-5.2", evidence="a steer in a run that completed", needs=("steer", "model-input"))
@@ -27,16 +26,11 @@ def steers_in_their_run(play: RuntimeTrace) -> Judgement:
     Only runs that complete are judged: the sources leave open the fate of a steer at an abort or a failure (RC-D8; the
     policies of RC-D6 are the queue's). Runtimes keep it for the next run, or drop it.
     """
-    for name, index in play.message_cycles.items():
-        if index < 0 or play.cycles[index].root == play.messages[name]:
-            continue
-        if play.cycles[index].reason == "completed":
-            yield WITNESS
-            if not _consumed(play, name, index):
-                elsewhere = [one.id for one in play.requests if name in play.shown(one)]
-                yield Finding(
-                    play.messages[name], f"the steer {name} does not reach the model in its run", "seen", elsewhere
-                )
+    for name, at, consumed in _completed(play, roots=False):
+        yield WITNESS
+        if not consumed:
+            elsewhere = [one.id for one in play.requests if name in play.shown(one)]
+            yield Finding(at, f"the steer {name} does not reach the model in its run", "seen", elsewhere)
 
 
 @run_law(
@@ -85,28 +79,29 @@ def queue_as_declared(play: RuntimeTrace) -> Judgement:
     fates = projection_policies(play.policies).queue_fate()
     gone: set[str] = set()  # dropped at an earlier end: a later one has nothing to do with it
     for index, cycle in enumerate(play.cycles):
-        if cycle.stop is None or cycle.reason in {"completed", None}:
+        stop, reason = cycle.stop, cycle.reason
+        if stop is None or reason in {"completed", None}:
             continue
-        stop = cycle.stop
-        waiting = {
-            name for name, at in play.messages.items() if at < stop and not 0 <= play.message_cycles[name] <= index
-        } - gone
+        waiting = {name for name, at in play.messages.items() if at < stop} - gone
+        waiting -= {name for name, served in play.message_cycles.items() if 0 <= served <= index}
         if not waiting:
             continue
-        fate = fates[cycle.reason or ""]
+        fate = fates[reason or ""]
         if fate == "drop":
             gone |= waiting
         users = [at for at in play.messages.values() if at > stop]
         served = [one for one in play.requests if stop < one.at < min(users, default=len(play.log))]
         yield WITNESS
         if fate == "promote" and not served:
-            policy = f"queueAfter{(cycle.reason or '').capitalize()}"
+            policy = f"queueAfter{(reason or '').capitalize()}"
             why = "declared" if policy in play.policies else f"by default ({policy} is not declared)"
             yield Finding(stop, f"the queue is not promoted, as {why}", "a request", "nothing")
         elif fate != "promote" and served:
             yield Finding(served[0].at, f"the queue is promoted, where {fate} is declared", fate, "promote")
-        elif fate == "drop" and (late := _late(play, waiting, stop)) is not None:
-            yield Finding(late.at, "a dropped message is shown to the model", "nothing", play.shown(late))
+        elif fate == "drop":
+            late = next((one for one in play.requests if one.at > stop and waiting & {*play.shown(one)}), None)
+            if late is not None:
+                yield Finding(late.at, "a dropped message is shown to the model", "nothing", play.shown(late))
 
 
 @run_law("BED-002c", "RC-3.2", "RC-D8", evidence="a message in an open run", needs=("policy busy",))
@@ -136,9 +131,7 @@ def busy_as_declared(play: RuntimeTrace) -> Judgement:
 def sent_together_none_lost(play: RuntimeTrace) -> Judgement:
     """Of two messages sent at once, each is accepted or refused: none is lost."""
     for move in play.moves:
-        if not isinstance(move.stimulus, Together):
-            continue
-        sent = [one.id for one in move.stimulus.stimuli if isinstance(one, User)]
+        sent = [one.id for one in flat(move.stimulus) if isinstance(one, User)]
         if len(sent) < 2:
             continue
         accepted = [name for name in sent if name in play.messages]
@@ -146,6 +139,14 @@ def sent_together_none_lost(play: RuntimeTrace) -> Judgement:
         if len(accepted) < len(sent) and not move.rejected:
             lost = [name for name in sent if name not in accepted]
             yield Finding(move.first, "a message sent together with another is lost", sent, f"without {lost}")
+
+
+def _completed(play: RuntimeTrace, *, roots: bool) -> Iterator[tuple[str, int, bool]]:
+    """The roots, or else the steers, of runs that completed: with their positions, and whether a request shows them."""
+    for name, index in play.message_cycles.items():
+        at = play.messages[name]
+        if index >= 0 and play.cycles[index].reason == "completed" and (play.cycles[index].root == at) is roots:
+            yield name, at, _consumed(play, name, index)
 
 
 def _consumed(play: RuntimeTrace, name: str, cycle: int) -> bool:
@@ -167,10 +168,6 @@ def _logged(play: RuntimeTrace, move: ObservedStep, message: User) -> bool:
     """True if the events of *move* hold the message: by its id, or by its text, which no other has."""
     events = play.events[move.first : move.end]
     return any(isinstance(one, UserMessage) and (one.id == message.id or one.text == message.text) for one in events)
-
-
-def _late(play: RuntimeTrace, names: set[str], after: int) -> Request | None:
-    return next((one for one in play.requests if one.at > after and names & set(play.shown(one))), None)
 
 
 def _seen(play: RuntimeTrace) -> list[Request]:

@@ -1,13 +1,10 @@
 """Laws on the input of requests to the model."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from itertools import pairwise
+from typing import Any, Final
 
-from turncheck.model.core.stimuli import (
-    ModelOutput,
-    Text,
-    ToolCall,
-)
+from turncheck.model.core.stimuli import ModelOutput, Text, ToolCall
 
 from ...observe.runtime_trace import Request, Response, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
@@ -15,12 +12,11 @@ from .subject import run_law
 
 _ENTRIES: Final = {"user-message", "agent-output", "tool-result"}
 """Events that make at most one entry of the history each."""
-
 _SUMMARY: Final = "[summary]"
 """The beginning of the one entry that stands for the compacted prefix (RS-3.1)."""
-
 _COMPACTED: Final = f"assistant {_SUMMARY}"
-
+_BOUND: Final = "maxHistoryMessages"
+"""The policy that says how many entries a history may have before it is compacted."""
 _UNKNOWN: Final[Mapping[str, set[tuple[str, int]]]] = {}
 
 
@@ -80,7 +76,12 @@ def input_not_invented(play: RuntimeTrace) -> Judgement:
                     yield Finding(request.at, f"input[{place}]: nobody sent this", None, text)
             elif role == "assistant" and entry.get("callId") is not None and entry["callId"] not in called:
                 yield Finding(request.at, f"input[{place}]: the model never made this call", None, entry["callId"])
-            elif role == "assistant" and place == 0 and text.startswith(_SUMMARY) and _bound(play) is not None:
+            elif (
+                role == "assistant"
+                and place == 0
+                and text.startswith(_SUMMARY)
+                and play.policies.get(_BOUND) is not None
+            ):
                 yield WITNESS
             elif role == "assistant" and entry.get("callId") is None and text and not any(one in text for one in said):
                 yield Finding(request.at, f"input[{place}]: the model never said this", None, text)
@@ -142,17 +143,12 @@ def _key(entry: Any) -> str:
     return f"{entry.get('role')} {entry.get('callId') or entry.get('text')}"
 
 
-def _bound(play: RuntimeTrace) -> int | None:
-    """How many entries a history may have before it is compacted, None where it never is."""
-    return cast("int | None", play.policies.get("maxHistoryMessages"))
-
-
 def _compacted(play: RuntimeTrace, request: Request, before: list[str]) -> bool:
     """True if the missing entries are the prefix of a history over its bound, cut before a user's message (RS-3.1).
 
     The length of a history cannot be seen: it is at most the number of entries that were logged until then.
     """
-    bound = _bound(play)
+    bound = play.policies.get(_BOUND)
     now = [key for key in map(_key, request.input or ()) if not key.startswith((_COMPACTED, "system "))]
     known = [key for key in before if not key.startswith(_COMPACTED)]
     cut = max((place for place, key in enumerate(known, 1) if key not in now), default=0)
@@ -169,8 +165,7 @@ def _compacted(play: RuntimeTrace, request: Request, before: list[str]) -> bool:
 
 def _next_in_run(play: RuntimeTrace, response: Response) -> list[Any] | None:
     """The input of the request after a response, in the same run."""
-    places = [place for place, one in enumerate(play.requests) if one.at == response.asked]
-    if not places or places[0] + 1 >= len(play.requests):
-        return None
-    first, after = play.requests[places[0]], play.requests[places[0] + 1]
-    return list(after.input) if after.input is not None and after.cycle == first.cycle else None
+    for first, after in pairwise(play.requests):
+        if first.at == response.asked:
+            return list(after.input) if after.input is not None and after.cycle == first.cycle else None
+    return None

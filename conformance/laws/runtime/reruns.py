@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, cast
 from zlib import crc32
 
 from msgspec import convert, to_builtins
@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from turncheck.model.core.stimuli import Abort, ModelFail, ModelOutput, ModelStop, Stimulus, Text, User
 
-from ...observe.runtime_trace import ObservedStep, RuntimeTrace
+from ...observe.runtime_trace import Again, ObservedStep, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from .subject import Rerun, relation_law
 
@@ -31,15 +31,13 @@ _WHOLE: Final = r"(?<![\w-])(?:{})(?![\w-])"
 @relation_law("X-2", "BED-001b", evidence="a word applied twice")
 def run_deterministic(rerun: Rerun) -> Judgement:
     """The same word again, in a runtime that was reset, gives the same."""
-    yield WITNESS
-    yield from _same(rerun.play, rerun.again(rerun.word, rerun.play.options), "the same word again")
+    yield from _same(rerun, rerun.again, "the same word again")
 
 
 @relation_law("X-2", evidence="a word applied in two processes")
 def run_hash_seed(rerun: Rerun) -> Judgement:
     """A new process with another hash seed gives the same."""
-    yield WITNESS
-    yield from _same(rerun.play, rerun.elsewhere(rerun.word, rerun.play.options), "a process with another hash seed")
+    yield from _same(rerun, rerun.elsewhere, "a process with another hash seed")
 
 
 @relation_law("X-4", "RC-2", "BED-006i", evidence="two ends at one point")
@@ -50,11 +48,7 @@ def run_boundary_equivalence(rerun: Rerun) -> Judgement:
     if place is None:
         return
     before = rerun.word[:place]
-    after = (
-        User(id="after", text="say after"),
-        ModelOutput(item=Text(text="after all")),
-        ModelStop(reason="end-turn"),
-    )
+    after = (User(id="after", text="say after"), ModelOutput(item=Text(text="after all")), ModelStop(reason="end-turn"))
     ends: dict[str, tuple[Stimulus, ...]] = {
         "completed": (ModelOutput(item=Text(text="until here")), ModelStop(reason="end-turn"))
     }
@@ -67,9 +61,7 @@ def run_boundary_equivalence(rerun: Rerun) -> Judgement:
         found = rerun.again((*before, *end, *after), play.options)
         if len(found.moves) != len(before) + len(end) + len(after) or found.moves[-len(after)].was_active:
             continue  # unsettled, or not ended: other laws' business
-        seen[reason] = [
-            _shape(found.log[at]) for move in found.moves[-len(after) :] for at in range(move.first, move.end)
-        ]
+        seen[reason] = [*map(_shape, found.log[found.moves[-len(after)].first : found.moves[-1].end])]
     if len(seen) > 1:
         yield WITNESS
     first: list[str] = next(iter(seen.values()), list[str]())
@@ -81,17 +73,13 @@ def run_boundary_equivalence(rerun: Rerun) -> Judgement:
 @relation_law("X-2", "BED-011a", evidence="a word with an observer that throws", needs=("observer",))
 def observer_isolated(rerun: Rerun) -> Judgement:
     """An observer that throws changes nothing."""
-    yield WITNESS
-    options = replace(rerun.play.options, observer="throws")
-    yield from _same(rerun.play, rerun.again(rerun.word, options), "an observer that throws", native=False)
+    yield from _same(rerun, rerun.again, "an observer that throws", observer="throws")
 
 
 @relation_law("X-2", "X-7", evidence="a word with a slow observer", needs=("observer",))
 def slow_consumer_same(rerun: Rerun) -> Judgement:
     """A slow consumer sees the same events as a fast one."""
-    yield WITNESS
-    options = replace(rerun.play.options, observer="slow")
-    yield from _same(rerun.play, rerun.again(rerun.word, options), "a slow consumer", native=False)
+    yield from _same(rerun, rerun.again, "a slow consumer", observer="slow")
 
 
 @relation_law("X-8", evidence="a word renamed")
@@ -108,13 +96,15 @@ def run_opaque(rerun: Rerun) -> Judgement:
     steps = [back(_plain(move)) for move in found.moves]
     if steps != expected:
         place = next((at for at, (one, other) in enumerate(zip(expected, steps, strict=False)) if one != other), 0)
-        yield Finding(
-            None, "renamed ids and texts change more than names", expected[place : place + 1], steps[place : place + 1]
-        )
+        here = slice(place, place + 1)
+        yield Finding(None, "renamed ids and texts change more than names", expected[here], steps[here])
 
 
-def _same(play: RuntimeTrace, other: RuntimeTrace, what: str, *, native: bool = True) -> Judgement:
-    """Compare settled step by settled step."""
+def _same(rerun: Rerun, again: Again, what: str, *, observer: Literal["throws", "slow"] | None = None) -> Judgement:
+    """Apply the word again, and compare settled step by settled step; with an *observer* native events do not count."""
+    yield WITNESS
+    play, native = rerun.play, observer is None
+    other = again(rerun.word, play.options if observer is None else replace(play.options, observer=observer))
     for first, second in zip(play.moves, other.moves, strict=False):
         one, two = _plain(first, native=native), _plain(second, native=native)
         if one != two:

@@ -1,16 +1,9 @@
 """Laws on the model's responses: their items are kept, and their number is bounded."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from turncheck.model.core.events import AgentOutput
-from turncheck.model.core.stimuli import (
-    ModelFail,
-    ModelOutput,
-    Reasoning,
-    Text,
-    ToolCall,
-)
+from turncheck.model.core.stimuli import ModelFail, ModelOutput, Reasoning, Text, ToolCall
 
 from ...observe.runtime_trace import RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
@@ -88,20 +81,10 @@ def _shown(play: RuntimeTrace, stimulus: ModelOutput) -> bool:
         case ToolCall(arguments=str()):
             return False
         case ToolCall(call_id=name):
-            return name not in _repeated(play)
+            items = (getattr(move.stimulus, "item", None) for move in play.of(ModelOutput))
+            return sum(isinstance(item, ToolCall) and item.call_id == name for item in items) < 2
         case Text():
             return True
-
-
-def _repeated(play: RuntimeTrace) -> set[str]:
-    names = list(_called(play))
-    return {name for name in names if names.count(name) > 1}
-
-
-def _called(play: RuntimeTrace) -> Iterator[str]:
-    for move in play.of(ModelOutput):
-        if isinstance(move.stimulus, ModelOutput) and isinstance(move.stimulus.item, ToolCall):
-            yield move.stimulus.item.call_id
 
 
 def _same(raw: Any, event: AgentOutput, stimulus: ModelOutput) -> bool:

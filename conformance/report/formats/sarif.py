@@ -67,7 +67,7 @@ def _rule(name: str) -> Json:
             "text": "\n".join([f"{law.says}.", *clauses]),
             "markdown": "\n".join([f"{law.says}.", "", *(f"- {clause}" for clause in clauses)]),
         },
-        "defaultConfiguration": {"level": law.severity},
+        "defaultConfiguration": {"level": "error"},
         "properties": {"tags": list(law.clauses)},
     }
 

@@ -9,7 +9,7 @@ from projectors.plain import Plain
 
 from turncheck.adapters.targets.registry import open_projector
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify import projector_subject
+from turncheck.conformance.verify.projector_subject import ProjectorSubject
 from turncheck.conformance.verify.verification import verify_projector
 
 DOUBLES = {
@@ -146,7 +146,7 @@ def opened(name):
 
 @pytest.mark.parametrize(("name", "law"), (DOUBLES | LATE).items())
 def test_the_fault_breaks_the_law_that_names_it(name, law, monkeypatch):
-    monkeypatch.setattr(projector_subject, "SHRINK_EVENTS", 1_000)  # that it is found is the point
+    monkeypatch.setattr(ProjectorSubject, "shrink_work", 1_000)  # that it is found is the point
     with opened(name) as target:
         result, counterexamples = verify_projector(
             target, selected(["projector"], [law, *BESIDE.get(name, [])]), fail_fast=True

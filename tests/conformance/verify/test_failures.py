@@ -1,5 +1,7 @@
 """Which failures of a law are kept, and which failures share a cause."""
 
+from functools import partial
+
 import pytest
 from inprocess import InProcess
 
@@ -7,7 +9,7 @@ from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.verify.engine import Options, run_and_judge
 from turncheck.conformance.verify.failures import Failure, Failures
-from turncheck.conformance.verify.projector_subject import ProjectorSubject, exploring
+from turncheck.conformance.verify.projector_subject import ProjectorSubject, explore
 from turncheck.conformance.verify.results import Counterexample
 from turncheck.conformance.verify.subject import Observation
 from turncheck.conformance.verify.verdict import counterexamples
@@ -98,7 +100,7 @@ def test_a_failure_joins_the_causes_that_it_has_something_in_common_with():
 def explored(name, laws, **options):
     target = InProcess(f"projectors.{name}")
     subject = ProjectorSubject(target, target)
-    return run_and_judge(subject, laws, exploring(subject, 0), Options(**options))
+    return run_and_judge(subject, laws, partial(explore, subject, 0), Options(**options))
 
 
 @pytest.mark.parametrize("name", ["wrong:LastInFirstOut", "wrong:MergesTwoTexts"])
