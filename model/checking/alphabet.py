@@ -6,13 +6,13 @@ one, last-in-first-out would pass for first-in-first-out).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from itertools import product
 from types import SimpleNamespace
 from typing import Any, Final
 
 from ..declaration.machine import Machine
-from ..declaration.operands import values_of
+from ..declaration.operands import terms, values_of
 from ..declaration.vocabulary import Default, Equal, Field, Here, Less, Lookup, Pop, Push, Register, Set, Table
 
 COLOURS: Final = ("red", "blue")
@@ -116,16 +116,3 @@ def _fields(machine: Machine, symbol: str, tables: Mapping[str, Any]) -> tuple[d
             case _:
                 pass
     return {name: list(values) for name, values in judged.items()}, carried - judged.keys()
-
-
-def terms(term: Any) -> Iterator[Any]:
-    """A term and all that it is built of, the term first."""
-    if isinstance(term, tuple):
-        parts: Sequence[Any] = [*term]
-    elif is_dataclass(term):
-        yield term
-        parts = [getattr(term, part.name) for part in fields(term)]
-    else:
-        return
-    for part in parts:
-        yield from terms(part)

@@ -33,7 +33,7 @@ class Exploration:
     beyond: int = 0
     rows: set[Row] = field(default_factory=set[Row])
     seen: set[str] = field(default_factory=set[str])
-    """The names of SOMETIMES that held somewhere."""
+    """The names of ``sometimes`` that held somewhere."""
     violation: Violation | None = None
 
 
@@ -63,18 +63,18 @@ def explore(
     *,
     bound: int = 2,
     letters: Sequence[Letter] | None = None,
-    echoed: Sequence[str] = (),
+    unbounded_counters: Sequence[str] = (),
     beside: Monitor | None = None,
     start: Any = None,
 ) -> Exploration:
     """Visit every state in which no queue or map is longer, and no counter higher, than *bound*.
 
-    ALWAYS is checked in every state; the first violation ends the exploration. *echoed* registers count requests
-    without end: they distinguish no states. With *beside*, a second value (immutable, hashable) starts as *start* and
+    ``always`` is checked in every state; the first violation ends the exploration. *unbounded_counters* distinguish no
+    states: they count requests without end. With *beside*, a second value (immutable, hashable) starts as *start* and
     steps along; states differ where it differs.
     """
     letters = alphabet(machine, tables) if letters is None else letters
-    kinds = {name: kind for name, kind in machine.registers.items() if name not in echoed}
+    kinds = {name: kind for name, kind in machine.registers.items() if name not in unbounded_counters}
     ordered = positions(machine)
     stepper = Stepper(machine, tables)
     found = Exploration()

@@ -1,12 +1,11 @@
 """The lint of a declared machine: faults that `transitions` accepts without a word."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from itertools import product
 from typing import Any, get_args
 
 from .machine import Machine, Row
-from .operands import Const, Default, Lookup, Operand, Register, Table, values_of
+from .operands import Const, Default, Lookup, Operand, Register, Table, terms, values_of
 from .vocabulary import Equal
 
 
@@ -33,21 +32,11 @@ def _frame(machine: Machine) -> Iterator[str]:
         yield f"boundary event {machine.boundary!r} is not declared"
     for name in sorted(machine.guards.keys() & machine.effects.keys()):
         yield f"{name!r} is the name of a guard and of an effect"
-    for what, terms in (("guard", machine.guards), ("effect", machine.effects)):
-        for name, term in terms.items():
-            for register in sorted(_registers(term) - machine.registers.keys()):
+    for what, declared in (("guard", machine.guards), ("effect", machine.effects)):
+        for name, term in declared.items():
+            named = {one.name for one in terms(term) if isinstance(one, Register)}
+            for register in sorted(named - machine.registers.keys()):
                 yield f"{what} {name!r}: register {register!r} is not declared"
-
-
-def _registers(term: Any) -> set[str]:
-    match term:
-        case Register(name=name):
-            return {name}
-        case tuple():
-            parts: list[Any] = [*term]
-        case _:
-            parts = [getattr(term, part.name) for part in fields(term)] if is_dataclass(term) else []
-    return {name for part in parts for name in _registers(part)}
 
 
 def _undeclared(machine: Machine) -> Iterator[str]:
@@ -157,7 +146,8 @@ def _unenumerated(machine: Machine) -> Iterator[str]:
 
 def _partial(machine: Machine, tables: Mapping[str, Any]) -> Iterator[str]:
     """Tables that are missing, or lack an entry that the machine can ask for, or hold what is no declared value."""
-    for table in dict.fromkeys(one for term in machine.guards.values() for one in _tables(term)):
+    consulted = (one for one in terms(tuple(machine.guards.values())) if isinstance(one, Table))
+    for table in dict.fromkeys(consulted):
         if table.name not in tables:
             yield f"table {table.name!r} is missing"
             continue
@@ -166,14 +156,6 @@ def _partial(machine: Machine, tables: Mapping[str, Any]) -> Iterator[str]:
         for key, entry in entries.items():
             if table.values and entry not in table.values:
                 yield f"table {table.name!r}: {entry!r}{key} is none of {' | '.join(table.values)}"
-
-
-def _tables(term: Any) -> Iterator[Table]:
-    if isinstance(term, Table):
-        yield term
-    elif is_dataclass(term):
-        for part in fields(term):
-            yield from _tables(getattr(term, part.name))
 
 
 def _unreachable(machine: Machine) -> Iterator[str]:

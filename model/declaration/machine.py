@@ -68,9 +68,9 @@ class Machine:
     guards: Mapping[str, Guard]
     effects: Mapping[str, Effect]
     registers: Mapping[str, str]
-    boundary: str | None
     always: Mapping[str, Invariant]
     sometimes: Mapping[str, Invariant]
+    boundary: str | None = None
     ignored: InitVar[Sequence[str] | None] = None
 
     def __post_init__(self, ignored: Sequence[str] | None) -> None:

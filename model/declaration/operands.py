@@ -6,7 +6,8 @@ prover's expression) and ``promela``.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeAlias, get_args
 
 from .contexts import Context, Loop, Symbolic
@@ -24,20 +25,16 @@ class Const:
     value: str | int | None
 
     def read(self, _: Context) -> Any:
-        """Return the literal."""
         return self.value
 
     def code(self, _: Loop) -> str:
-        """Python source of the literal."""
         return f'"{self.value}"' if isinstance(self.value, str) else repr(self.value)
 
     def term(self, symbolic: Symbolic) -> Any:
-        """The prover's expression."""
         return symbolic.literal(self.value)
 
     @property
     def promela(self) -> str:
-        """The literal; strings and None are defined constants."""
         return identifier("c", self.value) if isinstance(self.value, str) else str(self.value).upper()
 
 
@@ -54,20 +51,16 @@ class Field:
         return get_args(self.literal)
 
     def read(self, context: Context) -> Any:
-        """Return the field's value, None where it is absent."""
         return getattr(context.event, self.name)
 
     def code(self, loop: Loop) -> str:
-        """Attribute access on the loop's event, or the local that holds it."""
         return loop.field(self.name)
 
     def term(self, symbolic: Symbolic) -> Any:
-        """The prover's expression."""
         return symbolic.field(self.name)
 
     @property
     def promela(self) -> str:
-        """The event's fields are variables."""
         return identifier("f", self.name)
 
 
@@ -76,15 +69,12 @@ class Here:
     """The position of the event."""
 
     def code(self, _: Loop) -> str:
-        """The loop's own count."""
         return "at"
 
     def read(self, context: Context) -> Any:
-        """Return the position."""
         return context.at
 
     def term(self, symbolic: Symbolic) -> Any:
-        """The prover's expression."""
         return symbolic.at
 
     @property
@@ -100,20 +90,16 @@ class Register:
     name: str
 
     def read(self, context: Context) -> Any:
-        """Return the register's value."""
         return context.registers[self.name]
 
     def code(self, loop: Loop) -> str:
-        """Where the loop keeps the register."""
         return loop.place(self.name)
 
     def term(self, symbolic: Symbolic) -> Any:
-        """The prover's expression."""
         return symbolic.registers[self.name]
 
     @property
     def promela(self) -> str:
-        """A variable, a channel or an array."""
         return identifier("r", self.name)
 
 
@@ -135,7 +121,6 @@ class Table:
         return get_args(self.literal)
 
     def read(self, context: Context) -> Any:
-        """Return the table's value."""
         return context.tables[self.name]
 
     def code(self, _: Loop) -> str:
@@ -143,12 +128,10 @@ class Table:
         return self.name
 
     def term(self, symbolic: Symbolic) -> Any:
-        """The prover's expression."""
         return symbolic.table(self.name)
 
     @property
     def promela(self) -> str:
-        """A variable, or an array."""
         return identifier("t", self.name)
 
 
@@ -165,7 +148,6 @@ class Lookup:
         return self.of.values if isinstance(self.of, Table) else ()
 
     def read(self, context: Context) -> Any:
-        """Return the entry, or None."""
         return self.of.read(context).get(self.key.read(context))
 
     def code(self, loop: Loop) -> str:
@@ -185,7 +167,6 @@ class Lookup:
         )
 
     def term(self, symbolic: Symbolic) -> Any:
-        """The prover's expression."""
         return self.entries(symbolic)[self.key.term(symbolic)]
 
     @property
@@ -207,7 +188,6 @@ class Default:
         return self.otherwise.values
 
     def read(self, context: Context) -> Any:
-        """Return the field's value, or the default."""
         value = self.field.read(context)
         return self.otherwise.read(context) if value is None else value
 
@@ -216,13 +196,11 @@ class Default:
         return f"({self.field.code(loop)} or {self.otherwise.code(loop)})"
 
     def term(self, symbolic: Symbolic) -> Any:
-        """The prover's expression."""
         value = self.field.term(symbolic)
         return symbolic.choose(value == symbolic.literal(None), self.otherwise.term(symbolic), value)
 
     @property
     def promela(self) -> str:
-        """A conditional."""
         return f"({self.field.promela} == NONE -> {self.otherwise.promela} : {self.field.promela})"
 
 
@@ -232,3 +210,16 @@ Operand: TypeAlias = Const | Field | Here | Register | Table | Lookup | Default
 def values_of(operand: Operand) -> tuple[str, ...]:
     """Return the values of an enumerated operand; none where it is open, a number, or a queue."""
     return operand.values if isinstance(operand, Field | Table | Lookup | Default) else ()
+
+
+def terms(term: Any) -> Iterator[Any]:
+    """A term and all that it is built of, the term first."""
+    if isinstance(term, tuple):
+        parts: list[Any] = [*term]
+    elif is_dataclass(term):
+        yield term
+        parts = [getattr(term, part.name) for part in fields(term)]
+    else:
+        return
+    for part in parts:
+        yield from terms(part)

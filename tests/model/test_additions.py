@@ -49,7 +49,6 @@ SPEC = Machine(
         "ignore": Emit("ignore"),
     },
     registers={"tries": "number"},
-    boundary=None,
     always={"one retry at most": lambda state, data: data["tries"] <= 1},
     sometimes={"a retry is under way": lambda state, data: data["tries"] == 1},
     ignored=("ignore",),

@@ -19,7 +19,7 @@ from turncheck.model.core.stimuli import (
     User,
 )
 from turncheck.model.declaration.vocabulary import Output
-from turncheck.model.machines.engine import Heard, response_id
+from turncheck.model.machines.chat_log import Heard, response_id
 
 from ...protocol.messages import Profile
 from ..driven import Driven, Refused, halves, unsupported

@@ -45,7 +45,7 @@ def explored(name: str) -> list[Exploration]:
                 chosen,
                 bound=bound,
                 letters=alphabet_,
-                echoed=claims.unbounded_counters,
+                unbounded_counters=claims.unbounded_counters,
                 beside=beside,
                 start=Core() if beside else None,
             )

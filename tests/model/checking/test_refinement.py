@@ -113,7 +113,7 @@ def test_a_wrong_refinement_is_refuted(name: str, wrong: str) -> None:
         claims.machine,
         tables,
         letters=letters(claims, tables),
-        echoed=claims.unbounded_counters,
+        unbounded_counters=claims.unbounded_counters,
         beside=beside,
         start=Core(),
     )
