@@ -11,7 +11,8 @@ from typing import Any, Final
 from ..declaration.machine import Machine, Row
 from ..declaration.operands import terms, values_of
 from ..declaration.proof_roles import ProofRoles
-from ..declaration.vocabulary import ANSWERED, Const, Here, Increment, Lookup, Output, Pop, Push, Register, Set, Slots
+from ..declaration.vocabulary import ANSWERED, Const, Here, Lookup, Output, Pop, Push, Register, Slots
+from .alphabet import flows
 
 z3: Any = import_module("z3")  # it has no types
 
@@ -148,20 +149,9 @@ def enumerated(machine: Machine, symbols: Symbols) -> Iterator[Any]:
 
 
 def _only_popped(machine: Machine, queue: str) -> set[str]:
-    """The registers that hold what was popped of a queue, or a negative constant, and nothing else."""
-    sources: dict[str, set[bool]] = {}
-    for effect in machine.effects.values():
-        match effect:
-            case Pop(register=Register(name=source), into=Register(name=target)):
-                sources.setdefault(target, set()).add(source == queue)
-            case Set(target=Register(name=target), value=value):
-                sources.setdefault(target, set()).add(isinstance(value, Const) and value.value == -1)
-            case Increment(register=Register(name=target)):
-                sources.setdefault(target, set()).add(False)  # noqa: FBT003
-            case _:
-                pass
+    """The registers that hold what was popped of a queue, or -1, and nothing else."""
     popped = {effect.into.name for effect in machine.effects.values() if isinstance(effect, Pop)}
-    return {name for name in popped if sources[name] == {True}}
+    return popped - {target for target, source in flows(machine) if source not in (Register(queue), Const(-1))}
 
 
 def pushes_of(machine: Machine, effects: Iterable[str], queue: str) -> list[Push]:

@@ -65,7 +65,7 @@ def _unused(machine: Machine) -> Iterator[str]:
 def _guards(machine: Machine) -> Iterator[str]:
     """Go through everything that the guards of one (event, state) can be together."""
     for event, state in product(machine.events, machine.states):
-        rows = machine.rows_of(event, state)
+        rows = machine.by_event[event, state]
         where = f"event {event!r} in state {state!r}"
         taken: set[Row] = set()
         for case in _cases(machine, sorted({name for row in rows for name in row.guards})):

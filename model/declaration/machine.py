@@ -111,10 +111,6 @@ class Machine:
             return self.states
         return source if isinstance(source, list) else [source or ""]
 
-    def rows_of(self, event: str, source: str) -> list[Row]:
-        """The rows of one event in one state."""
-        return [row for row in self.rows if (row.event, row.source) == (event, source)]
-
     @cached_property
     def by_event(self) -> Mapping[tuple[str, str], Sequence[Row]]:
         """(event, state) → its rows."""

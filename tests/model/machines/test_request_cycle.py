@@ -31,7 +31,7 @@ def walk(case: Case) -> Iterator[tuple[Row, str, Mapping[str, Any]]]:
     events: list[tuple[str, Event | None]] = [(symbol_of(event), event) for event in map(judge, case.log)]
     for at, (symbol, event) in enumerate([*events, ("log-end", None)]):
         machine.context.event, machine.context.at = event, at
-        (row,) = [row for row in SPEC.rows_of(symbol, machine.state) if SPEC.permits(row, machine.context)]
+        (row,) = [row for row in SPEC.by_event[symbol, machine.state] if SPEC.permits(row, machine.context)]
         machine.step(symbol, event, at)
         yield row, machine.state, machine.context.registers
 
