@@ -13,12 +13,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
-from ..checking.alphabet import COLOURS, Letter, positions
+from ..checking.alphabet import COLOURS, Letter, letters, positions
 from ..checking.explore import copied, size
-from ..checking.proof_roles import ProofRoles, letters
 from ..declaration.contexts import Output
 from ..declaration.machine import Machine, Row
 from ..declaration.operands import Here, Operand, Register
+from ..declaration.proof_roles import ProofRoles
 from ..declaration.stepping import Stepper
 from ..declaration.vocabulary import Emit
 from .mealy import Steps

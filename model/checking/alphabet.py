@@ -12,21 +12,9 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from ..declaration.machine import Machine
-from ..declaration.operands import Operand, terms, values_of
-from ..declaration.vocabulary import (
-    Default,
-    Equal,
-    Field,
-    Here,
-    Increment,
-    Less,
-    Lookup,
-    Pop,
-    Push,
-    Register,
-    Set,
-    Table,
-)
+from ..declaration.operands import Default, Field, Here, Lookup, Operand, Register, Table, terms, values_of
+from ..declaration.proof_roles import ProofRoles
+from ..declaration.vocabulary import Equal, Increment, Less, Pop, Push, Set
 
 COLOURS: Final = ("red", "blue")
 
@@ -103,6 +91,12 @@ def alphabet(
                 event = dict(zip(judged, choice, strict=True)) | dict.fromkeys(plain, colour)
                 found.append(Letter(symbol, SimpleNamespace(**event)))
     return tuple(found)
+
+
+def letters(roles: ProofRoles, tables: Mapping[str, Any], *, coloured: bool = False) -> tuple[Letter, ...]:
+    """The abstract alphabet of the machine under *tables*; *coloured* gives ``payloads`` two colours as well."""
+    carries = {**roles.alphabet.carries, **(roles.alphabet.payloads if coloured else {})}
+    return alphabet(roles.machine, tables, roles.alphabet.values, carries)
 
 
 def _fields(machine: Machine, symbol: str, tables: Mapping[str, Any]) -> tuple[dict[str, list[Any]], set[str]]:

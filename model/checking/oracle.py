@@ -15,8 +15,8 @@ from ..core.cycles import Anomaly, CycleViews, Projection
 from ..core.events import Event, symbol_of
 from ..core.policies import DEFAULT, Policies
 from ..core.reference_views import rounds, steps
+from ..declaration.contexts import Context, Output
 from ..declaration.machine import Machine
-from ..declaration.vocabulary import Context, Output
 from ..machines.request_cycle import SPEC, tables
 
 

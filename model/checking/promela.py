@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from ..declaration.machine import Row
 from ..declaration.operands import identifier, terms
+from ..declaration.proof_roles import ProofRoles
 from ..declaration.vocabulary import Const, Effect, Emit, Increment, Push, Register
-from .alphabet import Letter
-from .proof_roles import ProofRoles, letters
+from .alphabet import Letter, letters
 
 QUEUE: Final = 3
 """How much a queue holds; what would not fit is not sent."""

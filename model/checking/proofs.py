@@ -12,8 +12,9 @@ from functools import partial
 from itertools import combinations
 from typing import Any, Final
 
+from ..declaration.contexts import Slots
 from ..declaration.proof_roles import ProofRoles
-from ..declaration.vocabulary import Clear, Output, Pop, Slots
+from ..declaration.vocabulary import Clear, Output, Pop
 from .ranking import measures_of, unranked
 from .symbolic import (
     CALL,

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
+from ..declaration.contexts import Slots
 from ..declaration.machine import Machine, Row
 from ..declaration.operands import terms, values_of
 from ..declaration.proof_roles import ProofRoles
-from ..declaration.vocabulary import ANSWERED, Const, Here, Lookup, Output, Pop, Push, Register, Slots
+from ..declaration.vocabulary import ANSWERED, Const, Here, Lookup, Output, Pop, Push, Register
 from .alphabet import flows
 
 z3: Any = import_module("z3")  # it has no types

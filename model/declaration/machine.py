@@ -5,7 +5,8 @@ from dataclasses import InitVar, dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
-from .vocabulary import REGISTER_KINDS, Context, Effect, Guard
+from .contexts import Context
+from .vocabulary import REGISTER_KINDS, Effect, Guard
 
 NativeRow: TypeAlias = list[str | list[str] | None]
 """``[trigger, source, dest, conditions, unless, before]``, as ``transitions.Machine.add_transition`` takes it.

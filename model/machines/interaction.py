@@ -206,8 +206,8 @@ POLICIES: Final[Mapping[str, tuple[str, Any]]] = {
 
 def tables(policies: Mapping[str, Any]) -> dict[str, Any]:
     """The tables for a runtime's declared policies."""
-    given = {table: (policies.get(name), default) for table, (name, default) in POLICIES.items()}
-    return {table: default if value is None else value for table, (value, default) in given.items()}
+    given = {name: value for name, value in policies.items() if value is not None}
+    return {table: given.get(name, default) for table, (name, default) in POLICIES.items()}
 
 
 ROLES: Final = ProofRoles(

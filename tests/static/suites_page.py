@@ -14,7 +14,7 @@ from turncheck.conformance.verify.subject import HASH_SEED
 from turncheck.model.automata.finite import bounded, views
 from turncheck.model.automata.mealy import flattened
 from turncheck.model.automata.suites import SUITES
-from turncheck.model.checking.proof_roles import PROOF_ROLES
+from turncheck.model.machines.registry import PROOF_ROLES
 
 PAGE = Path(__file__).parents[2] / "docs" / "suites.md"
 BEGIN, END = "<!-- sizes -->\n", "<!-- /sizes -->\n"

@@ -6,8 +6,8 @@ import pytest
 
 from turncheck.model.automata.finite import BEYOND, CRASH, NO_ROW, Reaction, bounded, views
 from turncheck.model.automata.mealy import flattened
-from turncheck.model.checking.proof_roles import PROOF_ROLES
 from turncheck.model.declaration.contexts import Output
+from turncheck.model.machines.registry import PROOF_ROLES
 
 SIZES = {
     "request_cycle": (18, 77, 18),

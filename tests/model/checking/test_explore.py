@@ -5,13 +5,12 @@ from functools import cache
 
 import pytest
 
-from turncheck.model.checking.alphabet import Letter, alphabet, positions
+from turncheck.model.checking.alphabet import Letter, alphabet, letters, positions
 from turncheck.model.checking.explore import Exploration, Violation, explore
-from turncheck.model.checking.proof_roles import PROOF_ROLES, letters
 from turncheck.model.checking.refinement import Core, acceptance
 from turncheck.model.core.policies import Policies
 from turncheck.model.declaration.machine import Machine
-from turncheck.model.machines.registry import MACHINES
+from turncheck.model.machines.registry import MACHINES, PROOF_ROLES
 from turncheck.model.machines.request_cycle import SPEC, TABLE, tables
 
 TABLES = tables(Policies())

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from turncheck.model.checking.promela import promela
-from turncheck.model.checking.proof_roles import PROOF_ROLES, ProofRoles
 from turncheck.model.declaration.machine import NativeRow
+from turncheck.model.declaration.proof_roles import ProofRoles
+from turncheck.model.machines.registry import PROOF_ROLES
 
 BUDGET = 5
 """Whims of the environment. Measured: Spin stores 55,000 states at most (interaction), in 0.1 s; each machine takes

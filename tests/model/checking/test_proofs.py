@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turncheck.model.checking.alphabet import COLOURS
-from turncheck.model.checking.proof_roles import PROOF_ROLES, ProofRoles, letters
+from turncheck.model.checking.alphabet import COLOURS, letters
 from turncheck.model.checking.proofs import PROOFS
 from turncheck.model.checking.symbolic import Refutation, Symbols, rows_of, z3
+from turncheck.model.declaration.contexts import Slots, Symbolic
 from turncheck.model.declaration.machine import NativeRow
+from turncheck.model.declaration.proof_roles import ProofRoles
 from turncheck.model.declaration.stepping import Stepper
-from turncheck.model.declaration.vocabulary import Effect, Pop, Register, Slots, Symbolic
-from turncheck.model.machines.registry import MACHINES
+from turncheck.model.declaration.vocabulary import Effect, Pop, Register
+from turncheck.model.machines.registry import MACHINES, PROOF_ROLES
 
 Effects = Sequence[str]
 

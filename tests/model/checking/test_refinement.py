@@ -12,15 +12,15 @@ from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.observe.projector_trace import ProjectorTrace
 from turncheck.model.checking import oracle as interpreter
-from turncheck.model.checking.alphabet import Letter
+from turncheck.model.checking.alphabet import Letter, letters
 from turncheck.model.checking.explore import Violation, explore
-from turncheck.model.checking.proof_roles import PROOF_ROLES, ProofRoles, letters
 from turncheck.model.checking.refinement import Core, acceptance
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import project
-from turncheck.model.declaration.proof_roles import Refine
+from turncheck.model.declaration.proof_roles import ProofRoles, Refine
 from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.machines.registry import PROOF_ROLES
 
 REFINED = {name: claims for name, claims in PROOF_ROLES.items() if claims.refine}
 ON_TRACES = [law for law in selected(["projector"]) if law.kind == "log"]
