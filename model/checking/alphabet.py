@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 from ..declaration.machine import Machine
-from ..declaration.operands import Default, Field, Here, Lookup, Operand, Register, Table, terms, values_of
+from ..declaration.operands import Default, Field, Here, Lookup, Operand, Register, Table, terms
 from ..declaration.proof_roles import ProofRoles
 from ..declaration.vocabulary import Equal, Increment, Less, Pop, Push, Set
 
@@ -110,7 +110,7 @@ def _fields(machine: Machine, symbol: str, tables: Mapping[str, Any]) -> tuple[d
         match term:
             case Equal(subject=(Field(name=name) | Default(field=Field(name=name))) as subject, right=right):
                 absent = [None] if isinstance(subject, Default) else []
-                others = values_of(subject) or ("other",)
+                others = subject.values or ("other",)
                 judged.setdefault(name, {}).update(dict.fromkeys((right.value, *absent, *others)))
             case Less(subject=Field(name=name), right=Table(name=table)):
                 judged.setdefault(name, {}).update(dict.fromkeys((tables[table] - 1, tables[table])))

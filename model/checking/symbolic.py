@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ..declaration.contexts import Slots
 from ..declaration.machine import Machine, Row
-from ..declaration.operands import terms, values_of
+from ..declaration.operands import terms
 from ..declaration.proof_roles import ProofRoles
 from ..declaration.vocabulary import ANSWERED, Const, Here, Lookup, Output, Pop, Push, Register
 from .alphabet import flows
@@ -145,7 +145,7 @@ def well_formed(machine: Machine, at: Moment, symbols: Symbols) -> Iterator[Any]
 def enumerated(machine: Machine, symbols: Symbols) -> Iterator[Any]:
     """A field or table whose values are enumerated has one of them."""
     for subject in dict.fromkeys(guard.subject for guard in machine.guards.values()):
-        if values := values_of(subject):
+        if values := subject.values:
             yield z3.Or([subject.term(symbols) == symbols.literal(value) for value in values])
 
 

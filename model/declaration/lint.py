@@ -5,7 +5,7 @@ from itertools import product
 from typing import Any, get_args
 
 from .machine import Machine, Row
-from .operands import Const, Default, Lookup, Operand, Register, Table, terms, values_of
+from .operands import Const, Default, Lookup, Operand, Register, Table, terms
 from .vocabulary import Equal
 
 
@@ -92,7 +92,7 @@ def _cases(machine: Machine, names: list[str]) -> Iterator[dict[str, bool]]:
         if isinstance(guard, Equal):
             constants.setdefault(guard.subject, []).append(guard.right)
     choices: dict[object, tuple[object, ...]] = {
-        subject: tuple(map(Const, values_of(subject))) or (*dict.fromkeys(equal), None)
+        subject: tuple(map(Const, subject.values)) or (*dict.fromkeys(equal), None)
         for subject, equal in constants.items()
     }
     for name in names:
@@ -118,8 +118,8 @@ def _defaults(machine: Machine) -> Iterator[str]:
         named = {machine.guards[name].subject for name in row.conditions}
         for name in row.unless:
             subject = machine.guards[name].subject
-            if values_of(subject) and subject not in named:
-                others = " | ".join(values_of(subject))
+            if subject.values and subject not in named:
+                others = " | ".join(subject.values)
                 where = f"event {row.event!r} in state {row.source!r}"
                 yield f"{where}: the row {row.label!r} is a silent default: it does not say for which of {others} it is"
                 break
@@ -128,7 +128,7 @@ def _defaults(machine: Machine) -> Iterator[str]:
 def _unenumerated(machine: Machine) -> Iterator[str]:
     """Guards that compare an enumerated value with another, and tables that do not declare their values or keys."""
     for name, guard in machine.guards.items():
-        values = values_of(guard.subject)
+        values = guard.subject.values
         if not isinstance(guard, Equal):
             continue
         if values and guard.right.value not in values:

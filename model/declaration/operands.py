@@ -18,8 +18,25 @@ def identifier(prefix: str, name: str) -> str:
     return f"{prefix}_" + re.sub(r"\W", "_", name)
 
 
+class _Operand:
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values of an enumerated operand; none where it is open, a number, or a queue."""
+        return get_args(getattr(self, "literal", None))
+
+
 @dataclass(frozen=True)
-class Const:
+class _Named(_Operand):
+    name: str
+
+    @property
+    def promela(self) -> str:
+        """A variable, a channel or an array: the first letter of its kind, and its name."""
+        return identifier(type(self).__name__[0].lower(), self.name)
+
+
+@dataclass(frozen=True)
+class Const(_Operand):
     """A literal."""
 
     value: str | int | None
@@ -39,16 +56,10 @@ class Const:
 
 
 @dataclass(frozen=True)
-class Field:
+class Field(_Named):
     """A field of the event; *literal* is the ``Literal`` of its values, where they are enumerated."""
 
-    name: str
     literal: Any = None
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """The values that it can have; none where it is open, or holds a name."""
-        return get_args(self.literal)
 
     def read(self, context: Context) -> Any:
         return getattr(context.event, self.name)
@@ -59,13 +70,9 @@ class Field:
     def term(self, symbolic: Symbolic) -> Any:
         return symbolic.field(self.name)
 
-    @property
-    def promela(self) -> str:
-        return identifier("f", self.name)
-
 
 @dataclass(frozen=True)
-class Here:
+class Here(_Operand):
     """The position of the event."""
 
     def code(self, _: Loop) -> str:
@@ -84,10 +91,8 @@ class Here:
 
 
 @dataclass(frozen=True)
-class Register:
+class Register(_Named):
     """A register of the machine."""
-
-    name: str
 
     def read(self, context: Context) -> Any:
         return context.registers[self.name]
@@ -98,27 +103,17 @@ class Register:
     def term(self, symbolic: Symbolic) -> Any:
         return symbolic.registers[self.name]
 
-    @property
-    def promela(self) -> str:
-        return identifier("r", self.name)
-
 
 @dataclass(frozen=True)
-class Table:
+class Table(_Named):
     """A value fixed for the run: a policy, or a mapping of them.
 
     *literal* is the ``Literal`` of its values, where they are names; *keys* that of its keys, where it is a mapping.
     The lint holds both against the tables that a machine is run with.
     """
 
-    name: str
     literal: Any = None
     keys: Any = None
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """The values that it can have; none where it is a number."""
-        return get_args(self.literal)
 
     def read(self, context: Context) -> Any:
         return context.tables[self.name]
@@ -130,13 +125,9 @@ class Table:
     def term(self, symbolic: Symbolic) -> Any:
         return symbolic.table(self.name)
 
-    @property
-    def promela(self) -> str:
-        return identifier("t", self.name)
-
 
 @dataclass(frozen=True)
-class Lookup:
+class Lookup(_Operand):
     """The entry of a keyed register, None where there is none; or of a table, which has one for every key."""
 
     of: Register | Table
@@ -176,7 +167,7 @@ class Lookup:
 
 
 @dataclass(frozen=True)
-class Default:
+class Default(_Operand):
     """A field, or a table's value where the field is absent."""
 
     field: Field
@@ -205,11 +196,6 @@ class Default:
 
 
 Operand: TypeAlias = Const | Field | Here | Register | Table | Lookup | Default
-
-
-def values_of(operand: Operand) -> tuple[str, ...]:
-    """Return the values of an enumerated operand; none where it is open, a number, or a queue."""
-    return operand.values if isinstance(operand, Field | Table | Lookup | Default) else ()
 
 
 def terms(term: Any) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""What a chat's backend hears, and the core's log of what it asks for: ``engine`` and ``event_flow`` share both."""
+"""What a chat's backend hears, and the core's log of what it asks for: ``engine`` and ``event_flow`` share them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any

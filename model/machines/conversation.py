@@ -26,6 +26,7 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from ..declaration.machine import Machine, NativeRow
 from ..declaration.proof_roles import AlphabetRoles, MessageRoles, ProofRoles, RunRoles, every_choice
 from ..declaration.vocabulary import *
+from .chat_log import response_id
 
 Kind: TypeAlias = Literal["user", "sub-agent"]
 """Whom the agent works for: a user, or the agent that spawned it (BED-009d)."""
@@ -251,10 +252,15 @@ def refine(
             case "accept", (at,):
                 new.append({"type": "user-message", **_payload(inputs[at])})
             case "request", (number,):
-                new.append({"type": "model-request", "requestId": request_id(number)})
+                new.append({"type": "model-request", "requestId": response_id(number)})
             case "commit", (number, items):
                 for at in items:
-                    item = {"type": "agent-output", **_payload(inputs[at]), "responseId": request_id(number), "seq": at}
+                    item = {
+                        "type": "agent-output",
+                        **_payload(inputs[at]),
+                        "responseId": response_id(number),
+                        "seq": at,
+                    }
                     if "callId" in item:
                         item["callId"] = _unused(item["callId"], {one["callId"] for one in calls([*log, *new])})
                     new.append(item)
@@ -272,11 +278,6 @@ def refine(
             case _:
                 pass
     return new
-
-
-def request_id(number: int) -> str:
-    """The log's name of a request."""
-    return f"r{number}"
 
 
 def calls(log: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -28,9 +28,9 @@ APPLIED = 120
 
 def machines():
     """Each declared machine as its rows in its first view, and each reference as a target within a bound of one."""
-    for name, claims in PROOF_ROLES.items():
-        tables, bounds = views(claims)[0]
-        yield name, None, flattened(bounded(claims, tables, bounds))
+    for name, roles in PROOF_ROLES.items():
+        tables, bounds = views(roles)[0]
+        yield name, None, flattened(bounded(roles, tables, bounds))
     for name in REFERENCES:
         with reference_runtime(name) as reference:
             letters = TURN if name == "turn" else letters_of(reference.profile.capabilities)

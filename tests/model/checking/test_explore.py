@@ -32,19 +32,19 @@ SIZES = {
 @cache
 def explored(name: str) -> list[Exploration]:
     """A machine under all its tables, the core beside it where it has a refinement."""
-    claims, bound = PROOF_ROLES[name], SIZES[name][0]
+    roles, bound = PROOF_ROLES[name], SIZES[name][0]
     found = []
-    for chosen in claims.tables:
+    for chosen in roles.tables:
         policies = Policies(while_active=chosen.get("while_active", "followUp"))
-        beside = acceptance(claims.machine, claims.refine, policies) if claims.refine else None
-        alphabet_ = letters(claims, chosen)
+        beside = acceptance(roles.machine, roles.refine, policies) if roles.refine else None
+        alphabet_ = letters(roles, chosen)
         found.append(
             explore(
-                claims.machine,
+                roles.machine,
                 chosen,
                 bound=bound,
                 letters=alphabet_,
-                unbounded_counters=claims.unbounded_counters,
+                unbounded_counters=roles.unbounded_counters,
                 beside=beside,
                 start=Core() if beside else None,
             )
