@@ -88,12 +88,16 @@ class Loop(Protocol):
 
     def place(self, register: str) -> str:
         """The expression of a register."""
+        ...
 
     def field(self, name: str) -> str:
         """The expression of the event's field."""
+        ...
 
     def local(self, operand: object) -> str | None:
         """The local that an operand is bound to, None where it is read anew."""
+        ...
 
     def output(self, name: str, arguments: Sequence[str]) -> str:
         """The statements that an output stands for; none is an empty text."""
+        ...

@@ -249,8 +249,7 @@ class Emit:
 
     def apply(self, context: Context) -> None:
         """Add to the context's outputs; an ``each`` entry's position comes last among the arguments."""
-        read = (operand.read(context) for operand in self.arguments)
-        values = tuple(tuple(value) if isinstance(value, deque) else value for value in read)
+        values = tuple(_snapshot(operand.read(context)) for operand in self.arguments)
         if self.each is None:
             context.outputs.append(Output(self.output, values))
             return
@@ -276,6 +275,12 @@ class Emit:
     def promela(self) -> str:
         """Words in a trail: what is asked for decides nothing."""
         return f'printf("{self.output}\\n")'
+
+
+def _snapshot(value: Any) -> Any:
+    if isinstance(value, deque):
+        return tuple(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    return value
 
 
 Effect: TypeAlias = Push | Pop | Clear | Increment | Set | Emit
