@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 from turncheck.model.automata.mutants import Mutant, behaviour, mutants
 from turncheck.model.automata.suites import hsi, tour
-from turncheck.model.checking.proof_roles import PROOF_ROLES
+from turncheck.model.machines.registry import PROOF_ROLES
 
 from ..verify.projector_subject import EXAMPLES
 from .applied import Around, Probed, Words

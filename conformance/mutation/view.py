@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 from turncheck.model.automata.distinguish import DistinguishingWords
 from turncheck.model.automata.finite import BEYOND, QUIET, FiniteMachine, Reaction, bounded, views
 from turncheck.model.automata.mealy import Mealy, Word, flattened, without_prefixes
-from turncheck.model.checking.proof_roles import ProofRoles
 from turncheck.model.declaration.machine import Row
+from turncheck.model.declaration.proof_roles import ProofRoles
 from turncheck.model.search import reached
 
 Place: TypeAlias = tuple[str, str]

@@ -6,19 +6,19 @@ it speaks of the machine within the bound alone.
 
 Positions never show. A position among an output's arguments is what came there (its letter, with its colour), or the
 order of what a queue gives out would not show; states are told apart by the order and the letters of the positions that
-they hold. What is only numbered (``echoed`` registers) shows as its distance to the newest number.
+they hold. What is only numbered (``unbounded_counters`` registers) shows as its distance to the newest number.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias, cast
 
-from ..checking.alphabet import COLOURS, Letter, positions
+from ..checking.alphabet import COLOURS, Letter, letters, positions
 from ..checking.explore import copied, size
-from ..checking.proof_roles import ProofRoles, letters
 from ..declaration.contexts import Output
 from ..declaration.machine import Machine, Row
 from ..declaration.operands import Here, Operand, Register
+from ..declaration.proof_roles import ProofRoles
 from ..declaration.stepping import Stepper
 from ..declaration.vocabulary import Emit
 from .mealy import Steps
@@ -80,15 +80,15 @@ class FiniteMachine(Steps):
         letters: Sequence[Letter],
         *,
         bounds: Mapping[str, int],
-        echoed: Sequence[str] = (),
+        unbounded_counters: Sequence[str] = (),
     ) -> None:
         self.machine = machine
         self.letters = tuple(letters)
         self._stepper = Stepper(machine, tables)
         self._bounds = bounds
-        self._echoed = frozenset(echoed)
-        self._kinds = {name: kind for name, kind in machine.registers.items() if name not in echoed}
-        self._ordered = positions(machine) - self._echoed
+        self._unbounded_counters = frozenset(unbounded_counters)
+        self._kinds = {name: kind for name, kind in machine.registers.items() if name not in unbounded_counters}
+        self._ordered = positions(machine) - self._unbounded_counters
         self._short = [_short(letter) for letter in letters]
         self.nodes: list[Node] = []
         self._numbers: dict[Hashable, int] = {}
@@ -167,7 +167,7 @@ class FiniteMachine(Steps):
         return Output(output.name, tuple(shown))
 
     def _word(self, operand: Operand, value: Any, told: Mapping[int, str]) -> str:
-        if isinstance(operand, Register) and operand.name in self._echoed:
+        if isinstance(operand, Register) and operand.name in self._unbounded_counters:
             return f"newest{value - self._stepper.context.registers[operand.name] or ''}"
         if isinstance(operand, Here) or (isinstance(operand, Register) and operand.name in self._ordered):
             many: tuple[int, ...] = cast("tuple[int, ...]", value) if isinstance(value, tuple) else (value,)
@@ -223,15 +223,17 @@ def _place(value: _Register, told: Mapping[int, str]) -> Hashable:
     return told.get(value, value) if isinstance(value, int) else tuple(told.get(at, at) for at in _values(value))
 
 
-def views(claims: ProofRoles) -> list[tuple[Mapping[str, Any], Mapping[str, int]]]:
+def views(roles: ProofRoles) -> list[tuple[Mapping[str, Any], Mapping[str, int]]]:
     """Return each (tables, bounds) pair under which the machine is explored exhaustively."""
-    queues = {name: QUEUED for name in claims.messages.queues if claims.machine.registers[name] == "queue"}
-    return [(tables, {**queues, **facet}) for tables in claims.tables for facet in claims.suite_bounds]
+    queues = {name: QUEUED for name in roles.messages.queues if roles.machine.registers[name] == "queue"}
+    return [(tables, {**queues, **facet}) for tables in roles.tables for facet in roles.suite_bounds]
 
 
 def bounded(
-    claims: ProofRoles, tables: Mapping[str, Any], bounds: Mapping[str, int], *, machine: Machine | None = None
+    roles: ProofRoles, tables: Mapping[str, Any], bounds: Mapping[str, int], *, machine: Machine | None = None
 ) -> FiniteMachine:
-    """Return the machine of *claims* under *tables* within *bounds*, or *machine* over the same alphabet."""
-    found = letters(claims, tables, coloured=True)
-    return FiniteMachine(machine or claims.machine, tables, found, bounds=bounds, echoed=claims.unbounded_counters)
+    """Return the machine of *roles* under *tables* within *bounds*, or *machine* over the same alphabet."""
+    found = letters(roles, tables, coloured=True)
+    return FiniteMachine(
+        machine or roles.machine, tables, found, bounds=bounds, unbounded_counters=roles.unbounded_counters
+    )

@@ -6,14 +6,15 @@ one, last-in-first-out would pass for first-in-first-out).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from itertools import product
 from types import SimpleNamespace
 from typing import Any, Final
 
 from ..declaration.machine import Machine
-from ..declaration.operands import values_of
-from ..declaration.vocabulary import Default, Equal, Field, Here, Less, Lookup, Pop, Push, Register, Set, Table
+from ..declaration.operands import Default, Field, Here, Lookup, Operand, Register, Table, terms
+from ..declaration.proof_roles import ProofRoles
+from ..declaration.vocabulary import Equal, Increment, Less, Pop, Push, Set
 
 COLOURS: Final = ("red", "blue")
 
@@ -44,26 +45,26 @@ class Letter:
 def positions(machine: Machine) -> frozenset[str]:
     """The registers that hold positions: what ``Here`` flows into."""
     found: set[str] = set()
-    while new := {target for target, source in _flows(machine) if source is None or source in found} - found:
+    sources: list[Any] = [Here()]
+    while new := {target for target, source in flows(machine) if source in sources} - found:
         found |= new
+        sources += map(Register, new)
     return frozenset(found)
 
 
-def _flows(machine: Machine) -> Iterator[tuple[str, str | None]]:
-    """Which register takes values from which; None stands for the event's position."""
+def flows(machine: Machine) -> Iterator[tuple[str, Operand | None]]:
+    """Each register with an operand that it takes values from; None stands for what it counts itself."""
     for effect in machine.effects.values():
         match effect:
-            case Pop(register=Register(name=source), into=Register(name=target)):
+            case Pop(register=source, into=Register(name=target)):
                 yield target, source
             case (
                 Push(register=Register(name=target), value=value)
-                | Set(target=Register(name=target), value=value)
-                | Set(target=Lookup(of=Register(name=target)), value=value)
+                | Set(target=(Register(name=target) | Lookup(of=Register(name=target))), value=value)
             ):
-                if isinstance(value, Here):
-                    yield target, None
-                elif isinstance(value, Register):
-                    yield target, value.name
+                yield target, value
+            case Increment(register=Register(name=target)):
+                yield target, None
             case _:
                 pass
 
@@ -92,6 +93,12 @@ def alphabet(
     return tuple(found)
 
 
+def letters(roles: ProofRoles, tables: Mapping[str, Any], *, coloured: bool = False) -> tuple[Letter, ...]:
+    """The abstract alphabet of the machine under *tables*; *coloured* gives ``payloads`` two colours as well."""
+    carries = {**roles.alphabet.carries, **(roles.alphabet.payloads if coloured else {})}
+    return alphabet(roles.machine, tables, roles.alphabet.values, carries)
+
+
 def _fields(machine: Machine, symbol: str, tables: Mapping[str, Any]) -> tuple[dict[str, list[Any]], set[str]]:
     """The fields that the rows of an event judge, each with the values told apart; and those that are only carried."""
     rows = [row for row in machine.rows if row.event == symbol]
@@ -101,12 +108,10 @@ def _fields(machine: Machine, symbol: str, tables: Mapping[str, Any]) -> tuple[d
     carried: set[str] = set()
     for term in terms((*guards, *effects)):
         match term:
-            case Equal(subject=Field(name=name), right=right):
-                others = values_of(term.subject) or ("other",)
-                judged.setdefault(name, {}).update(dict.fromkeys((right.value, *others)))
-            case Equal(subject=Default(field=Field(name=name)), right=right):
-                others = values_of(term.subject) or ("other",)
-                judged.setdefault(name, {}).update(dict.fromkeys((right.value, None, *others)))
+            case Equal(subject=(Field(name=name) | Default(field=Field(name=name))) as subject, right=right):
+                absent = [None] if isinstance(subject, Default) else []
+                others = subject.values or ("other",)
+                judged.setdefault(name, {}).update(dict.fromkeys((right.value, *absent, *others)))
             case Less(subject=Field(name=name), right=Table(name=table)):
                 judged.setdefault(name, {}).update(dict.fromkeys((tables[table] - 1, tables[table])))
             case Lookup(of=Table(name=table), key=Field(name=name)):
@@ -116,16 +121,3 @@ def _fields(machine: Machine, symbol: str, tables: Mapping[str, Any]) -> tuple[d
             case _:
                 pass
     return {name: list(values) for name, values in judged.items()}, carried - judged.keys()
-
-
-def terms(term: Any) -> Iterator[Any]:
-    """A term and all that it is built of, the term first."""
-    if isinstance(term, tuple):
-        parts: Sequence[Any] = [*term]
-    elif is_dataclass(term):
-        yield term
-        parts = [getattr(term, part.name) for part in fields(term)]
-    else:
-        return
-    for part in parts:
-        yield from terms(part)

@@ -33,7 +33,7 @@ class Exploration:
     beyond: int = 0
     rows: set[Row] = field(default_factory=set[Row])
     seen: set[str] = field(default_factory=set[str])
-    """The names of SOMETIMES that held somewhere."""
+    """The names of ``sometimes`` that held somewhere."""
     violation: Violation | None = None
 
 
@@ -48,10 +48,6 @@ class _Node:
     way: tuple[Letter, ...] = field(compare=False)
 
 
-class _BrokenError(Exception):
-    """A monitor's promise is broken."""
-
-
 Monitor = Callable[[Any, Row, Sequence[Output], Mapping[int, Any]], Any]
 """Steps a second value beside the machine (their synchronous product): from that value, the row, its outputs, and the
 event at each position so far. Raises ValueError if the outputs break a promise."""
@@ -63,28 +59,29 @@ def explore(
     *,
     bound: int = 2,
     letters: Sequence[Letter] | None = None,
-    echoed: Sequence[str] = (),
+    unbounded_counters: Sequence[str] = (),
     beside: Monitor | None = None,
     start: Any = None,
 ) -> Exploration:
     """Visit every state in which no queue or map is longer, and no counter higher, than *bound*.
 
-    ALWAYS is checked in every state; the first violation ends the exploration. *echoed* registers count requests
-    without end: they distinguish no states. With *beside*, a second value (immutable, hashable) starts as *start* and
+    ``always`` is checked in every state; the first violation ends the exploration. *unbounded_counters* distinguish no
+    states: they count requests without end. With *beside*, a second value (immutable, hashable) starts as *start* and
     steps along; states differ where it differs.
     """
     letters = alphabet(machine, tables) if letters is None else letters
-    kinds = {name: kind for name, kind in machine.registers.items() if name not in echoed}
+    kinds = {name: kind for name, kind in machine.registers.items() if name not in unbounded_counters}
     ordered = positions(machine)
     stepper = Stepper(machine, tables)
     found = Exploration()
 
     def node(value: Any, *way: Letter) -> _Node:
         registers = stepper.context.registers
-        return _Node(_key(kinds, stepper.state, value, registers, ordered), stepper.state, registers, value, way)
+        held = (_frozen(kind, registers[name], name in ordered) for name, kind in kinds.items())
+        return _Node((stepper.state, value, *held), stepper.state, registers, value, way)
 
     def onward(before: _Node) -> Iterator[tuple[Letter, _Node]]:
-        for letter in letters:
+        for letter in () if found.violation else letters:
             stepper.state, stepper.context.registers = before.state, copied(before.registers)
             now = letter.now(before.registers)
             row = stepper.take(now.symbol, now.event, len(before.way))
@@ -96,22 +93,21 @@ def explore(
                 try:
                     value = beside(before.beside, row, stepper.outputs, {at: one.event for at, one in enumerate(way)})
                 except ValueError as broken:
-                    raise _BrokenError(Violation(str(broken), tuple(map(str, way)))) from broken
-            if _within(kinds, stepper.context.registers, ordered, bound):
+                    found.violation = Violation(str(broken), tuple(map(str, way)))
+                    return
+            held = stepper.context.registers
+            if all(size(kind, held[name], ordered=name in ordered) <= bound for name, kind in kinds.items()):
                 yield now, node(value, *way)
             else:
                 found.beyond += 1
 
-    try:
-        for at, way in reached([(node(start), ())], onward):
-            found.states += 1
-            found.seen.update(name for name, holds in machine.sometimes.items() if holds(at.state, at.registers))
-            broken = next((name for name, holds in machine.always.items() if not holds(at.state, at.registers)), None)
-            if broken is not None:
-                found.violation = Violation(broken, tuple(map(str, way)))
-                break
-    except _BrokenError as broken:
-        (found.violation,) = broken.args
+    for at, way in reached([(node(start), ())], onward):
+        found.states += 1
+        found.seen.update(name for name, holds in machine.sometimes.items() if holds(at.state, at.registers))
+        broken = next((name for name, holds in machine.always.items() if not holds(at.state, at.registers)), None)
+        if broken is not None:
+            found.violation = Violation(broken, tuple(map(str, way)))
+            break
     return found
 
 
@@ -120,22 +116,11 @@ def copied(registers: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value.copy() if isinstance(value, deque | dict) else value for name, value in registers.items()}
 
 
-def _within(kinds: Mapping[str, str], registers: Mapping[str, Any], ordered: frozenset[str], bound: int) -> bool:
-    return all(size(kind, registers[name], ordered=name in ordered) <= bound for name, kind in kinds.items())
-
-
 def size(kind: str, value: Any, *, ordered: bool) -> int:
     """Return how much a register holds, or how high it counts; a position has no size."""
     if kind != "number":
         return len(value)
     return value if isinstance(value, int) and not ordered else 0
-
-
-def _key(
-    kinds: Mapping[str, str], state: str, beside: Any, registers: Mapping[str, Any], ordered: frozenset[str]
-) -> Hashable:
-    values = (_frozen(kind, registers[name], name in ordered) for name, kind in kinds.items())
-    return (state, beside, *values)
 
 
 def _frozen(kind: str, value: Any, ordered: bool) -> Hashable:  # noqa: FBT001

@@ -15,8 +15,8 @@ from ..core.cycles import Anomaly, CycleViews, Projection
 from ..core.events import Event, symbol_of
 from ..core.policies import DEFAULT, Policies
 from ..core.reference_views import rounds, steps
+from ..declaration.contexts import Context, Output
 from ..declaration.machine import Machine
-from ..declaration.vocabulary import Context, Output
 from ..machines.request_cycle import SPEC, tables
 
 
@@ -27,10 +27,10 @@ class Interpreter:
 
     def __init__(self, spec: Machine, fixed: Mapping[str, object]) -> None:
         self.context: Context = spec.fresh(fixed)
-        for name, guard in spec.guards.items():
-            setattr(self, name, partial(self._holds, guard.holds))
-        for name, effect in spec.effects.items():
-            setattr(self, name, partial(self._apply, effect.apply))
+        guards = {name: guard.holds for name, guard in spec.guards.items()}
+        effects = {name: effect.apply for name, effect in spec.effects.items()}
+        for name, term in {**guards, **effects}.items():
+            setattr(self, name, partial(self._evaluated, term))
         rows: list[Any] = list(spec.table)
         self.machine = TransitionsMachine(
             model=self,
@@ -41,11 +41,8 @@ class Interpreter:
             send_event=True,
         )
 
-    def _holds(self, test: Any, _: EventData) -> bool:
-        return bool(test(self.context))
-
-    def _apply(self, change: Any, _: EventData) -> None:
-        change(self.context)
+    def _evaluated(self, term: Any, _: EventData) -> Any:
+        return term(self.context)
 
     def step(self, symbol: str, event: Event | None, at: int) -> list[Output]:
         """Fire one event; return the outputs that it caused. Raises transitions.MachineError where no row fits."""

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ..declaration.machine import Row
-from ..declaration.operands import identifier
+from ..declaration.operands import identifier, terms
+from ..declaration.proof_roles import ProofRoles
 from ..declaration.vocabulary import Const, Effect, Emit, Increment, Push, Register
-from .alphabet import Letter, terms
-from .proof_roles import ProofRoles, letters
+from .alphabet import Letter, letters
 
 QUEUE: Final = 3
 """How much a queue holds; what would not fit is not sent."""
@@ -50,15 +50,15 @@ ltl every_run_ends {{ [] <> ({quiet}) }}
 """
 
 
-def promela(claims: ProofRoles, budget: int = 3) -> str:
+def promela(roles: ProofRoles, budget: int = 3) -> str:
     """The Promela text of a machine, whose environment has *budget* events that answer nothing."""
-    machine = claims.machine
-    alphabet = [letter for tables in claims.tables for letter in letters(claims, tables)]
-    strings = sorted({*_constants(claims), *(value for letter in alphabet for value in _strings(letter))})
+    machine = roles.machine
+    alphabet = [letter for tables in roles.tables for letter in letters(roles, tables)]
+    strings = sorted({*_constants(roles), *(value for letter in alphabet for value in _strings(letter))})
     maps = [name for name, kind in machine.registers.items() if kind == "map"]
     registers = {"number": "int {} = -1;", "queue": "chan {} = [QUEUE] of {{ int }};", "map": "int {}[KEYS];"}
-    commands = dict.fromkeys(command for letter in alphabet for command in _commands(claims, letter))
-    quiet = [state for state in machine.states if state not in (*claims.run.active, *claims.run.data_dependent)]
+    commands = dict.fromkeys(command for letter in alphabet for command in _commands(roles, letter))
+    quiet = [state for state in machine.states if state not in (*roles.run.active, *roles.run.data_dependent)]
     return _FRAME.format(
         title=machine.title,
         name=identifier("m", machine.name),
@@ -69,10 +69,10 @@ def promela(claims: ProofRoles, budget: int = 3) -> str:
         strings=_defines("c", strings, 1),
         states=_defines("s", machine.states, 0),
         registers="\n".join(registers[kind].format(identifier("r", name)) for name, kind in machine.registers.items()),
-        tables="\n".join(_table(name, value) for name, value in claims.tables[0].items()),
+        tables="\n".join(_table(name, value) for name, value in roles.tables[0].items()),
         clears="\n".join(_clear(name, kind) for name, kind in machine.registers.items() if kind != "number"),
         begin=" ".join(f"{identifier('clear', name)}();" for name in maps) or "skip",
-        choices="\n".join(f"  :: d_step {{ {'; '.join(_chosen(tables)) or 'skip'} }}" for tables in claims.tables),
+        choices="\n".join(f"  :: d_step {{ {'; '.join(_chosen(tables)) or 'skip'} }}" for tables in roles.tables),
         commands="\n".join(commands),
         quiet=" || ".join(f"state == {identifier('s', state)}" for state in quiet),
     )
@@ -82,12 +82,12 @@ def _defines(prefix: str, names: Sequence[str], first: int) -> str:
     return "\n".join(f"#define {identifier(prefix, name)} {number}" for number, name in enumerate(names, start=first))
 
 
-def _constants(claims: ProofRoles) -> Iterator[str]:
-    machine = claims.machine
+def _constants(roles: ProofRoles) -> Iterator[str]:
+    machine = roles.machine
     for term in terms((*machine.guards.values(), *machine.effects.values())):
         if isinstance(term, Const) and isinstance(term.value, str):
             yield term.value
-    for tables in claims.tables:
+    for tables in roles.tables:
         for value in tables.values():
             held: Sequence[Any] = [*value, *value.values()] if isinstance(value, Mapping) else [value]
             yield from (one for one in held if isinstance(one, str))
@@ -124,41 +124,41 @@ def _clear(name: str, kind: str) -> str:
     return f"inline {identifier('clear', name)}() {{ {body} }}"
 
 
-def _commands(claims: ProofRoles, letter: Letter) -> Iterator[str]:
+def _commands(roles: ProofRoles, letter: Letter) -> Iterator[str]:
     """A guarded command for each row that the letter can take; what changes nothing is left out.
 
     The answer to what is awaited is free, all else is paid.
     """
     fields = {name: _value(value) for name, value in vars(letter.event).items()}
-    for row in claims.machine.rows:
-        if row.event == letter.symbol and not _changes_nothing(claims, row):
-            ways = [_command(claims, row, ["budget > 0"], ["budget--"])]
-            if claims.run.leads_on(row):
-                free = claims.run.awaited.get(row.event, ((), ()))
-                ways = [_command(claims, row, _guards(claims, *free), ()), *(ways if any(free) else ())]
+    for row in roles.machine.rows:
+        if row.event == letter.symbol and not _changes_nothing(roles, row):
+            ways = [_command(roles, row, ["budget > 0"], ["budget--"])]
+            if roles.run.leads_on(row):
+                free = roles.run.awaited.get(row.event, ((), ()))
+                ways = [_command(roles, row, _guards(roles, *free), ()), *(ways if any(free) else ())]
             yield from (re.sub(r"\bf_(\w+)", lambda found: fields[found[1]], way) for way in ways)
 
 
-def _command(claims: ProofRoles, row: Row, more: Sequence[str], then: Sequence[str]) -> str:
-    effects = [claims.machine.effects[name] for name in row.effects]
+def _command(roles: ProofRoles, row: Row, more: Sequence[str], then: Sequence[str]) -> str:
+    effects = [roles.machine.effects[name] for name in row.effects]
     filled = {effect.register.promela for effect in effects if isinstance(effect, Push)}
-    conditions = [f"state == {identifier('s', row.source)}", *more, *_guards(claims, row.conditions, row.unless)]
+    conditions = [f"state == {identifier('s', row.source)}", *more, *_guards(roles, row.conditions, row.unless)]
     conditions += [f"len({queue}) < QUEUE" for queue in sorted(filled)]
-    statements = [effect.promela for effect in effects if not _numbers(claims, effect)]
+    statements = [effect.promela for effect in effects if not _numbers(roles, effect)]
     statements += [f"state = {identifier('s', row.dest)}", *then]
     return f"  :: atomic {{ {' && '.join(conditions)} -> {'; '.join(statements)} }} /* {row.source}: {row.label} */"
 
 
-def _guards(claims: ProofRoles, conditions: Sequence[str], unless: Sequence[str]) -> list[str]:
-    guards = claims.machine.guards
+def _guards(roles: ProofRoles, conditions: Sequence[str], unless: Sequence[str]) -> list[str]:
+    guards = roles.machine.guards
     return [f"!({guards[name].promela})" for name in unless] + [f"({guards[name].promela})" for name in conditions]
 
 
-def _changes_nothing(claims: ProofRoles, row: Row) -> bool:
-    effects = (claims.machine.effects[name] for name in row.effects)
+def _changes_nothing(roles: ProofRoles, row: Row) -> bool:
+    effects = (roles.machine.effects[name] for name in row.effects)
     return row.source == row.dest and all(isinstance(effect, Emit) for effect in effects)
 
 
-def _numbers(claims: ProofRoles, effect: Effect) -> bool:
+def _numbers(roles: ProofRoles, effect: Effect) -> bool:
     """Whether an effect only numbers what is asked for: with the number, every state would be a new one."""
-    return isinstance(effect, Increment) and effect.register.name in claims.unbounded_counters
+    return isinstance(effect, Increment) and effect.register.name in roles.unbounded_counters

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
+from ..declaration.contexts import Slots
 from ..declaration.machine import Machine, Row
-from ..declaration.operands import values_of
+from ..declaration.operands import terms
 from ..declaration.proof_roles import ProofRoles
-from ..declaration.vocabulary import ANSWERED, Const, Here, Increment, Lookup, Output, Pop, Push, Register, Set, Slots
-from .alphabet import terms
+from ..declaration.vocabulary import ANSWERED, Const, Here, Lookup, Output, Pop, Push, Register
+from .alphabet import flows
 
 z3: Any = import_module("z3")  # it has no types
 
@@ -84,8 +85,8 @@ class Moment:
 class Taken:
     """A row, taken from any registers that its guards and the invariants permit."""
 
-    def __init__(self, claims: ProofRoles, row: Row, strings: dict[str, int]) -> None:
-        self.claims, self.row, machine = claims, row, claims.machine
+    def __init__(self, roles: ProofRoles, row: Row, strings: dict[str, int]) -> None:
+        self.roles, self.row, machine = roles, row, roles.machine
         symbols = self.symbols = Symbols(machine, strings)
         self.permits = guarded(machine, row.conditions, row.unless, symbols)
         self.moments = [self._moment(row.effects[0] if row.effects else None)]
@@ -109,8 +110,8 @@ class Taken:
     def refute(self, claim: str, *obligations: Any) -> Iterator[Refutation]:
         """Yield the registers from which the row, once taken, breaks one of *obligations*."""
         solver = z3.SolverFor("QF_AUFLIA")
-        solver.add(self.permits, *well_formed(self.claims.machine, self.before, self.symbols))
-        solver.add(invariant(self.claims, self.row.source, self.before, self.symbols))
+        solver.add(self.permits, *well_formed(self.roles.machine, self.before, self.symbols))
+        solver.add(invariant(self.roles, self.row.source, self.before, self.symbols))
         solver.add(z3.Not(z3.And(*obligations)))
         if (answer := solver.check()) != z3.unsat:
             why = str(solver.model()) if answer == z3.sat else "the prover gave up"
@@ -144,25 +145,14 @@ def well_formed(machine: Machine, at: Moment, symbols: Symbols) -> Iterator[Any]
 def enumerated(machine: Machine, symbols: Symbols) -> Iterator[Any]:
     """A field or table whose values are enumerated has one of them."""
     for subject in dict.fromkeys(guard.subject for guard in machine.guards.values()):
-        if values := values_of(subject):
+        if values := subject.values:
             yield z3.Or([subject.term(symbols) == symbols.literal(value) for value in values])
 
 
 def _only_popped(machine: Machine, queue: str) -> set[str]:
-    """The registers that hold what was popped of a queue, or a negative constant, and nothing else."""
-    sources: dict[str, set[bool]] = {}
-    for effect in machine.effects.values():
-        match effect:
-            case Pop(register=Register(name=source), into=Register(name=target)):
-                sources.setdefault(target, set()).add(source == queue)
-            case Set(target=Register(name=target), value=value):
-                sources.setdefault(target, set()).add(isinstance(value, Const) and value.value == -1)
-            case Increment(register=Register(name=target)):
-                sources.setdefault(target, set()).add(False)  # noqa: FBT003
-            case _:
-                pass
+    """The registers that hold what was popped of a queue, or -1, and nothing else."""
     popped = {effect.into.name for effect in machine.effects.values() if isinstance(effect, Pop)}
-    return {name for name in popped if sources[name] == {True}}
+    return popped - {target for target, source in flows(machine) if source not in (Register(queue), Const(-1))}
 
 
 def pushes_of(machine: Machine, effects: Iterable[str], queue: str) -> list[Push]:
@@ -171,11 +161,11 @@ def pushes_of(machine: Machine, effects: Iterable[str], queue: str) -> list[Push
     return [effect for effect in found if isinstance(effect, Push) and effect.register.name == queue]
 
 
-def runs(claims: ProofRoles, state: str, at: Moment, symbols: Symbols) -> Any:
+def runs(roles: ProofRoles, state: str, at: Moment, symbols: Symbols) -> Any:
     """The formula: a run is open."""
-    if claims.run.closed is None:
-        return z3.BoolVal(state in claims.run.active)
-    return z3.Not(within(at, symbols, claims.machine.guards[claims.run.closed].formula))
+    if roles.run.closed is None:
+        return z3.BoolVal(state in roles.run.active)
+    return z3.Not(within(at, symbols, roles.machine.guards[roles.run.closed].formula))
 
 
 def within(at: Moment, symbols: Symbols, render: Callable[[Symbols], Any]) -> Any:
@@ -186,17 +176,17 @@ def within(at: Moment, symbols: Symbols, render: Callable[[Symbols], Any]) -> An
     return rendered
 
 
-def unanswered(claims: ProofRoles, at: Moment, names: Sequence[str] | None = None) -> Any:
+def unanswered(roles: ProofRoles, at: Moment, names: Sequence[str] | None = None) -> Any:
     """The formula: ``w`` is a call without result.
 
     It is a map's key with a position, what waits in slot ``j``, or the one under way.
     """
     found: list[Any] = []
-    for name in claims.calls.registers if names is None else names:
+    for name in roles.calls.registers if names is None else names:
         held = at.registers[name]
         if isinstance(held, Slots):
             found.append(z3.And(waits(held), held.values[SLOT] == CALL))
-        elif claims.machine.registers[name] == "map":
+        elif roles.machine.registers[name] == "map":
             found.append(is_open(held))
         else:
             found.append(z3.And(held == CALL, held >= 0))
@@ -214,42 +204,42 @@ def waits(queue: Slots) -> Any:
     return z3.And(queue.head <= SLOT, queue.tail > SLOT)
 
 
-def invariant(claims: ProofRoles, state: str, at: Moment, symbols: Symbols) -> Any:
+def invariant(roles: ProofRoles, state: str, at: Moment, symbols: Symbols) -> Any:
     """The formula that is assumed before every row, and shown after it."""
-    active, left = runs(claims, state, at, symbols), unanswered(claims, at)
+    active, left = runs(roles, state, at, symbols), unanswered(roles, at)
     known = [z3.Implies(z3.Not(active), z3.Not(left))]
-    if state not in claims.run.data_dependent:
-        known.append(active == (state in claims.run.active))
-    known.append(z3.Not(unanswered(claims, at, claims.calls.empty.get(state, ()))))
-    if state in claims.calls.single:
-        only = left == (at.registers[claims.calls.single[state]] == CALL)
-        asked = [at.registers[claims.calls.single[state]], *(symbols.field(name) for name in _keys(claims))]
+    if state not in roles.run.data_dependent:
+        known.append(active == (state in roles.run.active))
+    known.append(z3.Not(unanswered(roles, at, roles.calls.empty.get(state, ()))))
+    if state in roles.calls.single:
+        only = left == (at.registers[roles.calls.single[state]] == CALL)
+        asked = [at.registers[roles.calls.single[state]], *(symbols.field(name) for name in _keys(roles))]
         known += [only, *(z3.substitute(only, (CALL, call)) for call in asked)]
     return z3.And(known)
 
 
-def _keys(claims: ProofRoles) -> set[str]:
+def _keys(roles: ProofRoles) -> set[str]:
     """The fields by which an event names a call."""
-    lookups = (term for term in terms(tuple(claims.machine.guards.values())) if isinstance(term, Lookup))
-    return {term.key.name for term in lookups if term.of.name in claims.calls.registers}
+    lookups = (term for term in terms(tuple(roles.machine.guards.values())) if isinstance(term, Lookup))
+    return {term.key.name for term in lookups if term.of.name in roles.calls.registers}
 
 
-def start(claims: ProofRoles) -> Iterator[Refutation]:
+def start(roles: ProofRoles) -> Iterator[Refutation]:
     """Refute that the invariant holds at the start."""
-    symbols = Symbols(claims.machine, {})
+    symbols = Symbols(roles.machine, {})
     fresh = {"number": z3.IntVal(-1), "map": symbols.nothing()}
-    for name, kind in claims.machine.registers.items():
+    for name, kind in roles.machine.registers.items():
         held = symbols.registers[name]
         zero = z3.IntVal(0)
         symbols.registers[name] = Slots(held.values, zero, zero) if kind == "queue" else fresh[kind]
     solver = z3.SolverFor("QF_AUFLIA")
     at = Moment(symbols.registers, (), None)
-    solver.add(z3.Not(invariant(claims, claims.machine.initial, at, symbols)))
+    solver.add(z3.Not(invariant(roles, roles.machine.initial, at, symbols)))
     if solver.check() != z3.unsat:
-        yield Refutation("what is assumed holds at the start", claims.machine.initial)
+        yield Refutation("what is assumed holds at the start", roles.machine.initial)
 
 
-def rows_of(claims: ProofRoles) -> Iterator[Taken]:
+def rows_of(roles: ProofRoles) -> Iterator[Taken]:
     """Every row of the machine, strings rendered alike in all."""
     strings: dict[str, int] = {}
-    return (Taken(claims, row, strings) for row in claims.machine.rows)
+    return (Taken(roles, row, strings) for row in roles.machine.rows)

@@ -12,7 +12,7 @@ from typing import Final
 from ..core.events import SYMBOLS
 from ..declaration.machine import Machine
 from ..machines.request_cycle import SPEC
-from .loop_template import BUILT, FINISH, HEADER, MULTI_SESSION, SINGLE_SESSION, WITH_VIEWS
+from .loop_template import BUILT, CYCLES, FINISH, HEADER, MULTI_SESSION, SINGLE_SESSION, WITH_VIEWS
 from .rows import Writer, chain
 
 _TABLES: Final = ("while_active", "queue_fate")
@@ -25,8 +25,11 @@ LOOP: Final = Path(__file__).parents[1] / "core" / "loop.py"
 def generate(spec: Machine = SPEC) -> str:
     """Return the text of ``loop.py``, for a machine of two states."""
     named = [symbol.structs for symbol in SYMBOLS if symbol.structs != SYMBOLS[-1].structs]  # the last needs no test
-    structs = sorted({struct.__name__ for group in named for struct in group} | {"Event"})
-    text = HEADER.format(imports=_indented([f"{name}," for name in structs], 4).rstrip())
+    imported = {
+        "cycles": CYCLES,
+        "events": sorted({struct.__name__ for group in named for struct in group} | {"Event"}),
+    }
+    text = HEADER.format(**{room: _indented([f"{name}," for name in names], 4) for room, names in imported.items()})
     numbers = [name for name, kind in spec.registers.items() if kind == "number"]
     for variant in (SINGLE_SESSION, MULTI_SESSION, WITH_VIEWS):
         writer = Writer(spec, variant)

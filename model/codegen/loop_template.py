@@ -214,29 +214,21 @@ def feed_views(
     ),
 )
 
+CYCLES: Final = (
+    *("GROUPS", "OTHER", "AiBlock", "Anomaly", "Call", "Cycle", "CycleViews", "Group"),
+    *("RootStep", "Round", "SteerStep", "Step", "between"),
+)
+"""What a loop imports of ``core.cycles``."""
+
 HEADER = '''"""The hot path, generated from the rows of request_cycle: run `make generate`, do not edit."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .cycles import (
-    GROUPS,
-    OTHER,
-    AiBlock,
-    Anomaly,
-    Call,
-    Cycle,
-    CycleViews,
-    Group,
-    RootStep,
-    Round,
-    SteerStep,
-    Step,
-    between,
-)
+{cycles})
 from .events import (
-{imports}
-)
+{events})
 from .session_state import NO_RESPONSE, LoopState, Progress, State, ViewState
 '''
 

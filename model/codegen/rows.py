@@ -96,7 +96,7 @@ class Writer:
     def states(self, event: str) -> list[Branch]:
         """A branch per control state, the later ones first (a log is mostly active); one where all states agree."""
         spec, flag = self._spec, self.place(self.flag)
-        found = {state: [*self._rows(spec.rows_of(event, state))] for state in reversed(spec.states)}
+        found = {state: [*self._rows(spec.by_event[event, state])] for state in reversed(spec.states)}
         if len({tuple(lines) for lines in found.values()}) == 1:
             return [("", found[spec.initial])]
         branches: list[Branch] = [

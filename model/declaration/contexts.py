@@ -83,10 +83,8 @@ POSITIONS: Final = Entries()
 class Loop(Protocol):
     """What a term is rendered for in a generated loop: where the loop keeps data, and how it asks for things."""
 
-    @property
-    def entries(self) -> Entries:
-        """How maps keep calls."""
-        ...
+    entries: Entries
+    """How maps keep calls."""
 
     def place(self, register: str) -> str:
         """The expression of a register."""

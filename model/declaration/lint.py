@@ -1,12 +1,11 @@
 """The lint of a declared machine: faults that `transitions` accepts without a word."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from itertools import product
 from typing import Any, get_args
 
 from .machine import Machine, Row
-from .operands import Const, Default, Lookup, Operand, Register, Table, values_of
+from .operands import Const, Default, Lookup, Operand, Register, Table, terms
 from .vocabulary import Equal
 
 
@@ -33,21 +32,11 @@ def _frame(machine: Machine) -> Iterator[str]:
         yield f"boundary event {machine.boundary!r} is not declared"
     for name in sorted(machine.guards.keys() & machine.effects.keys()):
         yield f"{name!r} is the name of a guard and of an effect"
-    for what, terms in (("guard", machine.guards), ("effect", machine.effects)):
-        for name, term in terms.items():
-            for register in sorted(_registers(term) - machine.registers.keys()):
+    for what, declared in (("guard", machine.guards), ("effect", machine.effects)):
+        for name, term in declared.items():
+            named = {one.name for one in terms(term) if isinstance(one, Register)}
+            for register in sorted(named - machine.registers.keys()):
                 yield f"{what} {name!r}: register {register!r} is not declared"
-
-
-def _registers(term: Any) -> set[str]:
-    match term:
-        case Register(name=name):
-            return {name}
-        case tuple():
-            parts: list[Any] = [*term]
-        case _:
-            parts = [getattr(term, part.name) for part in fields(term)] if is_dataclass(term) else []
-    return {name for part in parts for name in _registers(part)}
 
 
 def _undeclared(machine: Machine) -> Iterator[str]:
@@ -76,7 +65,7 @@ def _unused(machine: Machine) -> Iterator[str]:
 def _guards(machine: Machine) -> Iterator[str]:
     """Go through everything that the guards of one (event, state) can be together."""
     for event, state in product(machine.events, machine.states):
-        rows = machine.rows_of(event, state)
+        rows = machine.by_event[event, state]
         where = f"event {event!r} in state {state!r}"
         taken: set[Row] = set()
         for case in _cases(machine, sorted({name for row in rows for name in row.guards})):
@@ -103,7 +92,7 @@ def _cases(machine: Machine, names: list[str]) -> Iterator[dict[str, bool]]:
         if isinstance(guard, Equal):
             constants.setdefault(guard.subject, []).append(guard.right)
     choices: dict[object, tuple[object, ...]] = {
-        subject: tuple(map(Const, values_of(subject))) or (*dict.fromkeys(equal), None)
+        subject: tuple(map(Const, subject.values)) or (*dict.fromkeys(equal), None)
         for subject, equal in constants.items()
     }
     for name in names:
@@ -129,8 +118,8 @@ def _defaults(machine: Machine) -> Iterator[str]:
         named = {machine.guards[name].subject for name in row.conditions}
         for name in row.unless:
             subject = machine.guards[name].subject
-            if values_of(subject) and subject not in named:
-                others = " | ".join(values_of(subject))
+            if subject.values and subject not in named:
+                others = " | ".join(subject.values)
                 where = f"event {row.event!r} in state {row.source!r}"
                 yield f"{where}: the row {row.label!r} is a silent default: it does not say for which of {others} it is"
                 break
@@ -139,7 +128,7 @@ def _defaults(machine: Machine) -> Iterator[str]:
 def _unenumerated(machine: Machine) -> Iterator[str]:
     """Guards that compare an enumerated value with another, and tables that do not declare their values or keys."""
     for name, guard in machine.guards.items():
-        values = values_of(guard.subject)
+        values = guard.subject.values
         if not isinstance(guard, Equal):
             continue
         if values and guard.right.value not in values:
@@ -157,7 +146,8 @@ def _unenumerated(machine: Machine) -> Iterator[str]:
 
 def _partial(machine: Machine, tables: Mapping[str, Any]) -> Iterator[str]:
     """Tables that are missing, or lack an entry that the machine can ask for, or hold what is no declared value."""
-    for table in dict.fromkeys(one for term in machine.guards.values() for one in _tables(term)):
+    consulted = (one for one in terms(tuple(machine.guards.values())) if isinstance(one, Table))
+    for table in dict.fromkeys(consulted):
         if table.name not in tables:
             yield f"table {table.name!r} is missing"
             continue
@@ -166,14 +156,6 @@ def _partial(machine: Machine, tables: Mapping[str, Any]) -> Iterator[str]:
         for key, entry in entries.items():
             if table.values and entry not in table.values:
                 yield f"table {table.name!r}: {entry!r}{key} is none of {' | '.join(table.values)}"
-
-
-def _tables(term: Any) -> Iterator[Table]:
-    if isinstance(term, Table):
-        yield term
-    elif is_dataclass(term):
-        for part in fields(term):
-            yield from _tables(getattr(term, part.name))
 
 
 def _unreachable(machine: Machine) -> Iterator[str]:

@@ -5,7 +5,8 @@ from dataclasses import InitVar, dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
-from .vocabulary import REGISTER_KINDS, Context, Effect, Guard
+from .contexts import Context
+from .vocabulary import REGISTER_KINDS, Effect, Guard
 
 NativeRow: TypeAlias = list[str | list[str] | None]
 """``[trigger, source, dest, conditions, unless, before]``, as ``transitions.Machine.add_transition`` takes it.
@@ -68,9 +69,9 @@ class Machine:
     guards: Mapping[str, Guard]
     effects: Mapping[str, Effect]
     registers: Mapping[str, str]
-    boundary: str | None
     always: Mapping[str, Invariant]
     sometimes: Mapping[str, Invariant]
+    boundary: str | None = None
     ignored: InitVar[Sequence[str] | None] = None
 
     def __post_init__(self, ignored: Sequence[str] | None) -> None:
@@ -110,10 +111,6 @@ class Machine:
         if source == EVERY:
             return self.states
         return source if isinstance(source, list) else [source or ""]
-
-    def rows_of(self, event: str, source: str) -> list[Row]:
-        """The rows of one event in one state."""
-        return [row for row in self.rows if (row.event, row.source) == (event, source)]
 
     @cached_property
     def by_event(self) -> Mapping[tuple[str, str], Sequence[Row]]:

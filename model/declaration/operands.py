@@ -6,7 +6,8 @@ prover's expression) and ``promela``.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeAlias, get_args
 
 from .contexts import Context, Loop, Symbolic
@@ -17,74 +18,70 @@ def identifier(prefix: str, name: str) -> str:
     return f"{prefix}_" + re.sub(r"\W", "_", name)
 
 
+class _Operand:
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values of an enumerated operand; none where it is open, a number, or a queue."""
+        return get_args(getattr(self, "literal", None))
+
+
 @dataclass(frozen=True)
-class Const:
+class _Named(_Operand):
+    name: str
+
+    @property
+    def promela(self) -> str:
+        """A variable, a channel or an array: the first letter of its kind, and its name."""
+        return identifier(type(self).__name__[0].lower(), self.name)
+
+
+@dataclass(frozen=True)
+class Const(_Operand):
     """A literal."""
 
     value: str | int | None
 
     def read(self, _: Context) -> Any:
-        """Return the literal."""
         return self.value
 
     def code(self, _: Loop) -> str:
-        """Python source of the literal."""
         return f'"{self.value}"' if isinstance(self.value, str) else repr(self.value)
 
     def term(self, symbolic: Symbolic) -> Any:
-        """The prover's expression."""
         return symbolic.literal(self.value)
 
     @property
     def promela(self) -> str:
-        """The literal; strings and None are defined constants."""
         return identifier("c", self.value) if isinstance(self.value, str) else str(self.value).upper()
 
 
 @dataclass(frozen=True)
-class Field:
+class Field(_Named):
     """A field of the event; *literal* is the ``Literal`` of its values, where they are enumerated."""
 
-    name: str
     literal: Any = None
 
-    @property
-    def values(self) -> tuple[str, ...]:
-        """The values that it can have; none where it is open, or holds a name."""
-        return get_args(self.literal)
-
     def read(self, context: Context) -> Any:
-        """Return the field's value, None where it is absent."""
         return getattr(context.event, self.name)
 
     def code(self, loop: Loop) -> str:
-        """Attribute access on the loop's event, or the local that holds it."""
         return loop.field(self.name)
 
     def term(self, symbolic: Symbolic) -> Any:
-        """The prover's expression."""
         return symbolic.field(self.name)
-
-    @property
-    def promela(self) -> str:
-        """The event's fields are variables."""
-        return identifier("f", self.name)
 
 
 @dataclass(frozen=True)
-class Here:
+class Here(_Operand):
     """The position of the event."""
 
     def code(self, _: Loop) -> str:
-        """The loop's own count."""
         return "at"
 
     def read(self, context: Context) -> Any:
-        """Return the position."""
         return context.at
 
     def term(self, symbolic: Symbolic) -> Any:
-        """The prover's expression."""
         return symbolic.at
 
     @property
@@ -94,48 +91,31 @@ class Here:
 
 
 @dataclass(frozen=True)
-class Register:
+class Register(_Named):
     """A register of the machine."""
 
-    name: str
-
     def read(self, context: Context) -> Any:
-        """Return the register's value."""
         return context.registers[self.name]
 
     def code(self, loop: Loop) -> str:
-        """Where the loop keeps the register."""
         return loop.place(self.name)
 
     def term(self, symbolic: Symbolic) -> Any:
-        """The prover's expression."""
         return symbolic.registers[self.name]
-
-    @property
-    def promela(self) -> str:
-        """A variable, a channel or an array."""
-        return identifier("r", self.name)
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(_Named):
     """A value fixed for the run: a policy, or a mapping of them.
 
     *literal* is the ``Literal`` of its values, where they are names; *keys* that of its keys, where it is a mapping.
     The lint holds both against the tables that a machine is run with.
     """
 
-    name: str
     literal: Any = None
     keys: Any = None
 
-    @property
-    def values(self) -> tuple[str, ...]:
-        """The values that it can have; none where it is a number."""
-        return get_args(self.literal)
-
     def read(self, context: Context) -> Any:
-        """Return the table's value."""
         return context.tables[self.name]
 
     def code(self, _: Loop) -> str:
@@ -143,17 +123,11 @@ class Table:
         return self.name
 
     def term(self, symbolic: Symbolic) -> Any:
-        """The prover's expression."""
         return symbolic.table(self.name)
-
-    @property
-    def promela(self) -> str:
-        """A variable, or an array."""
-        return identifier("t", self.name)
 
 
 @dataclass(frozen=True)
-class Lookup:
+class Lookup(_Operand):
     """The entry of a keyed register, None where there is none; or of a table, which has one for every key."""
 
     of: Register | Table
@@ -165,7 +139,6 @@ class Lookup:
         return self.of.values if isinstance(self.of, Table) else ()
 
     def read(self, context: Context) -> Any:
-        """Return the entry, or None."""
         return self.of.read(context).get(self.key.read(context))
 
     def code(self, loop: Loop) -> str:
@@ -185,7 +158,6 @@ class Lookup:
         )
 
     def term(self, symbolic: Symbolic) -> Any:
-        """The prover's expression."""
         return self.entries(symbolic)[self.key.term(symbolic)]
 
     @property
@@ -195,7 +167,7 @@ class Lookup:
 
 
 @dataclass(frozen=True)
-class Default:
+class Default(_Operand):
     """A field, or a table's value where the field is absent."""
 
     field: Field
@@ -207,7 +179,6 @@ class Default:
         return self.otherwise.values
 
     def read(self, context: Context) -> Any:
-        """Return the field's value, or the default."""
         value = self.field.read(context)
         return self.otherwise.read(context) if value is None else value
 
@@ -216,19 +187,25 @@ class Default:
         return f"({self.field.code(loop)} or {self.otherwise.code(loop)})"
 
     def term(self, symbolic: Symbolic) -> Any:
-        """The prover's expression."""
         value = self.field.term(symbolic)
         return symbolic.choose(value == symbolic.literal(None), self.otherwise.term(symbolic), value)
 
     @property
     def promela(self) -> str:
-        """A conditional."""
         return f"({self.field.promela} == NONE -> {self.otherwise.promela} : {self.field.promela})"
 
 
 Operand: TypeAlias = Const | Field | Here | Register | Table | Lookup | Default
 
 
-def values_of(operand: Operand) -> tuple[str, ...]:
-    """Return the values of an enumerated operand; none where it is open, a number, or a queue."""
-    return operand.values if isinstance(operand, Field | Table | Lookup | Default) else ()
+def terms(term: Any) -> Iterator[Any]:
+    """A term and all that it is built of, the term first."""
+    if isinstance(term, tuple):
+        parts: list[Any] = [*term]
+    elif is_dataclass(term):
+        yield term
+        parts = [getattr(term, part.name) for part in fields(term)]
+    else:
+        return
+    for part in parts:
+        yield from terms(part)

@@ -14,89 +14,87 @@ No rendering names a control state.
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeAlias
+from typing import Any, ClassVar, Final, TypeAlias
 
-from .contexts import ANSWERED, Context, Entries, Loop, Output, Slots, Symbolic
+from .contexts import ANSWERED, Context, Loop, Output, Slots, Symbolic
 from .operands import Const, Default, Field, Here, Lookup, Operand, Register, Table, identifier
 
 __all__ = [
     "ANSWERED",
-    "REGISTER_KINDS",
     "Clear",
     "Const",
-    "Context",
     "Default",
-    "Effect",
     "Emit",
-    "Entries",
     "Equal",
     "Field",
-    "Guard",
     "Here",
     "Increment",
     "Less",
     "Lookup",
     "Nonempty",
-    "Operand",
     "Output",
     "Pop",
     "Push",
     "Register",
     "Set",
-    "Slots",
-    "Symbolic",
     "Table",
 ]
+"""What rows are written in: a machine's file imports it whole."""
+
+
+class _Term:
+    """Templates over the renderings of a term's operands, where no more is needed."""
+
+    python: ClassVar[str] = ""
+    python_negated: ClassVar[str] = ""
+    spin: ClassVar[str] = ""
+
+    def code(self, loop: Loop) -> str:
+        return self.python.format(**{name: operand.code(loop) for name, operand in vars(self).items()})
+
+    def negated(self, loop: Loop) -> str:
+        return self.python_negated.format(**{name: operand.code(loop) for name, operand in vars(self).items()})
+
+    @property
+    def promela(self) -> str:
+        return self.spin.format(**{name: operand.promela for name, operand in vars(self).items()})
+
 
 # ---- guards ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Nonempty:
+class Nonempty(_Term):
     """A queue holds something."""
 
     subject: Register
+    python = "{subject}"
+    python_negated = "not {subject}"
+    spin = "len({subject}) > 0"
 
     def holds(self, context: Context) -> bool:
-        """Evaluate on *context*."""
         return bool(self.subject.read(context))
 
-    def code(self, loop: Loop) -> str:
-        """A test of a generated loop."""
-        return self.subject.code(loop)
-
-    def negated(self, loop: Loop) -> str:
-        """The opposite test."""
-        return f"not {self.subject.code(loop)}"
-
     def formula(self, symbolic: Symbolic) -> Any:
-        """The prover's formula."""
         queue: Slots = self.subject.term(symbolic)
         return queue.head < queue.tail
 
-    @property
-    def promela(self) -> str:
-        """An expression."""
-        return f"len({self.subject.promela}) > 0"
-
 
 @dataclass(frozen=True)
-class Equal:
+class Equal(_Term):
     """A value equals a constant; None means absent."""
 
     subject: Operand
     right: Const
+    spin = "{subject} == {right}"
 
     def holds(self, context: Context) -> bool:
-        """Evaluate on *context*."""
         return bool(self.subject.read(context) == self.right.value)
 
     def code(self, loop: Loop) -> str:
-        """A test of a generated loop."""
         return self._compare(loop, "==", "is", "not in", loop.entries.is_answered)
 
     def negated(self, loop: Loop) -> str:
-        """The opposite test."""
         return self._compare(loop, "!=", "is not", "in", loop.entries.is_open)
 
     def _compare(self, loop: Loop, equal: str, same: str, member: str, answered: str) -> str:
@@ -111,42 +109,24 @@ class Equal:
         return f"{left} {equal} {self.right.code(loop)}"
 
     def formula(self, symbolic: Symbolic) -> Any:
-        """The prover's formula."""
         return self.subject.term(symbolic) == self.right.term(symbolic)
-
-    @property
-    def promela(self) -> str:
-        """An expression."""
-        return f"{self.subject.promela} == {self.right.promela}"
 
 
 @dataclass(frozen=True)
-class Less:
+class Less(_Term):
     """A number is below a bound."""
 
     subject: Operand
     right: Operand
+    python = "{subject} < {right}"
+    python_negated = "{subject} >= {right}"
+    spin = "{subject} < {right}"
 
     def holds(self, context: Context) -> bool:
-        """Evaluate on *context*."""
         return bool(self.subject.read(context) < self.right.read(context))
 
-    def code(self, loop: Loop) -> str:
-        """A test of a generated loop."""
-        return f"{self.subject.code(loop)} < {self.right.code(loop)}"
-
-    def negated(self, loop: Loop) -> str:
-        """The opposite test."""
-        return f"{self.subject.code(loop)} >= {self.right.code(loop)}"
-
     def formula(self, symbolic: Symbolic) -> Any:
-        """The prover's formula."""
         return self.subject.term(symbolic) < self.right.term(symbolic)
-
-    @property
-    def promela(self) -> str:
-        """An expression."""
-        return f"{self.subject.promela} < {self.right.promela}"
 
 
 Guard: TypeAlias = Nonempty | Equal | Less
@@ -155,76 +135,54 @@ Guard: TypeAlias = Nonempty | Equal | Less
 
 
 @dataclass(frozen=True)
-class Push:
+class Push(_Term):
     """Append a value to a queue."""
 
     register: Register
     value: Operand
+    python = "{register}.append({value})"
+    spin = "{register} ! {value}"
 
     def apply(self, context: Context) -> None:
-        """Change the register."""
         self.register.read(context).append(self.value.read(context))
 
-    def code(self, loop: Loop) -> str:
-        """Statements of a generated loop."""
-        return f"{self.register.code(loop)}.append({self.value.code(loop)})"
-
     def change(self, symbolic: Symbolic) -> None:
-        """Give the prover the registers after this."""
         queue: Slots = self.register.term(symbolic)
         values = symbolic.store(queue.values, queue.tail, self.value.term(symbolic))
         symbolic.registers[self.register.name] = Slots(values, queue.head, queue.tail + 1)
 
-    @property
-    def promela(self) -> str:
-        """Send to the channel."""
-        return f"{self.register.promela} ! {self.value.promela}"
-
 
 @dataclass(frozen=True)
-class Pop:
+class Pop(_Term):
     """Take the oldest value of a queue into a register."""
 
     register: Register
     into: Register
+    python = "{into} = {register}.popleft()"
+    spin = "{register} ? {into}"
 
     def apply(self, context: Context) -> None:
         """Change both registers; the queue is not empty (the row's guard says so)."""
         queue: deque[Any] = self.register.read(context)
         context.registers[self.into.name] = queue.popleft()
 
-    def code(self, loop: Loop) -> str:
-        """Statements of a generated loop."""
-        return f"{self.into.code(loop)} = {self.register.code(loop)}.popleft()"
-
     def change(self, symbolic: Symbolic) -> None:
-        """Give the prover the registers after this."""
         queue: Slots = self.register.term(symbolic)
         symbolic.registers[self.into.name] = queue.values[queue.head]
         symbolic.registers[self.register.name] = replace(queue, head=queue.head + 1)
 
-    @property
-    def promela(self) -> str:
-        """Receive from the channel."""
-        return f"{self.register.promela} ? {self.into.promela}"
-
 
 @dataclass(frozen=True)
-class Clear:
+class Clear(_Term):
     """Empty a queue or a keyed register."""
 
     register: Register
+    python = "{register}.clear()"
 
     def apply(self, context: Context) -> None:
-        """Change the register."""
         self.register.read(context).clear()
 
-    def code(self, loop: Loop) -> str:
-        """Statements of a generated loop."""
-        return f"{self.register.code(loop)}.clear()"
-
     def change(self, symbolic: Symbolic) -> None:
-        """Give the prover the registers after this."""
         held = self.register.term(symbolic)
         emptied = replace(held, head=held.tail) if isinstance(held, Slots) else symbolic.nothing()
         symbolic.registers[self.register.name] = emptied
@@ -236,45 +194,35 @@ class Clear:
 
 
 @dataclass(frozen=True)
-class Increment:
+class Increment(_Term):
     """Add one to a counter."""
 
     register: Register
+    python = "{register} += 1"
+    spin = "{register}++"
 
     def apply(self, context: Context) -> None:
-        """Change the register."""
         context.registers[self.register.name] += 1
 
-    def code(self, loop: Loop) -> str:
-        """Statements of a generated loop."""
-        return f"{self.register.code(loop)} += 1"
-
     def change(self, symbolic: Symbolic) -> None:
-        """Give the prover the registers after this."""
         symbolic.registers[self.register.name] = self.register.term(symbolic) + 1
-
-    @property
-    def promela(self) -> str:
-        """A statement."""
-        return f"{self.register.promela}++"
 
 
 @dataclass(frozen=True)
-class Set:
+class Set(_Term):
     """Give a register, or the entry of a keyed one, a value."""
 
     target: Register | Lookup
     value: Operand
+    spin = "{target} = {value}"
 
     def apply(self, context: Context) -> None:
-        """Change the register."""
         if isinstance(self.target, Lookup):
             self.target.of.read(context)[self.target.key.read(context)] = self.value.read(context)
         else:
             context.registers[self.target.name] = self.value.read(context)
 
     def code(self, loop: Loop) -> str:
-        """Statements of a generated loop."""
         if not isinstance(self.target, Lookup):
             return f"{self.target.code(loop)} = {self.value.code(loop)}"
         answers = self.value == Const(ANSWERED)
@@ -283,18 +231,12 @@ class Set:
         return template.format(place=self.target.place(loop), entry=entry, value=self.value.code(loop))
 
     def change(self, symbolic: Symbolic) -> None:
-        """Give the prover the registers after this."""
         value = self.value.term(symbolic)
         if isinstance(self.target, Lookup):
             value = symbolic.store(self.target.entries(symbolic), self.target.key.term(symbolic), value)
             symbolic.registers[self.target.of.name] = value
         else:
             symbolic.registers[self.target.name] = value
-
-    @property
-    def promela(self) -> str:
-        """An assignment."""
-        return f"{self.target.promela} = {self.value.promela}"
 
 
 @dataclass(frozen=True)

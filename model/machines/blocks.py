@@ -1,6 +1,6 @@
 """Collate an event flow's frames to blocks: what ``collation`` says, folded, and both dialects of call records read."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -197,11 +197,5 @@ def _object(value: object) -> Mapping[str, Any]:
 
 
 def _objects(value: object) -> list[Mapping[str, Any]]:
-    return list(_only_objects(value))
-
-
-def _only_objects(value: object) -> Iterator[Mapping[str, Any]]:
-    if isinstance(value, list | tuple):
-        for item in cast("list[object]", value):
-            if isinstance(item, Mapping):
-                yield cast("Mapping[str, Any]", item)
+    items = cast("list[Any]", value) if isinstance(value, list | tuple) else []
+    return [item for item in items if isinstance(item, Mapping)]

@@ -5,26 +5,11 @@ call's id, or, for a delta, because that block still streams. Whatever comes fir
 ``message_complete`` opens the block; what comes again changes nothing. ``blocks.collate`` folds what the machine says.
 """
 
-from collections.abc import Mapping
 from typing import Final
 
-from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.machine import Machine, NativeRow
 from ..declaration.proof_roles import AlphabetRoles, ProofRoles
-from ..declaration.vocabulary import (
-    ANSWERED,
-    Const,
-    Effect,
-    Emit,
-    Equal,
-    Field,
-    Guard,
-    Here,
-    Increment,
-    Less,
-    Lookup,
-    Register,
-    Set,
-)
+from ..declaration.vocabulary import *
 
 STATES: Final = ("waiting", "drafting", "streaming", "settled")
 """What the next delta is: it begins a block (``waiting``), or goes on with the newest, whose iteration is presumed
@@ -70,44 +55,8 @@ TABLE: Final[list[NativeRow]] = [
 ]
 # fmt: on
 
-REGISTERS: Final = {"newest": "number", "deltas": "map", "calls": "map"}
-"""``newest``: index of the newest block, -1 for none; ``deltas``: those that came, by seq; ``calls``: tool uses by id,
-with their position or ANSWERED."""
-
 _NEWEST, _INDEX = Register("newest"), Field("index")
 _DELTA, _CALL = Lookup(Register("deltas"), Field("seq")), Lookup(Register("calls"), Field("call_id"))
-
-GUARDS: Final[Mapping[str, Guard]] = {
-    "later": Less(_NEWEST, _INDEX),
-    "earlier": Less(_INDEX, _NEWEST),
-    "new": Equal(_DELTA, Const(None)),
-    "unseen": Equal(_CALL, Const(None)),
-    "answered": Equal(_CALL, Const(ANSWERED)),
-}
-
-EFFECTS: Final[Mapping[str, Effect]] = {
-    "open_this": Set(_NEWEST, _INDEX),
-    "open_next": Increment(_NEWEST),
-    "claim": Emit("claim", (_NEWEST, _INDEX)),
-    "describe": Emit("describe", (_INDEX, Field("facts"))),
-    "replace": Emit("replace", (_INDEX, Field("text"))),
-    "append": Emit("append", (_NEWEST, Field("text"))),
-    "note_delta": Set(_DELTA, Here()),
-    "note_call": Set(_CALL, Here()),
-    "answer_call": Set(_CALL, Const(ANSWERED)),
-    "hang": Emit("hang", (_NEWEST, Field("use"))),
-    "ignore": Emit("ignore"),
-}
-
-ALWAYS: Final[Mapping[str, Invariant]] = {
-    "what streams or is settled is a block": lambda state, data: state == "waiting" or data["newest"] >= 0,
-}
-
-SOMETIMES: Final[Mapping[str, Invariant]] = {
-    "a second block drafts": lambda state, data: state == "drafting" and data["newest"] == 1,
-    "a block is settled without a delta": lambda state, data: state == "settled" and not data["deltas"],
-    "a block waits for its tools": lambda state, data: state == "waiting" and data["newest"] >= 0,
-}
 
 SPEC: Final = Machine(
     name="collation",
@@ -117,14 +66,38 @@ SPEC: Final = Machine(
     final=STATES,
     events=EVENTS,
     table=TABLE,
-    guards=GUARDS,
-    effects=EFFECTS,
-    registers=REGISTERS,
-    boundary=None,
-    always=ALWAYS,
-    sometimes=SOMETIMES,
+    # ``newest``: index of the newest block, -1 for none; ``deltas``: those that came, by seq; ``calls``: tool uses by id,
+    # with their position or ANSWERED.
+    registers={"newest": "number", "deltas": "map", "calls": "map"},
+    guards={
+        "later": Less(_NEWEST, _INDEX),
+        "earlier": Less(_INDEX, _NEWEST),
+        "new": Equal(_DELTA, Const(None)),
+        "unseen": Equal(_CALL, Const(None)),
+        "answered": Equal(_CALL, Const(ANSWERED)),
+    },
+    effects={
+        "open_this": Set(_NEWEST, _INDEX),
+        "open_next": Increment(_NEWEST),
+        "claim": Emit("claim", (_NEWEST, _INDEX)),
+        "describe": Emit("describe", (_INDEX, Field("facts"))),
+        "replace": Emit("replace", (_INDEX, Field("text"))),
+        "append": Emit("append", (_NEWEST, Field("text"))),
+        "note_delta": Set(_DELTA, Here()),
+        "note_call": Set(_CALL, Here()),
+        "answer_call": Set(_CALL, Const(ANSWERED)),
+        "hang": Emit("hang", (_NEWEST, Field("use"))),
+        "ignore": Emit("ignore"),
+    },
+    always={
+        "what streams or is settled is a block": lambda state, data: state == "waiting" or data["newest"] >= 0,
+    },
+    sometimes={
+        "a second block drafts": lambda state, data: state == "drafting" and data["newest"] == 1,
+        "a block is settled without a delta": lambda state, data: state == "settled" and not data["deltas"],
+        "a block waits for its tools": lambda state, data: state == "waiting" and data["newest"] >= 0,
+    },
 )
-
 
 ROLES: Final = ProofRoles(SPEC, alphabet=AlphabetRoles(values={"index": (0, 1, 2)}))
 """It follows the runs of others, and has none of its own."""

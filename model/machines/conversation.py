@@ -23,28 +23,10 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final, Literal, TypeAlias, get_args
 
-from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.machine import Machine, NativeRow
 from ..declaration.proof_roles import AlphabetRoles, MessageRoles, ProofRoles, RunRoles, every_choice
-from ..declaration.vocabulary import (
-    Clear,
-    Const,
-    Effect,
-    Emit,
-    Equal,
-    Field,
-    Guard,
-    Here,
-    Increment,
-    Less,
-    Lookup,
-    Nonempty,
-    Output,
-    Pop,
-    Push,
-    Register,
-    Set,
-    Table,
-)
+from ..declaration.vocabulary import *
+from .chat_log import response_id
 
 Kind: TypeAlias = Literal["user", "sub-agent"]
 """Whom the agent works for: a user, or the agent that spawned it (BED-009d)."""
@@ -115,20 +97,6 @@ TABLE: Final[list[NativeRow]] = [
 ]
 # fmt: on
 
-REGISTERS: Final = {
-    "asked": "number",  # of what is awaited
-    "attempts": "number",  # retries of the request
-    "said": "queue",  # items of the response under way
-    "calls": "queue",  # the first call of each slot that is not started
-    "joins": "queue",
-    "joined": "number",  # sub-agents that join the slot being said; -1 where its call is a tool
-    "running": "number",  # the first call of the slot that runs
-    "others": "number",  # sub-agents that run beside it
-    "ended": "number",  # and how many of the slot have ended
-    "kept": "map",  # call → its result, until the slot is over
-    "used": "number",  # tokens of the context window
-}
-
 _ASKED, _ATTEMPTS, _SAID = Register("asked"), Register("attempts"), Register("said")
 _CALLS, _JOINS, _JOINED = Register("calls"), Register("joins"), Register("joined")
 _RUNNING, _OTHERS, _ENDED = Register("running"), Register("others"), Register("ended")
@@ -136,91 +104,10 @@ _KEPT, _USED = Register("kept"), Register("used")
 _RESULT = Lookup(_KEPT, Field("call"))
 _KIND = Table("kind", Kind)
 
-GUARDS: Final[Mapping[str, Guard]] = {
-    "stale": Less(Field("answers"), _ASKED),
-    "first": Equal(_RESULT, Const(None)),
-    "called": Nonempty(_CALLS),
-    "turn_ends": Equal(Field("reason"), Const("end-turn")),
-    "for_user": Equal(_KIND, Const("user")),
-    "sub_agent": Equal(_KIND, Const("sub-agent")),
-    "spawning": Less(Const(-1), _JOINED),
-    "others_run": Less(_ENDED, _OTHERS),
-    "retries_left": Less(_ATTEMPTS, Table("retries")),
-    "was_within": Less(_USED, Table("limit")),
-    "within": Less(Field("tokens"), Table("limit")),
-}
-
 RETRIES: Final = 3
 """After the first attempt (BED-006a, BED-D1)."""
 BUSY: Final = "agent is busy; the operation under way can be cancelled"
 EXHAUSTED: Final = "retries exhausted: the model could not be reached; check the connection, then send a message"
-
-EFFECTS: Final[Mapping[str, Effect]] = {
-    "save": Emit("save"),
-    "accept": Emit("accept", (Here(),)),
-    "refuse": Emit("refuse", (Const(BUSY),)),
-    "renew": Increment(_ASKED),
-    "first_attempt": Set(_ATTEMPTS, Const(0)),
-    "try_again": Increment(_ATTEMPTS),
-    "ask": Emit("request", (_ASKED,)),
-    "schedule": Emit("schedule", (_ASKED, _ATTEMPTS)),
-    "show_retry": Emit("notify", (Const("retrying"), _ATTEMPTS)),
-    "drop_request": Emit("drop", (_ASKED,)),
-    "note": Push(_SAID, Here()),
-    "commit": Emit("commit", (_ASKED, _SAID)),
-    "forget_said": Clear(_SAID),
-    "measure": Push(_JOINS, _JOINED),
-    "open_slot": Push(_CALLS, Here()),
-    "alone": Set(_JOINED, Const(-1)),
-    "spawns": Set(_JOINED, Const(0)),
-    "join_slot": Increment(_JOINED),
-    "take_joins": Pop(_JOINS, into=_OTHERS),
-    "take_call": Pop(_CALLS, into=_RUNNING),
-    "forget_calls": Clear(_CALLS),
-    "forget_joins": Clear(_JOINS),
-    "none_ended": Set(_ENDED, Const(0)),
-    "run": Emit("run", (_ASKED, _RUNNING, _OTHERS)),
-    "kill": Emit("kill", (_ASKED,)),
-    "keep": Set(_RESULT, Here()),
-    "count": Increment(_ENDED),
-    "answer": Emit("result", each=_KEPT),
-    "skip": Emit("skip", (_CALLS,)),
-    "forget_kept": Clear(_KEPT),
-    "complete": Emit("stop", (Const("completed"), Const(None))),
-    "interrupt": Emit("stop", (Const("interrupted"), Const("cancelled"))),
-    "cut_off": Emit("stop", (Const("interrupted"), Const("restarted"))),
-    "give_up": Emit("stop", (Const("error"), Const(EXHAUSTED))),
-    "fail": Emit("stop", (Const("error"), Field("message"))),
-    "track": Set(_USED, Field("tokens")),
-    "report": Emit("report", (Here(),)),
-    "warn": Emit("notify", (Const("context-limit"), _USED)),
-    "welcome": Emit("welcome"),
-}
-
-ALWAYS: Final[Mapping[str, Invariant]] = {
-    "a response is under way only while one is awaited": lambda state, data: state == "awaiting" or not data["said"],
-    "calls wait only while the agent is busy": lambda state, data: state in _BUSY or not data["calls"],
-    "each slot has its size": lambda _, data: len(data["joins"]) == len(data["calls"]),
-    "slots wait in the order in which they were asked for": lambda _, data: (
-        list(data["calls"]) == sorted(data["calls"])
-    ),
-    "a result is kept only while its slot runs": lambda state, data: state == "executing" or not data["kept"],
-    "a request is retried so often at most": lambda _, data: data["attempts"] <= RETRIES,
-    "no more sub-agents have ended than run": lambda state, data: (
-        state != "executing" or data["ended"] == len(data["kept"]) <= max(data["others"], 0)
-    ),
-}
-
-SOMETIMES: Final[Mapping[str, Invariant]] = {
-    "a slot waits while one runs": lambda state, data: state == "executing" and bool(data["calls"]),
-    "some sub-agents of a slot have ended": lambda state, data: state == "executing" and bool(data["kept"]),
-    "a request is retried for the last time": lambda state, data: state == "awaiting" and data["attempts"] == RETRIES,
-    "an error is left behind": lambda state, _: state == "error",
-}
-
-DEFAULTS: Final[Mapping[str, Any]] = {"retries": RETRIES, "kind": "user", "limit": 160_000}
-"""The tables: ``kind`` is ``user`` or ``sub-agent`` (BED-009d), ``limit`` the tokens from which the user is told that
-the context window fills up: the share that is declared of the window (BED-D6), here 0.8 of 200,000."""
 
 SPEC: Final = Machine(
     name="conversation",
@@ -230,14 +117,102 @@ SPEC: Final = Machine(
     final=("idle", "error"),
     events=EVENTS,
     table=TABLE,
-    guards=GUARDS,
-    effects=EFFECTS,
-    registers=REGISTERS,
-    boundary=None,
-    always=ALWAYS,
-    sometimes=SOMETIMES,
+    registers={
+        "asked": "number",  # of what is awaited
+        "attempts": "number",  # retries of the request
+        "said": "queue",  # items of the response under way
+        "calls": "queue",  # the first call of each slot that is not started
+        "joins": "queue",
+        "joined": "number",  # sub-agents that join the slot being said; -1 where its call is a tool
+        "running": "number",  # the first call of the slot that runs
+        "others": "number",  # sub-agents that run beside it
+        "ended": "number",  # and how many of the slot have ended
+        "kept": "map",  # call → its result, until the slot is over
+        "used": "number",  # tokens of the context window
+    },
+    guards={
+        "stale": Less(Field("answers"), _ASKED),
+        "first": Equal(_RESULT, Const(None)),
+        "called": Nonempty(_CALLS),
+        "turn_ends": Equal(Field("reason"), Const("end-turn")),
+        "for_user": Equal(_KIND, Const("user")),
+        "sub_agent": Equal(_KIND, Const("sub-agent")),
+        "spawning": Less(Const(-1), _JOINED),
+        "others_run": Less(_ENDED, _OTHERS),
+        "retries_left": Less(_ATTEMPTS, Table("retries")),
+        "was_within": Less(_USED, Table("limit")),
+        "within": Less(Field("tokens"), Table("limit")),
+    },
+    effects={
+        "save": Emit("save"),
+        "accept": Emit("accept", (Here(),)),
+        "refuse": Emit("refuse", (Const(BUSY),)),
+        "renew": Increment(_ASKED),
+        "first_attempt": Set(_ATTEMPTS, Const(0)),
+        "try_again": Increment(_ATTEMPTS),
+        "ask": Emit("request", (_ASKED,)),
+        "schedule": Emit("schedule", (_ASKED, _ATTEMPTS)),
+        "show_retry": Emit("notify", (Const("retrying"), _ATTEMPTS)),
+        "drop_request": Emit("drop", (_ASKED,)),
+        "note": Push(_SAID, Here()),
+        "commit": Emit("commit", (_ASKED, _SAID)),
+        "forget_said": Clear(_SAID),
+        "measure": Push(_JOINS, _JOINED),
+        "open_slot": Push(_CALLS, Here()),
+        "alone": Set(_JOINED, Const(-1)),
+        "spawns": Set(_JOINED, Const(0)),
+        "join_slot": Increment(_JOINED),
+        "take_joins": Pop(_JOINS, into=_OTHERS),
+        "take_call": Pop(_CALLS, into=_RUNNING),
+        "forget_calls": Clear(_CALLS),
+        "forget_joins": Clear(_JOINS),
+        "none_ended": Set(_ENDED, Const(0)),
+        "run": Emit("run", (_ASKED, _RUNNING, _OTHERS)),
+        "kill": Emit("kill", (_ASKED,)),
+        "keep": Set(_RESULT, Here()),
+        "count": Increment(_ENDED),
+        "answer": Emit("result", each=_KEPT),
+        "skip": Emit("skip", (_CALLS,)),
+        "forget_kept": Clear(_KEPT),
+        "complete": Emit("stop", (Const("completed"), Const(None))),
+        "interrupt": Emit("stop", (Const("interrupted"), Const("cancelled"))),
+        "cut_off": Emit("stop", (Const("interrupted"), Const("restarted"))),
+        "give_up": Emit("stop", (Const("error"), Const(EXHAUSTED))),
+        "fail": Emit("stop", (Const("error"), Field("message"))),
+        "track": Set(_USED, Field("tokens")),
+        "report": Emit("report", (Here(),)),
+        "warn": Emit("notify", (Const("context-limit"), _USED)),
+        "welcome": Emit("welcome"),
+    },
+    always={
+        "a response is under way only while one is awaited": lambda state, data: (
+            state == "awaiting" or not data["said"]
+        ),
+        "calls wait only while the agent is busy": lambda state, data: state in _BUSY or not data["calls"],
+        "each slot has its size": lambda _, data: len(data["joins"]) == len(data["calls"]),
+        "slots wait in the order in which they were asked for": lambda _, data: (
+            list(data["calls"]) == sorted(data["calls"])
+        ),
+        "a result is kept only while its slot runs": lambda state, data: state == "executing" or not data["kept"],
+        "a request is retried so often at most": lambda _, data: data["attempts"] <= RETRIES,
+        "no more sub-agents have ended than run": lambda state, data: (
+            state != "executing" or data["ended"] == len(data["kept"]) <= max(data["others"], 0)
+        ),
+    },
+    sometimes={
+        "a slot waits while one runs": lambda state, data: state == "executing" and bool(data["calls"]),
+        "some sub-agents of a slot have ended": lambda state, data: state == "executing" and bool(data["kept"]),
+        "a request is retried for the last time": lambda state, data: (
+            state == "awaiting" and data["attempts"] == RETRIES
+        ),
+        "an error is left behind": lambda state, _: state == "error",
+    },
     ignored=(),
 )
+
+DEFAULTS: Final[Mapping[str, Any]] = {"retries": RETRIES, "kind": "user", "limit": 160_000}
+"""The tables: ``kind`` is ``user`` or ``sub-agent`` (BED-009d), ``limit`` the tokens from which the user is told that
+the context window fills up: the share that is declared of the window (BED-D6), here 0.8 of 200,000."""
 
 
 @dataclass(frozen=True)
@@ -277,10 +252,15 @@ def refine(
             case "accept", (at,):
                 new.append({"type": "user-message", **_payload(inputs[at])})
             case "request", (number,):
-                new.append({"type": "model-request", "requestId": request_id(number)})
+                new.append({"type": "model-request", "requestId": response_id(number)})
             case "commit", (number, items):
                 for at in items:
-                    item = {"type": "agent-output", **_payload(inputs[at]), "responseId": request_id(number), "seq": at}
+                    item = {
+                        "type": "agent-output",
+                        **_payload(inputs[at]),
+                        "responseId": response_id(number),
+                        "seq": at,
+                    }
                     if "callId" in item:
                         item["callId"] = _unused(item["callId"], {one["callId"] for one in calls([*log, *new])})
                     new.append(item)
@@ -298,11 +278,6 @@ def refine(
             case _:
                 pass
     return new
-
-
-def request_id(number: int) -> str:
-    """The log's name of a request."""
-    return f"r{number}"
 
 
 def calls(log: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:

@@ -6,32 +6,13 @@ that it left. Its outputs are read three times: ``refine`` makes the core's log 
 the session's mutations (RS-8). ``done`` is the terminal of every path (RS-6); its reason and detail stay inside.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Final, Literal, TypeAlias
 
-import msgspec
-
-from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.machine import Machine, NativeRow
 from ..declaration.proof_roles import AlphabetRoles, CallRoles, MessageRoles, ProofRoles, RunRoles
-from ..declaration.vocabulary import (
-    ANSWERED,
-    Clear,
-    Const,
-    Effect,
-    Emit,
-    Equal,
-    Field,
-    Guard,
-    Here,
-    Increment,
-    Less,
-    Lookup,
-    Output,
-    Push,
-    Register,
-    Set,
-    Table,
-)
+from ..declaration.vocabulary import *
+from .chat_log import refine
 
 Compaction: TypeAlias = Literal["summary", "cut"]
 """How a long history gets short (RS-3)."""
@@ -100,180 +81,15 @@ TABLE: Final[list[NativeRow]] = [
 ]
 # fmt: on
 
-REGISTERS: Final = {
-    "item": "queue",
-    "said": "queue",
-    "calls": "map",
-    "called": "number",
-    "call": "number",
-    "tool": "number",
-    "rounds": "number",
-    "asked": "number",
-}
-"""``item``: deltas since the last item; ``said``: the round's deltas; ``calls``: the run's calls by id, with position
-or ANSWERED; ``called``: whether this round handled one; ``call``, ``tool``: the one that runs; ``asked``: requests."""
-
 _ITEM, _SAID, _CALLS, _CALLED = Register("item"), Register("said"), Register("calls"), Register("called")
 _NAME, _TOOL, _ROUNDS, _ASKED = Register("call"), Register("tool"), Register("rounds"), Register("asked")
 _CALL = Lookup(_CALLS, Field("call_id"))
 _MESSAGE = Field("message")
 _COMPACTION = Table("compaction", Compaction)
 
-GUARDS: Final[Mapping[str, Guard]] = {
-    "fits": Less(Field("messages"), Table("max_history_messages")),
-    "summarises": Equal(_COMPACTION, Const("summary")),
-    "cuts": Equal(_COMPACTION, Const("cut")),
-    "another_item": Equal(Field("begins"), Const(1)),
-    "unseen": Equal(_CALL, Const(None)),
-    "answered": Equal(_CALL, Const(ANSWERED)),
-    "called": Equal(_CALLED, Const(1)),
-    "rounds_left": Less(_ROUNDS, Table("max_tool_rounds")),
-    "dataless": Equal(Field("data"), Const(None)),
-    "bare": Equal(Field("metadata"), Const(None)),
-}
-
-EFFECTS: Final[Mapping[str, Effect]] = {
-    "accept": Emit("accept", (Field("id"), Field("text"))),
-    "load": Emit("load"),
-    "refuse": Emit("refuse"),
-    "ignore": Emit("ignore"),
-    "push_user": Emit("push-user"),
-    "compact": Emit("compact"),
-    "summarise": Emit("summarise", (Field("text"),)),
-    "warn": Emit("warn", (_MESSAGE,)),
-    "truncate": Emit("truncate"),
-    "first_round": Set(_ROUNDS, Const(1)),
-    "count_round": Increment(_ROUNDS),
-    "number_request": Increment(_ASKED),
-    "no_call_yet": Set(_CALLED, Const(0)),
-    "request": Emit("request", (_ASKED,)),
-    "send_text": Emit("text", (Field("text"),)),
-    "note_item": Push(_ITEM, Field("text")),
-    "note_text": Push(_SAID, Field("text")),
-    "say": Emit("say", (_ITEM, _ASKED)),
-    "forget_item": Clear(_ITEM),
-    "push_text": Emit("push-text", (_SAID,)),
-    "forget_text": Clear(_SAID),
-    "note_call": Set(_CALLED, Const(1)),
-    "open_call": Set(_CALL, Here()),
-    "answer_call": Set(_CALL, Const(ANSWERED)),
-    "name_call": Set(_NAME, Field("call_id")),
-    "name_tool": Set(_TOOL, Field("tool")),
-    "forget_calls": Clear(_CALLS),
-    "call": Emit("call", (Field("call_id"), Field("tool"), Field("arguments"), _ASKED)),
-    "execute": Emit("execute", (Field("call_id"), Field("tool"), Field("arguments"))),
-    "refuse_call": Emit("error", (Const("tool_error"), Const("a call id came twice in one run: not executed"))),
-    "result": Emit("result", (_NAME, Field("output"), Const("done"))),
-    "result_error": Emit("result", (_NAME, _MESSAGE, Const("error"))),
-    "skip_call": Emit("result", (_NAME, Const("not finished: the client is gone"), Const("skipped"))),
-    "send_data": Emit("data", (Field("data"),)),
-    "merge_metadata": Emit("merge-metadata", (Field("metadata"),)),
-    "status_calling": Emit("tool-status", (_TOOL, Const("calling"))),
-    "status_done": Emit("tool-status", (_TOOL, Const("done"))),
-    "status_error": Emit("tool-status", (_TOOL, Const("error"))),
-    "tool_error": Emit("error", (Const("tool_error"), _MESSAGE)),
-    "llm_error": Emit("error", (Const("llm_error"), _MESSAGE)),
-    "stream_error": Emit("error", (Const("stream_error"), _MESSAGE)),
-    "bound_error": Emit("error", (Const("max_tool_rounds"), Const("the bound of tool rounds is reached"))),
-    "touch": Emit("touch"),
-    "done_completed": Emit("done", (Const("completed"), Const(None))),
-    "done_interrupted": Emit("done", (Const("interrupted"), Const("client gone"))),
-    "done_llm_error": Emit("done", (Const("error"), Const("llm_error"))),
-    "done_stream_error": Emit("done", (Const("error"), Const("stream_error"))),
-    "done_bound": Emit("done", (Const("error"), Const("max_tool_rounds"))),
-    "save": Emit("save"),
-}
-
 
 def _open(calls: Mapping[str, int]) -> int:
     return sum(at != ANSWERED for at in calls.values())
-
-
-ALWAYS: Final[Mapping[str, Invariant]] = {
-    "one call is open while a tool runs, else none": lambda state, data: (
-        _open(data["calls"]) == (1 if state == "executing" else 0)
-    ),
-    "an idle engine remembers nothing of its run": lambda state, data: (
-        state != "idle" or not (data["calls"] or data["said"] or data["item"])
-    ),
-    "an item is part of what the round said": lambda _, data: len(data["item"]) <= len(data["said"]),
-    "no call waits behind an item": lambda state, data: state != "executing" or not data["item"],
-    "a round is a request": lambda _, data: data["rounds"] <= data["asked"] + 1,
-}
-
-SOMETIMES: Final[Mapping[str, Invariant]] = {
-    "a tool runs amid a round's text": lambda state, data: state == "executing" and bool(data["said"]),
-    "the model goes on after a result": lambda state, data: state == "inferring" and bool(data["calls"]),
-    "a run has a second round": lambda state, data: state == "inferring" and data["rounds"] == 2,
-    "a history is compacted": lambda state, _: state == "compacting",
-}
-
-
-class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """What the engine hears with an event; fields that are none of the event's stay absent.
-
-    ``messages`` is how many messages the loaded session holds, ``begins`` 1 where a delta begins a text item; ``text`` is
-    also what the user said, or the summary; ``message`` tells an error. ``data`` is whatever the wire can show.
-    """
-
-    id: str | None = None
-    text: str | None = None
-    begins: int = 0
-    messages: int = 0
-    call_id: str | None = None
-    tool: str | None = None
-    arguments: Any = None
-    output: Any = None
-    data: Any = None
-    metadata: Any = None
-    message: str | None = None
-
-
-def tables(*, max_tool_rounds: int, max_history_messages: int, compactor: bool) -> dict[str, object]:
-    """The tables: bounds are 1 or more; with a compactor a long history is summarised, else cut (RS-3)."""
-    return {
-        "max_tool_rounds": max_tool_rounds,
-        "max_history_messages": max_history_messages,
-        "compaction": "summary" if compactor else "cut",
-    }
-
-
-def response_id(asked: int) -> str:
-    """The id of a request and of its response."""
-    return f"r{asked}"
-
-
-def refine(outputs: Sequence[Output]) -> list[dict[str, Any]]:
-    """The core's log of *outputs*: each output alone decides its events (RS-D0, RS-D1).
-
-    Text is logged when its item is whole; an error is an observation, never the terminal (RS-D2).
-    """
-    return [event for output in outputs for event in _events(output)]
-
-
-def _events(output: Output) -> Iterator[dict[str, Any]]:
-    match output.name, output.arguments:
-        case "accept", (name, text):
-            yield {"type": "user-message", "text": text} | ({} if name is None else {"id": name})
-        case "request", (asked,):
-            yield {"type": "model-request", "requestId": response_id(asked)}
-        case "say", (deltas, asked) if deltas:
-            yield _output(asked) | {"kind": "assistant", "text": "".join(deltas)}
-        case "call", (call, tool, arguments, asked):
-            yield _output(asked) | {"kind": "tool-call", "callId": call, "tool": tool, "arguments": arguments}
-        case "result", (call, output_, how):
-            flags = {"done": {}, "error": {"isError": True}, "skipped": {"isError": True, "synthetic": True}}[how]
-            yield {"type": "tool-result", "callId": call, "output": output_, **flags}
-        case "error", (code, message):
-            yield {"type": "fault", "code": code, "message": message}
-        case "done", (reason, detail):
-            yield {"type": "run-stop", "reason": reason} | ({} if detail is None else {"detail": detail})
-        case _:
-            return
-
-
-def _output(asked: int) -> dict[str, Any]:
-    return {"type": "agent-output", "responseId": response_id(asked)}
 
 
 SPEC: Final = Machine(
@@ -284,14 +100,109 @@ SPEC: Final = Machine(
     final=("idle",),
     events=EVENTS,
     table=TABLE,
-    guards=GUARDS,
-    effects=EFFECTS,
-    registers=REGISTERS,
-    boundary=None,
-    always=ALWAYS,
-    sometimes=SOMETIMES,
+    # ``item``: deltas since the last item; ``said``: the round's deltas; ``calls``: the run's calls by id, with position
+    # or ANSWERED; ``called``: whether this round handled one; ``call``, ``tool``: the one that runs; ``asked``: requests.
+    registers={
+        "item": "queue",
+        "said": "queue",
+        "calls": "map",
+        "called": "number",
+        "call": "number",
+        "tool": "number",
+        "rounds": "number",
+        "asked": "number",
+    },
+    guards={
+        "fits": Less(Field("messages"), Table("max_history_messages")),
+        "summarises": Equal(_COMPACTION, Const("summary")),
+        "cuts": Equal(_COMPACTION, Const("cut")),
+        "another_item": Equal(Field("begins"), Const(1)),
+        "unseen": Equal(_CALL, Const(None)),
+        "answered": Equal(_CALL, Const(ANSWERED)),
+        "called": Equal(_CALLED, Const(1)),
+        "rounds_left": Less(_ROUNDS, Table("max_tool_rounds")),
+        "dataless": Equal(Field("data"), Const(None)),
+        "bare": Equal(Field("metadata"), Const(None)),
+    },
+    effects={
+        "accept": Emit("accept", (Field("id"), Field("text"))),
+        "load": Emit("load"),
+        "refuse": Emit("refuse"),
+        "ignore": Emit("ignore"),
+        "push_user": Emit("push-user"),
+        "compact": Emit("compact"),
+        "summarise": Emit("summarise", (Field("text"),)),
+        "warn": Emit("warn", (_MESSAGE,)),
+        "truncate": Emit("truncate"),
+        "first_round": Set(_ROUNDS, Const(1)),
+        "count_round": Increment(_ROUNDS),
+        "number_request": Increment(_ASKED),
+        "no_call_yet": Set(_CALLED, Const(0)),
+        "request": Emit("request", (_ASKED,)),
+        "send_text": Emit("text", (Field("text"),)),
+        "note_item": Push(_ITEM, Field("text")),
+        "note_text": Push(_SAID, Field("text")),
+        "say": Emit("say", (_ITEM, _ASKED)),
+        "forget_item": Clear(_ITEM),
+        "push_text": Emit("push-text", (_SAID,)),
+        "forget_text": Clear(_SAID),
+        "note_call": Set(_CALLED, Const(1)),
+        "open_call": Set(_CALL, Here()),
+        "answer_call": Set(_CALL, Const(ANSWERED)),
+        "name_call": Set(_NAME, Field("call_id")),
+        "name_tool": Set(_TOOL, Field("tool")),
+        "forget_calls": Clear(_CALLS),
+        "call": Emit("call", (Field("call_id"), Field("tool"), Field("arguments"), _ASKED)),
+        "execute": Emit("execute", (Field("call_id"), Field("tool"), Field("arguments"))),
+        "refuse_call": Emit("error", (Const("tool_error"), Const("a call id came twice in one run: not executed"))),
+        "result": Emit("result", (_NAME, Field("output"), Const("done"))),
+        "result_error": Emit("result", (_NAME, _MESSAGE, Const("error"))),
+        "skip_call": Emit("result", (_NAME, Const("not finished: the client is gone"), Const("skipped"))),
+        "send_data": Emit("data", (Field("data"),)),
+        "merge_metadata": Emit("merge-metadata", (Field("metadata"),)),
+        "status_calling": Emit("tool-status", (_TOOL, Const("calling"))),
+        "status_done": Emit("tool-status", (_TOOL, Const("done"))),
+        "status_error": Emit("tool-status", (_TOOL, Const("error"))),
+        "tool_error": Emit("error", (Const("tool_error"), _MESSAGE)),
+        "llm_error": Emit("error", (Const("llm_error"), _MESSAGE)),
+        "stream_error": Emit("error", (Const("stream_error"), _MESSAGE)),
+        "bound_error": Emit("error", (Const("max_tool_rounds"), Const("the bound of tool rounds is reached"))),
+        "touch": Emit("touch"),
+        "done_completed": Emit("done", (Const("completed"), Const(None))),
+        "done_interrupted": Emit("done", (Const("interrupted"), Const("client gone"))),
+        "done_llm_error": Emit("done", (Const("error"), Const("llm_error"))),
+        "done_stream_error": Emit("done", (Const("error"), Const("stream_error"))),
+        "done_bound": Emit("done", (Const("error"), Const("max_tool_rounds"))),
+        "save": Emit("save"),
+    },
+    always={
+        "one call is open while a tool runs, else none": lambda state, data: (
+            _open(data["calls"]) == (1 if state == "executing" else 0)
+        ),
+        "an idle engine remembers nothing of its run": lambda state, data: (
+            state != "idle" or not (data["calls"] or data["said"] or data["item"])
+        ),
+        "an item is part of what the round said": lambda _, data: len(data["item"]) <= len(data["said"]),
+        "no call waits behind an item": lambda state, data: state != "executing" or not data["item"],
+        "a round is a request": lambda _, data: data["rounds"] <= data["asked"] + 1,
+    },
+    sometimes={
+        "a tool runs amid a round's text": lambda state, data: state == "executing" and bool(data["said"]),
+        "the model goes on after a result": lambda state, data: state == "inferring" and bool(data["calls"]),
+        "a run has a second round": lambda state, data: state == "inferring" and data["rounds"] == 2,
+        "a history is compacted": lambda state, _: state == "compacting",
+    },
     ignored=("ignore",),
 )
+
+
+def tables(*, max_tool_rounds: int, max_history_messages: int, compactor: bool) -> dict[str, object]:
+    """The tables: bounds are 1 or more; with a compactor a long history is summarised, else cut (RS-3)."""
+    return {
+        "max_tool_rounds": max_tool_rounds,
+        "max_history_messages": max_history_messages,
+        "compaction": "summary" if compactor else "cut",
+    }
 
 
 ROLES: Final = ProofRoles(

@@ -5,33 +5,13 @@ response streams and executed after it, one by one. Its outputs are read twice: 
 (EF-D3), the backend the frames of its wire, which ``collation`` makes the UI's blocks of.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 
-import msgspec
-
-from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.machine import Machine, NativeRow
 from ..declaration.proof_roles import AlphabetRoles, MessageRoles, ProofRoles, RunRoles
-from ..declaration.vocabulary import (
-    ANSWERED,
-    Clear,
-    Const,
-    Effect,
-    Emit,
-    Equal,
-    Field,
-    Guard,
-    Increment,
-    Less,
-    Lookup,
-    Nonempty,
-    Output,
-    Pop,
-    Push,
-    Register,
-    Set,
-    Table,
-)
+from ..declaration.vocabulary import *
+from .chat_log import refine
 
 Completes: TypeAlias = Literal["always", "with calls"]
 """Which responses ``message_complete`` ends: all, or those with calls (EF-3)."""
@@ -86,150 +66,14 @@ TABLE: Final[list[NativeRow]] = [
 ]
 # fmt: on
 
-REGISTERS: Final = {
-    "item": "queue",
-    "calls": "map",
-    "waiting": "queue",
-    "running": "number",
-    "iteration": "number",
-    "asked": "number",
-}
-"""``item``: deltas since the last item; ``calls``: the run's calls by id, with their id or ANSWERED; ``waiting``: calls
-of the response that are not started, and ``running`` the last that was; ``asked``: requests of all runs."""
-
 _ITEM, _CALLS, _WAITING, _RUNS = Register("item"), Register("calls"), Register("waiting"), Register("running")
 _ITERATION, _ASKED = Register("iteration"), Register("asked")
 _CALL = Lookup(_CALLS, Field("call_id"))
 _COMPLETES = Table("message_complete", Completes)
 
-GUARDS: Final[Mapping[str, Guard]] = {
-    "another_item": Equal(Field("begins"), Const(1)),
-    "unseen": Equal(_CALL, Const(None)),
-    "answered": Equal(_CALL, Const(ANSWERED)),
-    "waiting": Nonempty(_WAITING),
-    "iterations_left": Less(_ITERATION, Table("max_tool_iterations")),
-    "always_completes": Equal(_COMPLETES, Const("always")),
-    "completes_calls": Equal(_COMPLETES, Const("with calls")),
-}
-
-EFFECTS: Final[Mapping[str, Effect]] = {
-    "accept": Emit("accept", (Field("id"), Field("text"))),
-    "refuse": Emit("refuse"),
-    "ignore": Emit("ignore"),
-    "first_iteration": Set(_ITERATION, Const(1)),
-    "next_iteration": Increment(_ITERATION),
-    "announce": Emit("llm-request", (_ITERATION,)),
-    "number_request": Increment(_ASKED),
-    "request": Emit("request", (_ASKED,)),
-    "send_delta": Emit("delta", (Field("text"),)),
-    "note_item": Push(_ITEM, Field("text")),
-    "say": Emit("say", (_ITEM, _ASKED)),
-    "forget_item": Clear(_ITEM),
-    "open_call": Set(_CALL, Field("call_id")),
-    "answer_call": Set(_CALL, Const(ANSWERED)),
-    "forget_calls": Clear(_CALLS),
-    "enqueue": Push(_WAITING, Field("call_id")),
-    "take": Pop(_WAITING, into=_RUNS),
-    "forget_waiting": Clear(_WAITING),
-    "call": Emit("call", (Field("call_id"), Field("tool"), Field("arguments"), _ASKED)),
-    "drop_call": Emit("drop", (Field("call_id"),)),
-    "respond": Emit("llm-response", (_ITERATION, Field("usage"))),
-    "complete": Emit("message-complete", (_ITERATION,)),
-    "start": Emit("tool-call-start", (_RUNS,)),
-    "result": Emit("tool-call-result", (Field("call_id"), Field("output"), Const("done"))),
-    "failure": Emit("tool-call-result", (Field("call_id"), Field("message"), Const("error"))),
-    "skip_calls": Emit("tool-call-skipped", each=_CALLS),
-    "end_completed": Emit("end", (Const("completed"), Const(None))),
-    "end_bound": Emit("end", (Const("error"), Const("max_tool_iterations"))),
-    "end_failed": Emit("end", (Const("error"), Field("message"))),
-    "end_interrupted": Emit("end", (Const("interrupted"), Const(None))),
-}
-
 
 def _open(calls: Mapping[str, Any]) -> int:
     return sum(entry != ANSWERED for entry in calls.values())
-
-
-ALWAYS: Final[Mapping[str, Invariant]] = {
-    "an idle backend remembers nothing of its run": lambda state, data: (
-        state != "idle" or not (data["calls"] or data["waiting"] or data["item"])
-    ),
-    "while tools run a call is open, and more are than wait": lambda state, data: (
-        state != "executing" or _open(data["calls"]) >= 1
-    ),
-    "while the model streams, what is open waits": lambda state, data: (
-        state != "streaming" or _open(data["calls"]) == len(data["waiting"])
-    ),
-    "no tool runs amid an item": lambda state, data: state != "executing" or not data["item"],
-}
-
-SOMETIMES: Final[Mapping[str, Invariant]] = {
-    "calls wait while one runs": lambda state, data: state == "executing" and bool(data["waiting"]),
-    "a second iteration streams": lambda state, data: state == "streaming" and data["iteration"] == 2,
-    "an item follows a call": lambda _, data: bool(data["item"] and data["waiting"]),
-}
-
-
-class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """What the backend hears with an event; fields that are none of the event's stay absent.
-
-    ``begins`` is 1 where a delta begins a text item; ``message`` tells a failure.
-    """
-
-    id: str | None = None
-    text: str | None = None
-    begins: int = 0
-    call_id: str | None = None
-    tool: str | None = None
-    arguments: Any = None
-    output: Any = None
-    usage: Any = None
-    message: str | None = None
-
-
-def tables(*, max_tool_iterations: int, always_completes: bool) -> dict[str, object]:
-    """The tables: the bound is 1 or more; ``message_complete`` comes always, or only where there are calls (EF-3)."""
-    return {
-        "max_tool_iterations": max_tool_iterations,
-        "message_complete": "always" if always_completes else "with calls",
-    }
-
-
-def response_id(asked: int) -> str:
-    """The id of a request, of its response and of its block."""
-    return f"r{asked}"
-
-
-def refine(outputs: Sequence[Output]) -> list[dict[str, Any]]:
-    """The core's log of *outputs* (EF-D3): each output alone decides its event. Text is logged when its item is whole."""
-    return [event for output in outputs for event in _events(output)]
-
-
-def _events(output: Output) -> Iterator[dict[str, Any]]:
-    match output.name, output.arguments:
-        case "accept", (name, text):
-            yield {"type": "user-message", "text": text} | ({} if name is None else {"id": name})
-        case "request", (asked,):
-            yield {"type": "model-request", "requestId": response_id(asked)}
-        case "say", (deltas, asked) if deltas:
-            yield _output(asked) | {"kind": "assistant", "text": "".join(deltas)}
-        case "call", (call, tool, arguments, asked):
-            yield _output(asked) | {"kind": "tool-call", "callId": call, "tool": tool, "arguments": arguments}
-        case "tool-call-result", (call, result, how):
-            yield {"type": "tool-result", "callId": call, "output": result} | (
-                {} if how == "done" else {"isError": True}
-            )
-        case "tool-call-skipped", (call,):
-            why = "not finished: the run was cut"
-            yield {"type": "tool-result", "callId": call, "output": why, "isError": True, "synthetic": True}
-        case "end", (reason, detail):
-            yield {"type": "run-stop", "reason": reason} | ({} if detail is None else {"detail": detail})
-        case _:
-            return
-
-
-def _output(asked: int) -> dict[str, Any]:
-    return {"type": "agent-output", "responseId": response_id(asked)}
 
 
 SPEC: Final = Machine(
@@ -240,14 +84,84 @@ SPEC: Final = Machine(
     final=("idle",),
     events=EVENTS,
     table=TABLE,
-    guards=GUARDS,
-    effects=EFFECTS,
-    registers=REGISTERS,
-    boundary=None,
-    always=ALWAYS,
-    sometimes=SOMETIMES,
+    # ``item``: deltas since the last item; ``calls``: the run's calls by id, with their id or ANSWERED; ``waiting``: calls
+    # of the response that are not started, and ``running`` the last that was; ``asked``: requests of all runs.
+    registers={
+        "item": "queue",
+        "calls": "map",
+        "waiting": "queue",
+        "running": "number",
+        "iteration": "number",
+        "asked": "number",
+    },
+    guards={
+        "another_item": Equal(Field("begins"), Const(1)),
+        "unseen": Equal(_CALL, Const(None)),
+        "answered": Equal(_CALL, Const(ANSWERED)),
+        "waiting": Nonempty(_WAITING),
+        "iterations_left": Less(_ITERATION, Table("max_tool_iterations")),
+        "always_completes": Equal(_COMPLETES, Const("always")),
+        "completes_calls": Equal(_COMPLETES, Const("with calls")),
+    },
+    effects={
+        "accept": Emit("accept", (Field("id"), Field("text"))),
+        "refuse": Emit("refuse"),
+        "ignore": Emit("ignore"),
+        "first_iteration": Set(_ITERATION, Const(1)),
+        "next_iteration": Increment(_ITERATION),
+        "announce": Emit("llm-request", (_ITERATION,)),
+        "number_request": Increment(_ASKED),
+        "request": Emit("request", (_ASKED,)),
+        "send_delta": Emit("delta", (Field("text"),)),
+        "note_item": Push(_ITEM, Field("text")),
+        "say": Emit("say", (_ITEM, _ASKED)),
+        "forget_item": Clear(_ITEM),
+        "open_call": Set(_CALL, Field("call_id")),
+        "answer_call": Set(_CALL, Const(ANSWERED)),
+        "forget_calls": Clear(_CALLS),
+        "enqueue": Push(_WAITING, Field("call_id")),
+        "take": Pop(_WAITING, into=_RUNS),
+        "forget_waiting": Clear(_WAITING),
+        "call": Emit("call", (Field("call_id"), Field("tool"), Field("arguments"), _ASKED)),
+        "drop_call": Emit("drop", (Field("call_id"),)),
+        "respond": Emit("llm-response", (_ITERATION, Field("usage"))),
+        "complete": Emit("message-complete", (_ITERATION,)),
+        "start": Emit("tool-call-start", (_RUNS,)),
+        "result": Emit("tool-call-result", (Field("call_id"), Field("output"), Const("done"))),
+        "failure": Emit("tool-call-result", (Field("call_id"), Field("message"), Const("error"))),
+        "skip_calls": Emit("tool-call-skipped", each=_CALLS),
+        "end_completed": Emit("end", (Const("completed"), Const(None))),
+        "end_bound": Emit("end", (Const("error"), Const("max_tool_iterations"))),
+        "end_failed": Emit("end", (Const("error"), Field("message"))),
+        "end_interrupted": Emit("end", (Const("interrupted"), Const(None))),
+    },
+    always={
+        "an idle backend remembers nothing of its run": lambda state, data: (
+            state != "idle" or not (data["calls"] or data["waiting"] or data["item"])
+        ),
+        "while tools run a call is open, and more are than wait": lambda state, data: (
+            state != "executing" or _open(data["calls"]) >= 1
+        ),
+        "while the model streams, what is open waits": lambda state, data: (
+            state != "streaming" or _open(data["calls"]) == len(data["waiting"])
+        ),
+        "no tool runs amid an item": lambda state, data: state != "executing" or not data["item"],
+    },
+    sometimes={
+        "calls wait while one runs": lambda state, data: state == "executing" and bool(data["waiting"]),
+        "a second iteration streams": lambda state, data: state == "streaming" and data["iteration"] == 2,
+        "an item follows a call": lambda _, data: bool(data["item"] and data["waiting"]),
+    },
     ignored=("ignore",),
 )
+
+
+def tables(*, max_tool_iterations: int, always_completes: bool) -> dict[str, object]:
+    """The tables: the bound is 1 or more; ``message_complete`` comes always, or only where there are calls (EF-3)."""
+    return {
+        "max_tool_iterations": max_tool_iterations,
+        "message_complete": "always" if always_completes else "with calls",
+    }
 
 
 ROLES: Final = ProofRoles(

@@ -13,25 +13,9 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from ..core.policies import QueueFate
-from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.machine import Machine, NativeRow
 from ..declaration.proof_roles import CallRoles, MessageRoles, ProofRoles, RunRoles, every_choice
-from ..declaration.vocabulary import (
-    Clear,
-    Const,
-    Effect,
-    Emit,
-    Equal,
-    Guard,
-    Here,
-    Increment,
-    Less,
-    Nonempty,
-    Pop,
-    Push,
-    Register,
-    Set,
-    Table,
-)
+from ..declaration.vocabulary import *
 
 Busy: TypeAlias = Literal["steer", "followUp", "reject"]
 """What a runtime makes of a message while it works."""
@@ -117,93 +101,98 @@ TABLE: Final[list[NativeRow]] = [
 ]
 # fmt: on
 
-REGISTERS: Final = {
-    "queue": "queue",  # follow-ups that wait
-    "steers": "queue",  # steers that the model has not seen
-    "calls": "queue",  # calls that are not started
-    "running": "number",  # the call that runs, -1 for none
-    "attempts": "number",  # retries of the request
-    "taken": "number",  # the follow-up that was promoted last
-}
-
 _QUEUE, _STEERS, _CALLS = Register("queue"), Register("steers"), Register("calls")
 _RUNNING, _ATTEMPTS, _TAKEN = Register("running"), Register("attempts"), Register("taken")
 _BUSY, _LANDS = Table("busy", Busy), Table("steer_lands", SteerLands)
 _AFTER_ERROR, _AFTER_ABORT = Table("queue_after_error", QueueFate), Table("queue_after_interrupted", QueueFate)
 
-GUARDS: Final[Mapping[str, Guard]] = {
-    "busy_steers": Equal(_BUSY, Const("steer")),
-    "busy_queues": Equal(_BUSY, Const("followUp")),
-    "busy_rejects": Equal(_BUSY, Const("reject")),
-    "waiting": Nonempty(_QUEUE),
-    "steered": Nonempty(_STEERS),
-    "called": Nonempty(_CALLS),
-    "lands_after_batch": Equal(_LANDS, Const("after-batch")),
-    "lands_after_call": Equal(_LANDS, Const("after-call")),
-    "retries_left": Less(_ATTEMPTS, Table("retries")),
-    "error_promotes": Equal(_AFTER_ERROR, Const("promote")),
-    "error_holds": Equal(_AFTER_ERROR, Const("hold")),
-    "error_drops": Equal(_AFTER_ERROR, Const("drop")),
-    "abort_promotes": Equal(_AFTER_ABORT, Const("promote")),
-    "abort_holds": Equal(_AFTER_ABORT, Const("hold")),
-    "abort_drops": Equal(_AFTER_ABORT, Const("drop")),
-}
-
-EFFECTS: Final[Mapping[str, Effect]] = {
-    "accept": Emit("message", (Here(),)),
-    "refuse": Emit("refuse"),
-    "open": Emit("open", (Here(),)),
-    "promote": Pop(_QUEUE, into=_TAKEN),
-    "open_next": Emit("open", (_TAKEN,)),
-    "enqueue": Push(_QUEUE, Here()),
-    "forget_queue": Clear(_QUEUE),
-    "keep_steer": Push(_STEERS, Here()),
-    "read_steers": Emit("read", (_STEERS,)),
-    "take_steers": Clear(_STEERS),
-    "first_try": Set(_ATTEMPTS, Const(0)),
-    "try_again": Increment(_ATTEMPTS),
-    "ask": Emit("request"),
-    "say": Emit("output", (Here(),)),
-    "call": Emit("call", (Here(),)),
-    "note_call": Push(_CALLS, Here()),
-    "take_call": Pop(_CALLS, into=_RUNNING),
-    "start": Emit("start", (_RUNNING,)),
-    "answer": Emit("result", (_RUNNING, Here())),
-    "answer_failure": Emit("failure", (_RUNNING, Here())),
-    "cut": Emit("cut", (_RUNNING,)),
-    "rest": Set(_RUNNING, Const(-1)),
-    "skip_calls": Emit("skip", (_CALLS,)),
-    "forget_calls": Clear(_CALLS),
-    "complete": Emit("stop", (Const("completed"),)),
-    "fail": Emit("stop", (Const("error"),)),
-    "interrupt": Emit("stop", (Const("interrupted"),)),
-    "ignore": Emit("ignore"),
-    "not_awaited": Emit("not-awaited"),
-}
-"""What the outputs ask of a shell, each at the positions that it names:
-
-* ``message``: log the user's message, ``open``: show it to the model, as the root of a run that begins;
-* ``read``: show the model these messages; ``request``: ask it, with all that it was shown;
-* ``output``, ``call``: log what the model said; ``start``: run the call;
-* ``result``, ``failure``: the first, a call, has ended as the second says; ``cut``, ``skip``: these calls have none, and
-  get a synthetic result;
-* ``stop``: log that the run is over, and let go of all that is awaited;
-* ``refuse``: the message is rejected; ``not-awaited``: nobody waits for the event; ``ignore``: it changes nothing.
-"""
-
-ALWAYS: Final[Mapping[str, Invariant]] = {
-    "an idle agent has no call and no steer": lambda state, data: (
-        state != "idle" or not (data["calls"] or data["steers"])
-    ),
-    "a call runs while the agent executes": lambda state, data: (state == "executing") == (data["running"] >= 0),
-    "messages wait in the order in which they came": lambda _, data: list(data["queue"]) == sorted(data["queue"]),
-}
-
-SOMETIMES: Final[Mapping[str, Invariant]] = {
-    "a steer and a follow-up wait side by side": lambda _, data: bool(data["steers"] and data["queue"]),
-    "calls wait while one runs": lambda state, data: state == "executing" and bool(data["calls"]),
-    "a held queue waits while idle": lambda state, data: state == "idle" and bool(data["queue"]),
-}
+SPEC: Final = Machine(
+    name="interaction",
+    title="Interaction",
+    states=STATES,
+    initial="idle",
+    final=("idle",),
+    events=EVENTS,
+    table=TABLE,
+    registers={
+        "queue": "queue",  # follow-ups that wait
+        "steers": "queue",  # steers that the model has not seen
+        "calls": "queue",  # calls that are not started
+        "running": "number",  # the call that runs, -1 for none
+        "attempts": "number",  # retries of the request
+        "taken": "number",  # the follow-up that was promoted last
+    },
+    guards={
+        "busy_steers": Equal(_BUSY, Const("steer")),
+        "busy_queues": Equal(_BUSY, Const("followUp")),
+        "busy_rejects": Equal(_BUSY, Const("reject")),
+        "waiting": Nonempty(_QUEUE),
+        "steered": Nonempty(_STEERS),
+        "called": Nonempty(_CALLS),
+        "lands_after_batch": Equal(_LANDS, Const("after-batch")),
+        "lands_after_call": Equal(_LANDS, Const("after-call")),
+        "retries_left": Less(_ATTEMPTS, Table("retries")),
+        "error_promotes": Equal(_AFTER_ERROR, Const("promote")),
+        "error_holds": Equal(_AFTER_ERROR, Const("hold")),
+        "error_drops": Equal(_AFTER_ERROR, Const("drop")),
+        "abort_promotes": Equal(_AFTER_ABORT, Const("promote")),
+        "abort_holds": Equal(_AFTER_ABORT, Const("hold")),
+        "abort_drops": Equal(_AFTER_ABORT, Const("drop")),
+    },
+    # What the outputs ask of a shell, each at the positions that it names:
+    #
+    # * ``message``: log the user's message, ``open``: show it to the model, as the root of a run that begins;
+    # * ``read``: show the model these messages; ``request``: ask it, with all that it was shown;
+    # * ``output``, ``call``: log what the model said; ``start``: run the call;
+    # * ``result``, ``failure``: the first, a call, has ended as the second says; ``cut``, ``skip``: these calls have none, and
+    #   get a synthetic result;
+    # * ``stop``: log that the run is over, and let go of all that is awaited;
+    # * ``refuse``: the message is rejected; ``not-awaited``: nobody waits for the event; ``ignore``: it changes nothing.
+    effects={
+        "accept": Emit("message", (Here(),)),
+        "refuse": Emit("refuse"),
+        "open": Emit("open", (Here(),)),
+        "promote": Pop(_QUEUE, into=_TAKEN),
+        "open_next": Emit("open", (_TAKEN,)),
+        "enqueue": Push(_QUEUE, Here()),
+        "forget_queue": Clear(_QUEUE),
+        "keep_steer": Push(_STEERS, Here()),
+        "read_steers": Emit("read", (_STEERS,)),
+        "take_steers": Clear(_STEERS),
+        "first_try": Set(_ATTEMPTS, Const(0)),
+        "try_again": Increment(_ATTEMPTS),
+        "ask": Emit("request"),
+        "say": Emit("output", (Here(),)),
+        "call": Emit("call", (Here(),)),
+        "note_call": Push(_CALLS, Here()),
+        "take_call": Pop(_CALLS, into=_RUNNING),
+        "start": Emit("start", (_RUNNING,)),
+        "answer": Emit("result", (_RUNNING, Here())),
+        "answer_failure": Emit("failure", (_RUNNING, Here())),
+        "cut": Emit("cut", (_RUNNING,)),
+        "rest": Set(_RUNNING, Const(-1)),
+        "skip_calls": Emit("skip", (_CALLS,)),
+        "forget_calls": Clear(_CALLS),
+        "complete": Emit("stop", (Const("completed"),)),
+        "fail": Emit("stop", (Const("error"),)),
+        "interrupt": Emit("stop", (Const("interrupted"),)),
+        "ignore": Emit("ignore"),
+        "not_awaited": Emit("not-awaited"),
+    },
+    always={
+        "an idle agent has no call and no steer": lambda state, data: (
+            state != "idle" or not (data["calls"] or data["steers"])
+        ),
+        "a call runs while the agent executes": lambda state, data: (state == "executing") == (data["running"] >= 0),
+        "messages wait in the order in which they came": lambda _, data: list(data["queue"]) == sorted(data["queue"]),
+    },
+    sometimes={
+        "a steer and a follow-up wait side by side": lambda _, data: bool(data["steers"] and data["queue"]),
+        "calls wait while one runs": lambda state, data: state == "executing" and bool(data["calls"]),
+        "a held queue waits while idle": lambda state, data: state == "idle" and bool(data["queue"]),
+    },
+    ignored=("not_awaited",),
+)
 
 POLICIES: Final[Mapping[str, tuple[str, Any]]] = {
     "busy": ("busy", "reject"),
@@ -217,26 +206,8 @@ POLICIES: Final[Mapping[str, tuple[str, Any]]] = {
 
 def tables(policies: Mapping[str, Any]) -> dict[str, Any]:
     """The tables for a runtime's declared policies."""
-    given = {table: (policies.get(name), default) for table, (name, default) in POLICIES.items()}
-    return {table: default if value is None else value for table, (value, default) in given.items()}
-
-
-SPEC: Final = Machine(
-    name="interaction",
-    title="Interaction",
-    states=STATES,
-    initial="idle",
-    final=("idle",),
-    events=EVENTS,
-    table=TABLE,
-    guards=GUARDS,
-    effects=EFFECTS,
-    registers=REGISTERS,
-    boundary=None,
-    always=ALWAYS,
-    sometimes=SOMETIMES,
-    ignored=("not_awaited",),
-)
+    given = {name: value for name, value in policies.items() if value is not None}
+    return {table: given.get(name, default) for table, (name, default) in POLICIES.items()}
 
 
 ROLES: Final = ProofRoles(

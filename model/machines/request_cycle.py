@@ -5,33 +5,14 @@ state does not permit is rejected as an anomaly (RC-D4), and a rejected event ch
 ``append-…``, ``queue``, ``close``, ``drop``, ``reject``, ``remark``) are all that a projection is built of.
 """
 
-from collections.abc import Mapping
 from typing import Final, get_args
 
 from ..core.events import Delivery, StopReason
 from ..core.policies import Policies, QueueFate
 from ..core.policies import tables as tables  # noqa: PLC0414 - those of this machine: core.projection takes them too
-from ..declaration.machine import Invariant, Machine, NativeRow
+from ..declaration.machine import Machine, NativeRow
 from ..declaration.proof_roles import AlphabetRoles, CallRoles, MessageRoles, ProofRoles, RunRoles, every_choice
-from ..declaration.vocabulary import (
-    ANSWERED,
-    Clear,
-    Const,
-    Default,
-    Effect,
-    Emit,
-    Equal,
-    Field,
-    Guard,
-    Here,
-    Lookup,
-    Nonempty,
-    Pop,
-    Push,
-    Register,
-    Set,
-    Table,
-)
+from ..declaration.vocabulary import *
 
 STATES: Final = ("idle", "active")
 
@@ -75,70 +56,11 @@ TABLE: Final[list[NativeRow]] = [
 ]
 # fmt: on
 
-REGISTERS: Final = {"queue": "queue", "calls": "map", "root": "number"}
-
 _QUEUE, _CALLS, _ROOT = Register("queue"), Register("calls"), Register("root")
 _CALL = Lookup(_CALLS, Field("call_id"))
 _REASON = Field("reason", StopReason)
 _FATE = Lookup(Table("queue_fate", QueueFate, keys=StopReason), _REASON)
 _DELIVERY = Default(Field("delivery", Delivery), Table("while_active", Delivery))
-
-GUARDS: Final[Mapping[str, Guard]] = {
-    "steers": Equal(_DELIVERY, Const("steer")),
-    "follows_up": Equal(_DELIVERY, Const("followUp")),
-    "unseen": Equal(_CALL, Const(None)),
-    "answered": Equal(_CALL, Const(ANSWERED)),
-    "waiting": Nonempty(_QUEUE),
-    "promotes": Equal(_FATE, Const("promote")),
-    "drops": Equal(_FATE, Const("drop")),
-    "holds": Equal(_FATE, Const("hold")),
-}
-
-EFFECTS: Final[Mapping[str, Effect]] = {
-    "remember_root": Set(_ROOT, Here()),
-    "open_direct": Emit("open", (Const("direct"), _ROOT)),
-    "open_promoted": Emit("open", (Const("followUp"), _ROOT)),
-    "append_text": Emit("append-text"),
-    "append_call": Emit("append-call"),
-    "append_result": Emit("append-result"),
-    "append_steer": Emit("append-steer"),
-    "enqueue": Push(_QUEUE, Here()),
-    "wait": Emit("queue"),
-    "promote": Pop(_QUEUE, into=_ROOT),
-    "drop": Emit("drop", (_QUEUE,)),
-    "forget_queue": Clear(_QUEUE),
-    "open_call": Set(_CALL, Here()),
-    "answer_call": Set(_CALL, Const(ANSWERED)),
-    "forget_calls": Clear(_CALLS),
-    "close": Emit("close", (_REASON,)),
-    "observe": Emit("observe"),
-    "remark_unanswered": Emit("remark", (Const("unanswered-call"),), each=_CALLS),
-    "remark_truncated": Emit("remark", (Const("truncated"), _ROOT)),
-    "reject_outside_run": Emit("reject", (Const("outside-run"),)),
-    "reject_duplicate_call": Emit("reject", (Const("duplicate-call"),)),
-    "reject_unknown_call": Emit("reject", (Const("unknown-call"),)),
-    "reject_duplicate_result": Emit("reject", (Const("duplicate-result"),)),
-    "reject_unknown_type": Emit("reject", (Const("unknown-type"),)),
-    "reject_malformed": Emit("reject", (Const("malformed"),)),
-}
-
-ALWAYS: Final[Mapping[str, Invariant]] = {
-    "an idle agent has no call": lambda state, data: state == "active" or not data["calls"],
-    "an active agent has a root": lambda state, data: state == "idle" or data["root"] >= 0,
-    "a waiting follow-up came after the root before it": lambda _, data: list(data["queue"]) == sorted(data["queue"]),
-    "every call's entry is its position or answered": lambda _, data: all(
-        at >= ANSWERED for at in data["calls"].values()
-    ),
-}
-
-SOMETIMES: Final[Mapping[str, Invariant]] = {
-    "several follow-ups wait": lambda _, data: len(data["queue"]) > 1,
-    "a held queue waits while idle": lambda state, data: state == "idle" and len(data["queue"]) > 0,
-    "calls are open and answered side by side": lambda _, data: (
-        {at == ANSWERED for at in data["calls"].values()} == {True, False}
-    ),
-}
-
 
 SPEC: Final = Machine(
     name="request_cycle",
@@ -148,14 +70,63 @@ SPEC: Final = Machine(
     final=("idle",),
     events=EVENTS,
     table=TABLE,
-    guards=GUARDS,
-    effects=EFFECTS,
-    registers=REGISTERS,
     boundary="run-stop",
-    always=ALWAYS,
-    sometimes=SOMETIMES,
+    registers={"queue": "queue", "calls": "map", "root": "number"},
+    guards={
+        "steers": Equal(_DELIVERY, Const("steer")),
+        "follows_up": Equal(_DELIVERY, Const("followUp")),
+        "unseen": Equal(_CALL, Const(None)),
+        "answered": Equal(_CALL, Const(ANSWERED)),
+        "waiting": Nonempty(_QUEUE),
+        "promotes": Equal(_FATE, Const("promote")),
+        "drops": Equal(_FATE, Const("drop")),
+        "holds": Equal(_FATE, Const("hold")),
+    },
+    effects={
+        "remember_root": Set(_ROOT, Here()),
+        "open_direct": Emit("open", (Const("direct"), _ROOT)),
+        "open_promoted": Emit("open", (Const("followUp"), _ROOT)),
+        "append_text": Emit("append-text"),
+        "append_call": Emit("append-call"),
+        "append_result": Emit("append-result"),
+        "append_steer": Emit("append-steer"),
+        "enqueue": Push(_QUEUE, Here()),
+        "wait": Emit("queue"),
+        "promote": Pop(_QUEUE, into=_ROOT),
+        "drop": Emit("drop", (_QUEUE,)),
+        "forget_queue": Clear(_QUEUE),
+        "open_call": Set(_CALL, Here()),
+        "answer_call": Set(_CALL, Const(ANSWERED)),
+        "forget_calls": Clear(_CALLS),
+        "close": Emit("close", (_REASON,)),
+        "observe": Emit("observe"),
+        "remark_unanswered": Emit("remark", (Const("unanswered-call"),), each=_CALLS),
+        "remark_truncated": Emit("remark", (Const("truncated"), _ROOT)),
+        "reject_outside_run": Emit("reject", (Const("outside-run"),)),
+        "reject_duplicate_call": Emit("reject", (Const("duplicate-call"),)),
+        "reject_unknown_call": Emit("reject", (Const("unknown-call"),)),
+        "reject_duplicate_result": Emit("reject", (Const("duplicate-result"),)),
+        "reject_unknown_type": Emit("reject", (Const("unknown-type"),)),
+        "reject_malformed": Emit("reject", (Const("malformed"),)),
+    },
+    always={
+        "an idle agent has no call": lambda state, data: state == "active" or not data["calls"],
+        "an active agent has a root": lambda state, data: state == "idle" or data["root"] >= 0,
+        "a waiting follow-up came after the root before it": lambda _, data: (
+            list(data["queue"]) == sorted(data["queue"])
+        ),
+        "every call's entry is its position or answered": lambda _, data: all(
+            at >= ANSWERED for at in data["calls"].values()
+        ),
+    },
+    sometimes={
+        "several follow-ups wait": lambda _, data: len(data["queue"]) > 1,
+        "a held queue waits while idle": lambda state, data: state == "idle" and len(data["queue"]) > 0,
+        "calls are open and answered side by side": lambda _, data: (
+            {at == ANSWERED for at in data["calls"].values()} == {True, False}
+        ),
+    },
 )
-
 
 ROLES: Final = ProofRoles(
     machine=SPEC,

@@ -19,26 +19,7 @@ from typing import Any, Final, get_args
 from ..core.events import Delivery
 from ..declaration.machine import Invariant, Machine, NativeRow
 from ..declaration.proof_roles import AlphabetRoles, CallRoles, MessageRoles, ProofRoles, RunRoles
-from ..declaration.vocabulary import (
-    Clear,
-    Const,
-    Default,
-    Effect,
-    Emit,
-    Equal,
-    Field,
-    Guard,
-    Here,
-    Increment,
-    Less,
-    Lookup,
-    Nonempty,
-    Pop,
-    Push,
-    Register,
-    Set,
-    Table,
-)
+from ..declaration.vocabulary import *
 from .turn_log import OUTCOMES, refine
 
 STATES: Final = (
@@ -144,25 +125,6 @@ TABLE: Final[list[NativeRow]] = [
 ]
 # fmt: on
 
-REGISTERS: Final = {
-    "queue": "queue",
-    "steers": "queue",
-    "pending": "queue",
-    "seen": "map",
-    "keys": "map",
-    "turn": "number",
-    "call": "number",
-    "request": "number",
-    "calls": "number",
-    "rounds": "number",
-    "replied": "number",
-    "locked": "number",
-    "outcome": "number",
-}
-"""Positions: ``queue``, ``steers`` (messages), ``pending`` (calls), ``seen`` (call id → call), ``keys`` (idempotency
-key → message), ``turn`` (its root), ``call`` (the one under way), ``request``. Counts of this turn: ``calls``,
-``rounds``. Flags: ``replied``, ``locked``. ``outcome`` is a name of OUTCOMES. -1 is none."""
-
 _QUEUE, _STEERS, _PENDING = Register("queue"), Register("steers"), Register("pending")
 _TURN, _CALL, _REQUEST, _OUTCOME = Register("turn"), Register("call"), Register("request"), Register("outcome")
 _CALLS, _ROUNDS, _REPLIED, _LOCKED = Register("calls"), Register("rounds"), Register("replied"), Register("locked")
@@ -170,116 +132,141 @@ _SEEN, _KEYS, _KEY = Register("seen"), Register("keys"), Field("key")
 _SEEN_CALL, _KEYED = Lookup(_SEEN, Field("call_id")), Lookup(_KEYS, _KEY)
 _DELIVERY = Default(Field("delivery", Delivery), Table("while_active", Delivery))
 
-GUARDS: Final[Mapping[str, Guard]] = {
-    "unkeyed": Equal(_KEY, Const(None)),
-    "new_key": Equal(_KEYED, Const(None)),
-    "steers": Equal(_DELIVERY, Const("steer")),
-    "follows_up": Equal(_DELIVERY, Const("followUp")),
-    "unseen": Equal(_SEEN_CALL, Const(None)),
-    "called": Nonempty(_PENDING),
-    "steered": Nonempty(_STEERS),
-    "waiting": Nonempty(_QUEUE),
-    "replied": Equal(_REPLIED, Const(1)),
-    "held": Equal(_LOCKED, Const(1)),
-    "closed": Equal(_TURN, Const(-1)),
-    "calls_left": Less(_CALLS, Table("max_calls")),
-    "rounds_left": Less(_ROUNDS, Table("max_rounds")),
-    "tokens_left": Less(Field("tokens"), Table("token_bound")),
-}
-
-EFFECTS: Final[Mapping[str, Effect]] = {
-    "open": Set(_TURN, Here()),
-    "next": Pop(_QUEUE, into=_TURN),
-    "close": Set(_TURN, Const(-1)),
-    "note_key": Set(_KEYED, Here()),
-    "accept": Emit("message", (Here(),)),
-    "accept_late": Emit("late-message", (Here(),)),
-    "keep_steer": Push(_STEERS, Here()),
-    "take_steers": Clear(_STEERS),
-    "collect": Push(_QUEUE, Here()),
-    "repeat": Emit("repeat", (_KEYED,)),
-    "refuse": Emit("refuse"),
-    "check": Emit("check", (_TURN,)),
-    "lock": Emit("lock"),
-    "hold": Set(_LOCKED, Const(1)),
-    "release": Emit("release"),
-    "let_go": Set(_LOCKED, Const(0)),
-    "load": Emit("load", (_TURN,)),
-    "note_request": Set(_REQUEST, Here()),
-    "ask": Emit("request", (_REQUEST,)),
-    "no_rounds": Set(_ROUNDS, Const(0)),
-    "count_round": Increment(_ROUNDS),
-    "no_reply": Set(_REPLIED, Const(0)),
-    "reply": Set(_REPLIED, Const(1)),
-    "say": Emit("text", (Here(), _REQUEST)),
-    "think": Emit("reasoning", (Here(), _REQUEST)),
-    "call": Emit("call", (Here(), _REQUEST)),
-    "note_seen": Set(_SEEN_CALL, Here()),
-    "note_call": Push(_PENDING, Here()),
-    "forget_seen": Clear(_SEEN),
-    "forget_pending": Clear(_PENDING),
-    "no_calls": Set(_CALLS, Const(0)),
-    "take_call": Pop(_PENDING, into=_CALL),
-    "count_call": Increment(_CALLS),
-    "forget_call": Set(_CALL, Const(-1)),
-    "approve": Emit("approve", (_CALL,)),
-    "run": Emit("run", (_CALL,)),
-    "answer": Emit("result", (_CALL, Here())),
-    "answer_failure": Emit("failure", (_CALL, Here())),
-    "refuse_call": Emit("refusal", (_CALL, Here())),
-    "skip": Emit("skip", (_CALL, _PENDING)),
-    "complete": Set(_OUTCOME, Const("completed")),
-    "be_invalid": Set(_OUTCOME, Const("invalid input")),
-    "deny": Set(_OUTCOME, Const("denied")),
-    "fail_provider": Set(_OUTCOME, Const("provider failed")),
-    "miss_report": Set(_OUTCOME, Const("no reply")),
-    "exceed_calls": Set(_OUTCOME, Const("too many calls")),
-    "exceed_rounds": Set(_OUTCOME, Const("too many rounds")),
-    "exceed_tokens": Set(_OUTCOME, Const("too many tokens")),
-    "exceed_time": Set(_OUTCOME, Const("too much time")),
-    "recover": Set(_OUTCOME, Const("recovered")),
-    "no_outcome": Set(_OUTCOME, Const(-1)),
-    "respond": Emit("respond", (_OUTCOME,)),
-    "append": Emit("append", (_OUTCOME,)),
-    "checkpoint": Emit("checkpoint"),
-    "finish": Emit("finish", (_OUTCOME,)),
-    "ignore": Emit("ignore"),
-}
-
-ALWAYS: Final[Mapping[str, Invariant]] = {
-    "an idle session has no turn, no call, no steer, and nobody waits": lambda state, data: (
-        state != "idle"
-        or (data["turn"] == data["call"] == -1 and not (data["pending"] or data["steers"] or data["queue"]))
-    ),
-    "every step but idle has its turn": lambda state, data: state in {"idle", "down"} or data["turn"] >= 0,
-    "the lock is held from understand to execute": lambda state, data: (
-        state not in {"understand", "decide", "approve", "execute"} or data["locked"] == 1
-    ),
-    "a turn that responds has answered its calls": lambda state, data: (
-        state not in _ENDING or (data["call"] == -1 and not data["pending"] and not data["steers"])
-    ),
-    "a turn that responds has an outcome": lambda state, data: state not in _ENDING or data["outcome"] in OUTCOMES,
-    "a tool runs for a call": lambda state, data: state != "execute" or data["call"] >= 0,
-    "messages wait in the order in which they came": lambda _, data: list(data["queue"]) == sorted(data["queue"]),
-}
-
 
 def _ends(name: str) -> Invariant:
     return lambda state, data: state == "record" and data["outcome"] == name
 
 
-SOMETIMES: Final[Mapping[str, Invariant]] = {
-    "a steer and a follow-up wait side by side": lambda _, data: bool(data["steers"] and data["queue"]),
-    "calls wait while one runs": lambda state, data: state == "execute" and bool(data["pending"]),
-    "a turn ends without the lock": lambda state, data: state == "record" and data["locked"] != 1,
-    "a recovered turn is recorded while others wait": lambda state, data: (
-        state == "record" and data["outcome"] == "recovered" and bool(data["queue"])
-    ),
-    **{
-        f"a turn ends: {name}": _ends(name)
-        for name in ("completed", "denied", "no reply", "too many calls", "too many rounds", "too many tokens")
+SPEC: Final = Machine(
+    name="turn",
+    title="Single-chat turn",
+    states=STATES,
+    initial="idle",
+    final=("idle",),
+    events=EVENTS,
+    table=TABLE,
+    # Positions: ``queue``, ``steers`` (messages), ``pending`` (calls), ``seen`` (call id → call), ``keys`` (idempotency
+    # key → message), ``turn`` (its root), ``call`` (the one under way), ``request``. Counts of this turn: ``calls``,
+    # ``rounds``. Flags: ``replied``, ``locked``. ``outcome`` is a name of OUTCOMES. -1 is none.
+    registers={
+        "queue": "queue",
+        "steers": "queue",
+        "pending": "queue",
+        "seen": "map",
+        "keys": "map",
+        "turn": "number",
+        "call": "number",
+        "request": "number",
+        "calls": "number",
+        "rounds": "number",
+        "replied": "number",
+        "locked": "number",
+        "outcome": "number",
     },
-}
+    guards={
+        "unkeyed": Equal(_KEY, Const(None)),
+        "new_key": Equal(_KEYED, Const(None)),
+        "steers": Equal(_DELIVERY, Const("steer")),
+        "follows_up": Equal(_DELIVERY, Const("followUp")),
+        "unseen": Equal(_SEEN_CALL, Const(None)),
+        "called": Nonempty(_PENDING),
+        "steered": Nonempty(_STEERS),
+        "waiting": Nonempty(_QUEUE),
+        "replied": Equal(_REPLIED, Const(1)),
+        "held": Equal(_LOCKED, Const(1)),
+        "closed": Equal(_TURN, Const(-1)),
+        "calls_left": Less(_CALLS, Table("max_calls")),
+        "rounds_left": Less(_ROUNDS, Table("max_rounds")),
+        "tokens_left": Less(Field("tokens"), Table("token_bound")),
+    },
+    effects={
+        "open": Set(_TURN, Here()),
+        "next": Pop(_QUEUE, into=_TURN),
+        "close": Set(_TURN, Const(-1)),
+        "note_key": Set(_KEYED, Here()),
+        "accept": Emit("message", (Here(),)),
+        "accept_late": Emit("late-message", (Here(),)),
+        "keep_steer": Push(_STEERS, Here()),
+        "take_steers": Clear(_STEERS),
+        "collect": Push(_QUEUE, Here()),
+        "repeat": Emit("repeat", (_KEYED,)),
+        "refuse": Emit("refuse"),
+        "check": Emit("check", (_TURN,)),
+        "lock": Emit("lock"),
+        "hold": Set(_LOCKED, Const(1)),
+        "release": Emit("release"),
+        "let_go": Set(_LOCKED, Const(0)),
+        "load": Emit("load", (_TURN,)),
+        "note_request": Set(_REQUEST, Here()),
+        "ask": Emit("request", (_REQUEST,)),
+        "no_rounds": Set(_ROUNDS, Const(0)),
+        "count_round": Increment(_ROUNDS),
+        "no_reply": Set(_REPLIED, Const(0)),
+        "reply": Set(_REPLIED, Const(1)),
+        "say": Emit("text", (Here(), _REQUEST)),
+        "think": Emit("reasoning", (Here(), _REQUEST)),
+        "call": Emit("call", (Here(), _REQUEST)),
+        "note_seen": Set(_SEEN_CALL, Here()),
+        "note_call": Push(_PENDING, Here()),
+        "forget_seen": Clear(_SEEN),
+        "forget_pending": Clear(_PENDING),
+        "no_calls": Set(_CALLS, Const(0)),
+        "take_call": Pop(_PENDING, into=_CALL),
+        "count_call": Increment(_CALLS),
+        "forget_call": Set(_CALL, Const(-1)),
+        "approve": Emit("approve", (_CALL,)),
+        "run": Emit("run", (_CALL,)),
+        "answer": Emit("result", (_CALL, Here())),
+        "answer_failure": Emit("failure", (_CALL, Here())),
+        "refuse_call": Emit("refusal", (_CALL, Here())),
+        "skip": Emit("skip", (_CALL, _PENDING)),
+        "complete": Set(_OUTCOME, Const("completed")),
+        "be_invalid": Set(_OUTCOME, Const("invalid input")),
+        "deny": Set(_OUTCOME, Const("denied")),
+        "fail_provider": Set(_OUTCOME, Const("provider failed")),
+        "miss_report": Set(_OUTCOME, Const("no reply")),
+        "exceed_calls": Set(_OUTCOME, Const("too many calls")),
+        "exceed_rounds": Set(_OUTCOME, Const("too many rounds")),
+        "exceed_tokens": Set(_OUTCOME, Const("too many tokens")),
+        "exceed_time": Set(_OUTCOME, Const("too much time")),
+        "recover": Set(_OUTCOME, Const("recovered")),
+        "no_outcome": Set(_OUTCOME, Const(-1)),
+        "respond": Emit("respond", (_OUTCOME,)),
+        "append": Emit("append", (_OUTCOME,)),
+        "checkpoint": Emit("checkpoint"),
+        "finish": Emit("finish", (_OUTCOME,)),
+        "ignore": Emit("ignore"),
+    },
+    always={
+        "an idle session has no turn, no call, no steer, and nobody waits": lambda state, data: (
+            state != "idle"
+            or (data["turn"] == data["call"] == -1 and not (data["pending"] or data["steers"] or data["queue"]))
+        ),
+        "every step but idle has its turn": lambda state, data: state in {"idle", "down"} or data["turn"] >= 0,
+        "the lock is held from understand to execute": lambda state, data: (
+            state not in {"understand", "decide", "approve", "execute"} or data["locked"] == 1
+        ),
+        "a turn that responds has answered its calls": lambda state, data: (
+            state not in _ENDING or (data["call"] == -1 and not data["pending"] and not data["steers"])
+        ),
+        "a turn that responds has an outcome": lambda state, data: state not in _ENDING or data["outcome"] in OUTCOMES,
+        "a tool runs for a call": lambda state, data: state != "execute" or data["call"] >= 0,
+        "messages wait in the order in which they came": lambda _, data: list(data["queue"]) == sorted(data["queue"]),
+    },
+    sometimes={
+        "a steer and a follow-up wait side by side": lambda _, data: bool(data["steers"] and data["queue"]),
+        "calls wait while one runs": lambda state, data: state == "execute" and bool(data["pending"]),
+        "a turn ends without the lock": lambda state, data: state == "record" and data["locked"] != 1,
+        "a recovered turn is recorded while others wait": lambda state, data: (
+            state == "record" and data["outcome"] == "recovered" and bool(data["queue"])
+        ),
+        **{
+            f"a turn ends: {name}": _ends(name)
+            for name in ("completed", "denied", "no reply", "too many calls", "too many rounds", "too many tokens")
+        },
+    },
+    ignored=("ignore",),
+)
 
 DEFAULTS: Final[Mapping[str, Any]] = {
     "while_active": "followUp",
@@ -290,24 +277,6 @@ DEFAULTS: Final[Mapping[str, Any]] = {
 """The tables of a session without options: collect (TM-5.1), and bounds (TM-3.3).
 
 ``token_bound`` is the first number of tokens that is too many."""
-
-SPEC: Final = Machine(
-    name="turn",
-    title="Single-chat turn",
-    states=STATES,
-    initial="idle",
-    final=("idle",),
-    events=EVENTS,
-    table=TABLE,
-    guards=GUARDS,
-    effects=EFFECTS,
-    registers=REGISTERS,
-    boundary=None,
-    always=ALWAYS,
-    sometimes=SOMETIMES,
-    ignored=("ignore",),
-)
-
 
 ROLES: Final = ProofRoles(
     machine=SPEC,

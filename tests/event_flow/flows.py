@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from turncheck.adapters.references.event_flow.backend import Backend
 from turncheck.adapters.references.event_flow.emission import Dialect
-from turncheck.model.machines.event_flow import Heard
+from turncheck.model.machines.chat_log import Heard
 
 
 def flow(*iterations, always_completes=True, dialect=Dialect()):  # noqa: B008 - frozen

@@ -49,7 +49,6 @@ SPEC = Machine(
         "ignore": Emit("ignore"),
     },
     registers={"tries": "number"},
-    boundary=None,
     always={"one retry at most": lambda state, data: data["tries"] <= 1},
     sometimes={"a retry is under way": lambda state, data: data["tries"] == 1},
     ignored=("ignore",),
@@ -197,5 +196,5 @@ def test_a_new_machine_touches_its_file_and_the_registry_and_has_everything(mode
     registry = model / "machines/registry.py"
     change(registry, "request_cycle, turn\n", "request_cycle, turn, upload\n")
     change(registry, "collation, interaction)\n", "collation, interaction, upload)\n")
-    roles = 'from turncheck.model.checking.proof_roles import PROOF_ROLES\nroles = PROOF_ROLES["upload"]\n'
+    roles = 'from turncheck.model.machines.registry import PROOF_ROLES\nroles = PROOF_ROLES["upload"]\n'
     assert said(model, roles + LOOK[what]) == [SEEN[what]]

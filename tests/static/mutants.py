@@ -12,7 +12,7 @@ import msgspec
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.mutation.running import run
 from turncheck.model.automata.mutants import OPERATORS
-from turncheck.model.checking.proof_roles import PROOF_ROLES
+from turncheck.model.machines.registry import PROOF_ROLES
 
 ROOT: Final = Path(__file__).parents[2]
 FIGURES: Final = ROOT / "docs/mutants.json"

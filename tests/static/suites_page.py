@@ -14,7 +14,7 @@ from turncheck.conformance.verify.subject import HASH_SEED
 from turncheck.model.automata.finite import bounded, views
 from turncheck.model.automata.mealy import flattened
 from turncheck.model.automata.suites import SUITES
-from turncheck.model.checking.proof_roles import PROOF_ROLES
+from turncheck.model.machines.registry import PROOF_ROLES
 
 PAGE = Path(__file__).parents[2] / "docs" / "suites.md"
 BEGIN, END = "<!-- sizes -->\n", "<!-- /sizes -->\n"
@@ -28,9 +28,9 @@ APPLIED = 120
 
 def machines():
     """Each declared machine as its rows in its first view, and each reference as a target within a bound of one."""
-    for name, claims in PROOF_ROLES.items():
-        tables, bounds = views(claims)[0]
-        yield name, None, flattened(bounded(claims, tables, bounds))
+    for name, roles in PROOF_ROLES.items():
+        tables, bounds = views(roles)[0]
+        yield name, None, flattened(bounded(roles, tables, bounds))
     for name in REFERENCES:
         with reference_runtime(name) as reference:
             letters = TURN if name == "turn" else letters_of(reference.profile.capabilities)

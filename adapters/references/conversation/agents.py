@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from turncheck.model.core.stimuli import Shown
-from turncheck.model.machines.conversation import request_id
+from turncheck.model.machines.chat_log import response_id
 
 from .core import Conversation
 from .tools import Program
@@ -22,7 +22,7 @@ class Request:
     @property
     def id(self) -> str:
         """Its name in the log."""
-        return request_id(self.number)
+        return response_id(self.number)
 
 
 @dataclass

@@ -8,7 +8,8 @@ from msgspec import to_builtins
 
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.declaration.vocabulary import Output
-from turncheck.model.machines.engine import SPEC, Heard, refine, tables
+from turncheck.model.machines.chat_log import Heard, refine
+from turncheck.model.machines.engine import SPEC, tables
 
 from .session import Mutations, Session, rfc3339, shown
 

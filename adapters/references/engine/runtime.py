@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from turncheck.model.core.stimuli import ModelAwaited, ModelFail, ModelStop, Refusal, Stimulus, ToolCall, ToolReturn
 from turncheck.model.declaration.vocabulary import Output
-from turncheck.model.machines.engine import Heard, response_id
+from turncheck.model.machines.chat_log import Heard, response_id
 
 from ...protocol.messages import Profile
 from ..driven import Refused

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 
 from turncheck.model.core.stimuli import ToolCall
 from turncheck.model.declaration.vocabulary import Output
-from turncheck.model.machines.engine import Heard
+from turncheck.model.machines.chat_log import Heard
 
 from ..usable import usable
 from .engine import Engine, Limits

@@ -8,7 +8,8 @@ from msgspec import to_builtins
 from turncheck.model.core.stimuli import Shown
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.declaration.vocabulary import Output
-from turncheck.model.machines.event_flow import SPEC, Heard, refine, tables
+from turncheck.model.machines.chat_log import Heard, refine
+from turncheck.model.machines.event_flow import SPEC, tables
 
 from ..history import shown
 from .emission import Dialect, Emission, Frame

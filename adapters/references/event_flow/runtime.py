@@ -6,7 +6,7 @@ from typing import Any, Final
 from turncheck.model.core.stimuli import ModelAwaited, ModelStop, Refusal, Stimulus, ToolCall, ToolReturn, User
 from turncheck.model.declaration.vocabulary import Output
 from turncheck.model.machines.blocks import Block, collate
-from turncheck.model.machines.event_flow import Heard, response_id
+from turncheck.model.machines.chat_log import Heard, response_id
 
 from ...protocol.messages import Profile
 from ..driven import Refused

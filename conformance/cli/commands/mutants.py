@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from turncheck.model.checking.proof_roles import PROOF_ROLES
+from turncheck.model.machines.registry import PROOF_ROLES
 
 from ..output import Progress, emit, hypothesis_elsewhere, style
 

@@ -29,7 +29,7 @@ from turncheck.model.core.stimuli import (
     ToolReturn,
     User,
 )
-from turncheck.model.machines.interaction import EFFECTS, SPEC, STATES, Busy, SteerLands
+from turncheck.model.machines.interaction import SPEC, STATES, Busy, SteerLands
 
 LAWS = [law for law in selected(["runtime"]) if not missing(law, InteractionRuntime.profile)]
 WORDS = 100
@@ -228,7 +228,7 @@ def tables():
     whole: list[Any] = list(SPEC.table)
     for place, (*key, dest, conditions, unless, then) in enumerate(whole):
         elsewhere = STATES[place % len(STATES)] if dest is None else None
-        changed = [[*key, dest, conditions, unless, effects] for effects in (then * 2, [*EFFECTS])]
+        changed = [[*key, dest, conditions, unless, effects] for effects in (then * 2, [*SPEC.effects])]
         changed.append([*key, elsewhere, conditions, unless, then[::-1]])
         yield from ([*whole[:place], *rows, *whole[place + 1 :]] for rows in ([], *([one] for one in changed)))
 

@@ -15,7 +15,7 @@ from turncheck.conformance.mutation.words import accesses, generated, twice
 from turncheck.conformance.verify.verification import verify_projector
 from turncheck.model.automata.mutants import behaviour, mutants
 from turncheck.model.automata.suites import hsi
-from turncheck.model.checking.proof_roles import PROOF_ROLES
+from turncheck.model.machines.registry import PROOF_ROLES
 from turncheck.model.machines.request_cycle import SPEC
 
 FLOW = views_of(PROOF_ROLES["event_flow"])[0]

@@ -6,8 +6,8 @@ import pytest
 
 from turncheck.model.automata.finite import BEYOND, CRASH, NO_ROW, Reaction, bounded, views
 from turncheck.model.automata.mealy import flattened
-from turncheck.model.checking.proof_roles import PROOF_ROLES
 from turncheck.model.declaration.contexts import Output
+from turncheck.model.machines.registry import PROOF_ROLES
 
 SIZES = {
     "request_cycle": (18, 77, 18),
@@ -35,8 +35,8 @@ def edited(table):
 
 @pytest.mark.parametrize("name", SIZES)
 def test_the_minimal_machines_have_their_pinned_sizes(name):
-    claims = PROOF_ROLES[name]
-    found = [flattened(bounded(claims, *view)) for view in views(claims)]
+    roles = PROOF_ROLES[name]
+    found = [flattened(bounded(roles, *view)) for view in views(roles)]
     assert (len(found), max(len(one.table) for one in found), len(found[0].letters)) == SIZES[name]
 
 

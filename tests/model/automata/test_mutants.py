@@ -8,7 +8,7 @@ from turncheck.model.automata.distinguish import DistinguishingWords
 from turncheck.model.automata.finite import bounded, views
 from turncheck.model.automata.mealy import difference, flattened
 from turncheck.model.automata.mutants import OPERATORS, behaviour, mutants
-from turncheck.model.checking.proof_roles import PROOF_ROLES
+from turncheck.model.machines.registry import PROOF_ROLES
 
 FLOW = PROOF_ROLES["event_flow"]
 MUTANTS = [*mutants(FLOW.machine)]

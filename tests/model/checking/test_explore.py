@@ -5,13 +5,12 @@ from functools import cache
 
 import pytest
 
-from turncheck.model.checking.alphabet import Letter, alphabet, positions
+from turncheck.model.checking.alphabet import Letter, alphabet, letters, positions
 from turncheck.model.checking.explore import Exploration, Violation, explore
-from turncheck.model.checking.proof_roles import PROOF_ROLES, letters
 from turncheck.model.checking.refinement import Core, acceptance
 from turncheck.model.core.policies import Policies
 from turncheck.model.declaration.machine import Machine
-from turncheck.model.machines.registry import MACHINES
+from turncheck.model.machines.registry import MACHINES, PROOF_ROLES
 from turncheck.model.machines.request_cycle import SPEC, TABLE, tables
 
 TABLES = tables(Policies())
@@ -33,19 +32,19 @@ SIZES = {
 @cache
 def explored(name: str) -> list[Exploration]:
     """A machine under all its tables, the core beside it where it has a refinement."""
-    claims, bound = PROOF_ROLES[name], SIZES[name][0]
+    roles, bound = PROOF_ROLES[name], SIZES[name][0]
     found = []
-    for chosen in claims.tables:
+    for chosen in roles.tables:
         policies = Policies(while_active=chosen.get("while_active", "followUp"))
-        beside = acceptance(claims.machine, claims.refine, policies) if claims.refine else None
-        alphabet_ = letters(claims, chosen)
+        beside = acceptance(roles.machine, roles.refine, policies) if roles.refine else None
+        alphabet_ = letters(roles, chosen)
         found.append(
             explore(
-                claims.machine,
+                roles.machine,
                 chosen,
                 bound=bound,
                 letters=alphabet_,
-                echoed=claims.unbounded_counters,
+                unbounded_counters=roles.unbounded_counters,
                 beside=beside,
                 start=Core() if beside else None,
             )

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from turncheck.model.checking.promela import promela
-from turncheck.model.checking.proof_roles import PROOF_ROLES, ProofRoles
 from turncheck.model.declaration.machine import NativeRow
+from turncheck.model.declaration.proof_roles import ProofRoles
+from turncheck.model.machines.registry import PROOF_ROLES
 
 BUDGET = 5
 """Whims of the environment. Measured: Spin stores 55,000 states at most (interaction), in 0.1 s; each machine takes
@@ -55,8 +56,8 @@ def verified(text: str, folder: Path) -> Verified:
 
 
 def edited(name: str, rows: Iterator[NativeRow]) -> ProofRoles:
-    claims = PROOF_ROLES[name]
-    return replace(claims, machine=replace(claims.machine, table=list(rows)))
+    roles = PROOF_ROLES[name]
+    return replace(roles, machine=replace(roles.machine, table=list(rows)))
 
 
 def without(name: str, event: str, effect: str) -> ProofRoles:
@@ -91,9 +92,9 @@ def test_a_run_that_nothing_leads_out_of_is_refuted(tmp_path: Path) -> None:
 
 
 def test_an_environment_that_falls_silent_is_refuted(tmp_path: Path) -> None:
-    claims = PROOF_ROLES["engine"]
-    answers = {state: events for state, events in claims.run.answers.items() if state != "executing"}
-    silent = replace(claims, run=replace(claims.run, answers=answers))
+    roles = PROOF_ROLES["engine"]
+    answers = {state: events for state, events in roles.run.answers.items() if state != "executing"}
+    silent = replace(roles, run=replace(roles.run, answers=answers))
     assert verified(promela(silent), tmp_path).endless
 
 

@@ -8,50 +8,51 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turncheck.model.checking.alphabet import COLOURS
-from turncheck.model.checking.proof_roles import PROOF_ROLES, ProofRoles, letters
+from turncheck.model.checking.alphabet import COLOURS, letters
 from turncheck.model.checking.proofs import PROOFS
 from turncheck.model.checking.symbolic import Refutation, Symbols, rows_of, z3
+from turncheck.model.declaration.contexts import Slots, Symbolic
 from turncheck.model.declaration.machine import NativeRow
+from turncheck.model.declaration.proof_roles import ProofRoles
 from turncheck.model.declaration.stepping import Stepper
-from turncheck.model.declaration.vocabulary import Effect, Pop, Register, Slots, Symbolic
-from turncheck.model.machines.registry import MACHINES
+from turncheck.model.declaration.vocabulary import Effect, Pop, Register
+from turncheck.model.machines.registry import MACHINES, PROOF_ROLES
 
 Effects = Sequence[str]
 
 
-def refuted(proof: str, claims: ProofRoles) -> list[Refutation]:
-    return list(PROOFS[proof](claims))
+def refuted(proof: str, roles: ProofRoles) -> list[Refutation]:
+    return list(PROOFS[proof](roles))
 
 
-def says(proof: str, claims: ProofRoles) -> set[str]:
+def says(proof: str, roles: ProofRoles) -> set[str]:
     """What is refuted, in the claims' own words."""
-    return {one.claim for one in refuted(proof, claims)}
+    return {one.claim for one in refuted(proof, roles)}
 
 
 def edited(name: str, event: str, change: Mapping[str, str | None], **effects: Effect) -> ProofRoles:
     """A machine in whose rows of an event some effects are exchanged for others, or left out."""
-    claims = PROOF_ROLES[name]
+    roles = PROOF_ROLES[name]
 
     def row(old: NativeRow) -> NativeRow:
         changed = [change.get(one, one) for one in old[5] or ()]
         return [*old[:5], [one for one in changed if one is not None]] if old[0] == event else old
 
-    machine = claims.machine
+    machine = roles.machine
     return replace(
-        claims,
+        roles,
         machine=replace(machine, table=[*map(row, machine.table)], effects={**machine.effects, **effects}),
     )
 
 
 def added(name: str, event: str, dest: str, more: Effects) -> ProofRoles:
     """A machine in whose rows of an event to a state some effects come last."""
-    claims = PROOF_ROLES[name]
+    roles = PROOF_ROLES[name]
     table = [
         [*row[:5], [*(row[5] or ()), *more]] if (row[0], row[2]) == (event, dest) else row
-        for row in claims.machine.table
+        for row in roles.machine.table
     ]
-    return replace(claims, machine=replace(claims.machine, table=table))
+    return replace(roles, machine=replace(roles.machine, table=table))
 
 
 @dataclass(frozen=True)
@@ -73,33 +74,33 @@ def test_every_machine_has_its_claims() -> None:
 
 @pytest.mark.parametrize("name", PROOF_ROLES)
 def test_claims_speak_of_what_the_machine_declares(name: str) -> None:
-    claims = PROOF_ROLES[name]
-    machine = claims.machine
-    effects = {*claims.run.begins, *claims.run.ends, *(one for ways in claims.messages.taken.values() for one in ways)}
-    effects |= {one for dropped in claims.messages.drops.values() for one in dropped}
-    guards = {one for both in claims.run.awaited.values() for guards in both for one in guards}
+    roles = PROOF_ROLES[name]
+    machine = roles.machine
+    effects = {*roles.run.begins, *roles.run.ends, *(one for ways in roles.messages.taken.values() for one in ways)}
+    effects |= {one for dropped in roles.messages.drops.values() for one in dropped}
+    guards = {one for both in roles.run.awaited.values() for guards in both for one in guards}
     registers = {
-        *claims.messages.queues,
-        *claims.calls.registers,
-        *claims.unbounded_counters,
-        *claims.calls.single.values(),
+        *roles.messages.queues,
+        *roles.calls.registers,
+        *roles.unbounded_counters,
+        *roles.calls.single.values(),
     }
     events = {
-        *claims.messages.taken,
-        *claims.messages.drops,
-        *claims.run.awaited,
-        *(one for ones in claims.run.answers.values() for one in ones),
+        *roles.messages.taken,
+        *roles.messages.drops,
+        *roles.run.awaited,
+        *(one for ones in roles.run.answers.values() for one in ones),
     }
     assert effects <= machine.effects.keys()
-    assert guards | ({claims.run.closed} - {None}) <= machine.guards.keys()
+    assert guards | ({roles.run.closed} - {None}) <= machine.guards.keys()
     assert registers <= machine.registers.keys()
     assert events <= machine.events.keys()
     assert {
-        *claims.run.active,
-        *claims.run.data_dependent,
-        *claims.run.answers,
-        *claims.calls.empty,
-        *claims.calls.single,
+        *roles.run.active,
+        *roles.run.data_dependent,
+        *roles.run.answers,
+        *roles.calls.empty,
+        *roles.calls.single,
     } <= {*machine.states}
 
 
@@ -158,11 +159,11 @@ def test_last_in_first_out_is_refuted() -> None:
 
 
 def test_a_message_that_is_popped_and_overwritten_is_refuted() -> None:
-    claims = PROOF_ROLES["request_cycle"]
+    roles = PROOF_ROLES["request_cycle"]
     rows = [
-        [*row[:5], ["promote", *(row[5] or ())]] if "promote" in (row[5] or ()) else row for row in claims.machine.table
+        [*row[:5], ["promote", *(row[5] or ())]] if "promote" in (row[5] or ()) else row for row in roles.machine.table
     ]
-    twice = replace(claims, machine=replace(claims.machine, table=rows))
+    twice = replace(roles, machine=replace(roles.machine, table=rows))
     assert "queue is first in, first out, without loss" in says("first-in-first-out", twice)
 
 
@@ -247,8 +248,8 @@ def test_a_call_that_is_answered_twice_is_refuted(name: str, event: str, change:
 
 def test_what_is_assumed_and_does_not_hold_at_the_start_is_refuted() -> None:
     turn = PROOF_ROLES["turn"]
-    claims = replace(turn, run=replace(turn.run, active=("idle", *turn.run.active)))
-    assert "what is assumed holds at the start" in says("one-terminal", claims)
+    roles = replace(turn, run=replace(turn.run, active=("idle", *turn.run.active)))
+    assert "what is assumed holds at the start" in says("one-terminal", roles)
 
 
 # ---- teeth: never stuck ----
@@ -285,12 +286,12 @@ def test_a_promotion_that_takes_nothing_from_the_queue_is_refuted() -> None:
 
 
 def test_a_state_that_nothing_leads_out_of_is_refuted() -> None:
-    claims = PROOF_ROLES["turn"]
+    roles = PROOF_ROLES["turn"]
     deaf: list[NativeRow] = [
         ["recorded", "record", None, [], [], ["ignore"]],
-        *(row for row in claims.machine.table if (row[0], row[1]) != ("recorded", "record")),
+        *(row for row in roles.machine.table if (row[0], row[1]) != ("recorded", "record")),
     ]
-    stuck = replace(claims, machine=replace(claims.machine, table=deaf))
+    stuck = replace(roles, machine=replace(roles.machine, table=deaf))
     assert Refutation("some answer leads on", "record") in refuted("never-stuck", stuck)
 
 
@@ -306,11 +307,11 @@ def test_a_refutation_names_the_row_and_registers_that_lead_there() -> None:
 class Known(Symbols):
     """The prover's context where everything is known."""
 
-    def __init__(self, claims: ProofRoles, stepper: Stepper) -> None:
-        super().__init__(claims.machine, {})
+    def __init__(self, roles: ProofRoles, stepper: Stepper) -> None:
+        super().__init__(roles.machine, {})
         self.known = stepper.context
         self.at = z3.IntVal(stepper.context.at)
-        kinds = claims.machine.registers
+        kinds = roles.machine.registers
         self.registers = {name: self.made(kinds[name], value) for name, value in self.known.registers.items()}
 
     def made(self, kind: str, value: Any) -> Any:
@@ -340,18 +341,18 @@ class Known(Symbols):
 
 @pytest.mark.parametrize("name", PROOF_ROLES)
 def test_the_provers_rendering_does_what_python_does(name: str) -> None:
-    claims = PROOF_ROLES[name]
-    machine = claims.machine
+    roles = PROOF_ROLES[name]
+    machine = roles.machine
 
     @settings(max_examples=10, deadline=None, database=None, derandomize=True)
-    @given(st.sampled_from(claims.tables), st.lists(st.integers(0, 999), min_size=10, max_size=25))
+    @given(st.sampled_from(roles.tables), st.lists(st.integers(0, 999), min_size=10, max_size=25))
     def agree(tables: Mapping[str, Any], word: list[int]) -> None:
         stepper = Stepper(machine, tables)
-        alphabet = letters(claims, tables)
+        alphabet = letters(roles, tables)
         for at, number in enumerate(word):
             letter = alphabet[number % len(alphabet)].now(stepper.context.registers)
             row = stepper.row(letter.symbol, letter.event, at)
-            symbols = Known(claims, stepper)
+            symbols = Known(roles, stepper)
             for guard in (machine.guards[one] for one in row.guards):
                 assert z3.is_true(z3.simplify(guard.formula(symbols))) == guard.holds(stepper.context)
             for effect in row.effects:

@@ -12,17 +12,17 @@ from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.observe.projector_trace import ProjectorTrace
 from turncheck.model.checking import oracle as interpreter
-from turncheck.model.checking.alphabet import Letter
+from turncheck.model.checking.alphabet import Letter, letters
 from turncheck.model.checking.explore import Violation, explore
-from turncheck.model.checking.proof_roles import PROOF_ROLES, ProofRoles, letters
 from turncheck.model.checking.refinement import Core, acceptance
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import project
-from turncheck.model.declaration.proof_roles import Refine
+from turncheck.model.declaration.proof_roles import ProofRoles, Refine
 from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.machines.registry import PROOF_ROLES
 
-REFINED = {name: claims for name, claims in PROOF_ROLES.items() if claims.refine}
+REFINED = {name: roles for name, roles in PROOF_ROLES.items() if roles.refine}
 ON_TRACES = [law for law in selected(["projector"]) if law.kind == "log"]
 SETTINGS = settings(max_examples=40, deadline=None, database=None, derandomize=True)
 RUN = st.integers(min_value=0, max_value=10_000)
@@ -32,33 +32,33 @@ def policies(tables: Mapping[str, Any]) -> Policies:
     return Policies(while_active=tables.get("while_active", "followUp"))
 
 
-def logged(claims: ProofRoles, tables: Mapping[str, Any], word: Sequence[int]) -> tuple[str, list[dict[str, Any]]]:
+def logged(roles: ProofRoles, tables: Mapping[str, Any], word: Sequence[int]) -> tuple[str, list[dict[str, Any]]]:
     """The state after a word, and its log. The word numbers the letters; three of four are none that is ignored."""
-    assert claims.refine is not None
-    stepper, log, told = Stepper(claims.machine, tables), [], {}
-    alphabet = letters(claims, tables)
+    assert roles.refine is not None
+    stepper, log, told = Stepper(roles.machine, tables), [], {}
+    alphabet = letters(roles, tables)
     for at, number in enumerate(word):
         now = [letter.now(stepper.context.registers) for letter in alphabet]
-        heard = [one for one in now if {*stepper.row(one.symbol, one.event).effects} - {*claims.run.ignores}]
+        heard = [one for one in now if {*stepper.row(one.symbol, one.event).effects} - {*roles.run.ignores}]
         chosen = heard if number % 4 else now
         letter = chosen[number // 4 % len(chosen)]
         told[at] = letter.event
         stepper.take(letter.symbol, letter.event, at)
-        log += claims.refine(stepper.outputs, told)
+        log += roles.refine(stepper.outputs, told)
     return stepper.state, log
 
 
 @pytest.mark.parametrize("name", REFINED)
 def test_long_runs_are_accepted_and_every_law_holds_of_them(name: str) -> None:
-    claims = REFINED[name]
+    roles = REFINED[name]
 
     @SETTINGS
-    @given(st.sampled_from(claims.tables), st.lists(RUN, min_size=100, max_size=200))
+    @given(st.sampled_from(roles.tables), st.lists(RUN, min_size=100, max_size=200))
     def holds(tables: Mapping[str, Any], word: list[int]) -> None:
-        state, log = logged(claims, tables, word)
+        state, log = logged(roles, tables, word)
         events = tuple(map(judge, log))
         observed = project(events, policies(tables))
-        allowed = set() if state in claims.machine.final else {"truncated"}
+        allowed = set() if state in roles.machine.final else {"truncated"}
         assert {anomaly.kind for anomaly in observed.anomalies} <= allowed
         trace = ProjectorTrace(events, policies(tables), observed, interpreter.project(events, policies(tables)))
         found = [(law.name, item) for law in ON_TRACES for item in law.judge(trace)]
@@ -70,13 +70,13 @@ def test_long_runs_are_accepted_and_every_law_holds_of_them(name: str) -> None:
 @pytest.mark.parametrize("name", REFINED)
 def test_long_runs_reach_closed_cycles(name: str) -> None:
     """Else the theorem would be vacuous."""
-    claims = REFINED[name]
+    roles = REFINED[name]
     closed: list[int] = []
 
     @SETTINGS
     @given(st.lists(RUN, min_size=100, max_size=200))
     def count(word: list[int]) -> None:
-        _, log = logged(claims, claims.tables[0], word)
+        _, log = logged(roles, roles.tables[0], word)
         closed.append(sum(event["type"] == "run-stop" for event in log))
 
     count()
@@ -105,15 +105,15 @@ WRONG: dict[str, tuple[str, Callable[[dict[str, Any]], list[dict[str, Any]]]]] =
 @pytest.mark.parametrize("wrong", WRONG)
 @pytest.mark.parametrize("name", REFINED)
 def test_a_wrong_refinement_is_refuted(name: str, wrong: str) -> None:
-    claims, (says, change) = REFINED[name], WRONG[wrong]
-    assert claims.refine is not None
-    tables = claims.tables[0]
-    beside = acceptance(claims.machine, rewritten(claims.refine, change), policies(tables))
+    roles, (says, change) = REFINED[name], WRONG[wrong]
+    assert roles.refine is not None
+    tables = roles.tables[0]
+    beside = acceptance(roles.machine, rewritten(roles.refine, change), policies(tables))
     found = explore(
-        claims.machine,
+        roles.machine,
         tables,
-        letters=letters(claims, tables),
-        echoed=claims.unbounded_counters,
+        letters=letters(roles, tables),
+        unbounded_counters=roles.unbounded_counters,
         beside=beside,
         start=Core(),
     )
@@ -122,14 +122,14 @@ def test_a_wrong_refinement_is_refuted(name: str, wrong: str) -> None:
 
 
 def test_a_second_terminal_in_a_row_is_refuted_by_the_shortest_path() -> None:
-    claims = PROOF_ROLES["engine"]
-    assert claims.refine is not None
+    roles = PROOF_ROLES["engine"]
+    assert roles.refine is not None
     rows = [
         [*row[:5], [*(row[5] or ()), "done_completed"]] if row[0] == "provider-error" else row
-        for row in claims.machine.table
+        for row in roles.machine.table
     ]
-    machine = replace(claims.machine, table=rows)
-    found = explore(machine, claims.tables[0], beside=acceptance(machine, claims.refine), start=Core())
+    machine = replace(roles.machine, table=rows)
+    found = explore(machine, roles.tables[0], beside=acceptance(machine, roles.refine), start=Core())
     assert found.violation == Violation(
         "X-1: outside-run at {'type': 'run-stop', 'reason': 'completed'}",
         ("provider-error(message=red)",),
@@ -148,7 +148,7 @@ def test_the_core_beside_a_machine_says_what_it_does_not_accept() -> None:
 
 
 def test_a_letter_shows_what_its_registers_hold() -> None:
-    claims = PROOF_ROLES["conversation"]
-    given_ = letters(claims, claims.tables[0])
+    roles = PROOF_ROLES["conversation"]
+    given_ = letters(roles, roles.tables[0])
     answer: Letter = next(letter for letter in given_ if letter.symbol == "model-stop")
     assert answer.now({"asked": 7}).event.answers == 7

@@ -8,6 +8,7 @@ from transitions import Machine as TransitionsMachine
 
 from turncheck.model.declaration.lint import lint
 from turncheck.model.declaration.machine import Machine, NativeRow
+from turncheck.model.declaration.operands import Operand
 from turncheck.model.declaration.proof_roles import ProofRoles
 from turncheck.model.declaration.vocabulary import (
     Clear,
@@ -18,7 +19,6 @@ from turncheck.model.declaration.vocabulary import (
     Less,
     Lookup,
     Nonempty,
-    Operand,
     Push,
     Register,
     Table,

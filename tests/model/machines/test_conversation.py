@@ -20,7 +20,7 @@ from turncheck.model.declaration.lint import lint
 from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines import request_cycle
-from turncheck.model.machines.conversation import ALWAYS, DEFAULTS, RETRIES, SOMETIMES, SPEC, Input, delay
+from turncheck.model.machines.conversation import DEFAULTS, RETRIES, SPEC, Input, delay
 
 LIMIT = DEFAULTS["limit"]
 ITEM = {"kind": "assistant", "text": "yes"}
@@ -167,12 +167,12 @@ def explore(kind="user"):
             state, data = after.conversation.state, after.conversation.registers
             for one in anomalies:
                 found.wrong.setdefault(one.arguments[0], word)
-            for name, holds in ALWAYS.items():
+            for name, holds in SPEC.always.items():
                 if not holds(state, data):
                     found.wrong.setdefault(name, word)
             if (after.core.state == "active") != (state in {"awaiting", "executing"}):
                 found.wrong.setdefault("a run is open when the agent is busy", word)
-            found.sometimes |= {name for name, holds in SOMETIMES.items() if holds(state, data)}
+            found.sometimes |= {name for name, holds in SPEC.sometimes.items() if holds(state, data)}
             if after.within and after.key not in seen:
                 seen.add(after.key)
                 found.states += 1
@@ -199,7 +199,7 @@ def test_the_exploration_goes_this_far() -> None:
     assert (found.states, found.transitions) == (1465, 38760)
 
 
-@pytest.mark.parametrize("name", SOMETIMES)
+@pytest.mark.parametrize("name", SPEC.sometimes)
 def test_what_sometimes_holds_occurs(name) -> None:
     assert name in explored("user").sometimes
 

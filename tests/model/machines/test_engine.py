@@ -16,7 +16,8 @@ from turncheck.model.core.projection import project
 from turncheck.model.declaration.lint import lint
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.declaration.vocabulary import ANSWERED
-from turncheck.model.machines.engine import ALWAYS, SOMETIMES, SPEC, Heard, refine, tables
+from turncheck.model.machines.chat_log import Heard, refine
+from turncheck.model.machines.engine import SPEC, tables
 
 TABLES = tables(max_tool_rounds=2, max_history_messages=3, compactor=True)
 CUTS = tables(max_tool_rounds=2, max_history_messages=3, compactor=False)
@@ -92,7 +93,7 @@ def test_every_row_is_taken(row):
     assert row in explored().rows | explored(compactor=False).rows
 
 
-@pytest.mark.parametrize("name", SOMETIMES)
+@pytest.mark.parametrize("name", SPEC.sometimes)
 def test_what_sometimes_holds_occurs(name):
     assert name in explored().seen
 
@@ -104,7 +105,7 @@ def test_long_runs_are_accepted_by_the_core(letters):
     for at, letter in enumerate(letters):
         stepper.take(letter.symbol, letter.event, at)
         events += refine(stepper.outputs)
-        assert all(holds(stepper.state, stepper.context.registers) for holds in ALWAYS.values())
+        assert all(holds(stepper.state, stepper.context.registers) for holds in SPEC.always.values())
     assert {anomaly.kind for anomaly in project(list(map(judge, events))).anomalies} <= {"truncated"}
 
 

@@ -20,7 +20,8 @@ from turncheck.model.declaration.lint import lint
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines import collation
 from turncheck.model.machines.blocks import Collator, collate
-from turncheck.model.machines.event_flow import ALWAYS, SOMETIMES, SPEC, Heard, refine, tables
+from turncheck.model.machines.chat_log import Heard, refine
+from turncheck.model.machines.event_flow import SPEC, tables
 
 SETTINGS = settings(max_examples=150, deadline=None, database=None, derandomize=True)
 ALWAYS_COMPLETES = tables(max_tool_iterations=2, always_completes=True)
@@ -94,7 +95,7 @@ def test_every_row_is_taken(row):
     assert row in explored().rows | explored(always=False).rows
 
 
-@pytest.mark.parametrize("name", SOMETIMES)
+@pytest.mark.parametrize("name", SPEC.sometimes)
 def test_what_sometimes_holds_occurs(name):
     assert name in explored().seen
 
@@ -112,7 +113,7 @@ def test_what_always_holds_of_the_ui_holds():
     assert explored_ui().violation is None
 
 
-@pytest.mark.parametrize("name", collation.SOMETIMES)
+@pytest.mark.parametrize("name", collation.SPEC.sometimes)
 def test_what_sometimes_holds_of_the_ui_occurs(name):
     assert name in explored_ui().seen
 
@@ -124,7 +125,7 @@ def test_long_runs_are_accepted_by_the_core(letters):
     for at, letter in enumerate(letters):
         stepper.take(letter.symbol, letter.event, at)
         events += refine(stepper.outputs)
-        assert all(holds(stepper.state, stepper.context.registers) for holds in ALWAYS.values())
+        assert all(holds(stepper.state, stepper.context.registers) for holds in SPEC.always.values())
     assert {anomaly.kind for anomaly in project(list(map(judge, events))).anomalies} <= {"truncated"}
 
 

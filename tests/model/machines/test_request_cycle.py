@@ -20,7 +20,7 @@ from turncheck.model.core.events import SYMBOLS, Event, symbol_of
 from turncheck.model.core.projection import project
 from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.vocabulary import Emit
-from turncheck.model.machines.request_cycle import ALWAYS, EFFECTS, SOMETIMES, SPEC, TABLE, tables
+from turncheck.model.machines.request_cycle import SPEC, TABLE, tables
 
 SETTINGS = settings(max_examples=150, deadline=None, database=None, derandomize=True)
 
@@ -31,14 +31,14 @@ def walk(case: Case) -> Iterator[tuple[Row, str, Mapping[str, Any]]]:
     events: list[tuple[str, Event | None]] = [(symbol_of(event), event) for event in map(judge, case.log)]
     for at, (symbol, event) in enumerate([*events, ("log-end", None)]):
         machine.context.event, machine.context.at = event, at
-        (row,) = [row for row in SPEC.rows_of(symbol, machine.state) if SPEC.permits(row, machine.context)]
+        (row,) = [row for row in SPEC.by_event[symbol, machine.state] if SPEC.permits(row, machine.context)]
         machine.step(symbol, event, at)
         yield row, machine.state, machine.context.registers
 
 
 @cache
 def walked() -> tuple[set[Row], set[str]]:
-    """All rows that generated logs take, and all SOMETIMES that they see."""
+    """All rows that generated logs take, and all of ``sometimes`` that they see."""
     rows: set[Row] = set()
     seen: set[str] = set()
 
@@ -47,7 +47,7 @@ def walked() -> tuple[set[Row], set[str]]:
     def go(case: Case) -> None:
         for row, state, registers in walk(case):
             rows.add(row)
-            seen.update(name for name, holds in SOMETIMES.items() if holds(state, registers))
+            seen.update(name for name, holds in SPEC.sometimes.items() if holds(state, registers))
 
     go()
     return rows, seen
@@ -57,7 +57,7 @@ def walked() -> tuple[set[Row], set[str]]:
 @given(cases())
 def test_what_always_holds_holds(case: Case) -> None:
     for _, state, registers in walk(case):
-        assert [name for name, holds in ALWAYS.items() if not holds(state, registers)] == []
+        assert [name for name, holds in SPEC.always.items() if not holds(state, registers)] == []
 
 
 @SETTINGS
@@ -66,7 +66,7 @@ def test_the_row_that_the_guards_choose_is_the_one_that_is_taken(case: Case) -> 
     assert all(row.dest == state for row, state, _ in walk(case))
 
 
-@pytest.mark.parametrize("name", SOMETIMES)
+@pytest.mark.parametrize("name", SPEC.sometimes)
 def test_what_sometimes_holds_occurs(name: str) -> None:
     assert name in walked()[1]
 
@@ -82,7 +82,7 @@ def test_the_alphabet_is_that_of_the_events_and_the_end() -> None:
 
 @pytest.mark.parametrize("variant", [frames.SINGLE_SESSION, frames.MULTI_SESSION, frames.WITH_VIEWS])
 def test_every_output_has_a_fragment_and_the_reverse(variant: frames.Variant) -> None:
-    assert {effect.output for effect in EFFECTS.values() if isinstance(effect, Emit)} == set(variant.outputs)
+    assert {effect.output for effect in SPEC.effects.values() if isinstance(effect, Emit)} == set(variant.outputs)
 
 
 @settings(SETTINGS, max_examples=40)
