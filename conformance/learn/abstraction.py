@@ -101,7 +101,7 @@ class Reader:
         return _stimulus(letter, len(self.recorder.moves) + 1, self.recorder.observation)
 
     def letter(self, stimulus: Stimulus, letters: Sequence[Letter]) -> Letter | None:
-        """The one of *letters* that *stimulus* is here, but for its numbers; None where it is none of them."""
+        """Return the one of *letters* that *stimulus* is here, numbers aside; None where it is none of them."""
         shape = _shape(stimulus)
         return next((letter for letter in letters if _shape(self.stimulus(letter)) == shape), None)
 

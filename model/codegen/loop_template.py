@@ -69,7 +69,7 @@ def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progre
     {load}
     {tables}
     closed, anomalies = progress
-    begin = at = first  # from begin on, this batch is the open cycle's, but for skips
+    begin = at = first  # from begin on, this batch is the open cycle's, skips aside
     skips: list[int] = []
     event: Any  # its type is told apart by identity, which type checkers do not follow
     for at, event in enumerate(events, first):

@@ -106,7 +106,7 @@ class CycleViews(msgspec.Struct, frozen=True, gc=False):
 class Cycle(msgspec.Struct, frozen=True, gc=False):
     """A RequestCycle as the hot path cuts it: positions only, no content.
 
-    It holds ``places``, and then all positions from ``begin`` to before the stop but for ``skips``: ``items`` are all
+    It holds ``places``, and then all positions from ``begin`` to before the stop, except ``skips``: ``items`` are all
     of them. ``stop`` and ``reason`` are None while the cycle is open (RC-D9). The views are made of it and the log on
     demand (``definitions.views``), or built as the log is read (``ViewProjector``).
     """

@@ -18,7 +18,7 @@ class Progress(NamedTuple):
 
 
 class State:
-    """Registers and tables of ``request_cycle`` for one session, but for its calls: each loop keeps them as it needs.
+    """One session's registers and tables, except open calls: their type differs by loop variant.
 
     ``active`` is the control state. ``kind`` is None while no cycle is open; ``dropped`` only grows. Memory: positions,
     of the open cycle, the queue and what was dropped; no content.
