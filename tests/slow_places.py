@@ -17,7 +17,7 @@ SLOW: Final[Mapping[str, str]] = {
     "conformance/n_complete": "40 s: models explored and learned",
     "conformance/mutation": "30 s: a sample of edited rows, each against every method",
     "conformance/verify/test_verify_baseline.py": "40 s: a double is verified under each kind of baseline",
-    "conformance/verify/test_verifying_runtimes_that_break.py": "35 s: processes that hang, die, flood or print rubbish",
+    "conformance/verify/test_verifying_runtimes_that_break.py": "35 s: processes that hang, die or flood",
     "adapters/references/test_turn_runtime.py": "30 s: hundreds of turns on real files, each folder opened anew",
     "adapters/targets/http/test_misbehaving.py": "25 s: servers that hang, die or break the stream",
     "adapters/kit/test_python_kit_quiet.py": "20 s: event loops, threads and executors, each in a process of its own",

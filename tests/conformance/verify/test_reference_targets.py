@@ -7,7 +7,7 @@ import pytest
 from turncheck.adapters.references.registry import REFERENCES
 from turncheck.model.machines.registry import MACHINES
 
-WORDS = "20"
+WORDS = "100"
 """Generated words: each law of each reference has found its evidence by then, and 100 took three times as long."""
 
 

@@ -1,5 +1,6 @@
 """No law alarms at what the sources allow: a short form of ``make variants``."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ WORDS = 3
 
 @pytest.fixture(autouse=True)
 def _workers_find_the_variants(monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(map(str, Path(__file__).parents[1:3])))
 
 
 EVERY = list(enumerate(combinations()))
