@@ -10,4 +10,4 @@ TESTS = Path(__file__).parent
 
 @pytest.mark.parametrize("place", SLOW)
 def test_a_slow_place_exists(place):
-    assert (TESTS / Path(place)).exists()
+    assert (TESTS / place).exists()

@@ -12,11 +12,11 @@ from typing import Any, Final, cast
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.adapters.protocol.runtime import RuntimeTarget
-from turncheck.adapters.references.interaction.runtime import InteractionRuntime, event_of
+from turncheck.adapters.references.interaction.runtime import InteractionRuntime
 from turncheck.adapters.references.registry import reference_of
 from turncheck.model.automata.mealy import Mealy, minimal
 from turncheck.model.core.stimuli import ModelOutput, User, unnamed
-from turncheck.model.machines.interaction import POLICIES
+from turncheck.model.machines.interaction import POLICIES, event_of
 
 from ..laws.runtime.subject import Modelled
 from ..learn.abstraction import LETTERS, Abstracted, Bounds, Letter, Reader, letters_of

@@ -9,8 +9,6 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
-from turncheck.adapters.references.driven import Refused
-from turncheck.adapters.references.interaction.runtime import event_of
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import symbol_of
 from turncheck.model.core.stimuli import Awaited, ModelAwaited, Step, Stimulus, Together, ToolAwaited, User
@@ -129,10 +127,10 @@ class Observation:
 
     def _hear(self, stimulus: Stimulus) -> list[str]:
         """Take a stimulus; return what ``interaction`` asks for then."""
-        try:
-            self._run.take(event_of(stimulus), stimulus)
-        except Refused:  # it is no event of the machine
+        event = interaction.event_of(stimulus)
+        if event is None:
             return []
+        self._run.take(event, stimulus)
         return [output.name for output in self._run.outputs]
 
     def _correct(self, first: int, read: Sequence[str], heard: Sequence[str]) -> None:

@@ -13,6 +13,20 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from ..core.policies import QueueFate
+from ..core.stimuli import (
+    Abort,
+    Advance,
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    Reasoning,
+    Stimulus,
+    Text,
+    ToolCall,
+    ToolFail,
+    ToolReturn,
+    User,
+)
 from ..declaration.machine import Machine, NativeRow
 from ..declaration.proof_roles import CallRoles, MessageRoles, ProofRoles, RunRoles, every_choice
 from ..declaration.vocabulary import *
@@ -245,3 +259,30 @@ ROLES: Final = ProofRoles(
         queue_after_interrupted=get_args(QueueFate),
     ),
 )
+
+
+def event_of(stimulus: Stimulus) -> str | None:
+    """Return the event that a stimulus is, None where the machine has no such event."""
+    match stimulus:
+        case User(content=None, delivery=delivery):
+            return {None: "user", "steer": "steer", "followUp": "follow-up"}[delivery]
+        case ModelOutput(item=Text()):
+            return "text"
+        case ModelOutput(item=Reasoning()):
+            return "reasoning"
+        case ModelOutput(item=ToolCall()):
+            return "tool-call"
+        case ModelStop():
+            return "model-stop"
+        case ModelFail(failure=failure):
+            return "retryable-failure" if failure == "retryable" else "fatal-failure"
+        case ToolReturn():
+            return "tool-return"
+        case ToolFail():
+            return "tool-failure"
+        case Abort():
+            return "abort"
+        case Advance():
+            return "advance"
+        case _:
+            return None

@@ -15,8 +15,6 @@ from msgspec.structs import replace
 
 from turncheck.model.checking.alphabet import positions
 from turncheck.model.core.stimuli import (
-    Abort,
-    Advance,
     ModelAwaited,
     ModelFail,
     ModelOutput,
@@ -34,7 +32,7 @@ from turncheck.model.core.stimuli import (
 from turncheck.model.declaration.machine import Machine
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.declaration.vocabulary import Output
-from turncheck.model.machines.interaction import POLICIES, SPEC, tables
+from turncheck.model.machines.interaction import POLICIES, SPEC, event_of, tables
 
 from ...protocol.messages import Profile
 from ..driven import Driven, Refused, unsupported
@@ -94,6 +92,8 @@ class InteractionRuntime(Driven):
     def take(self, stimulus: Stimulus) -> None:
         """Tell the machine what happened, and then what that made happen."""
         event = event_of(stimulus)
+        if event is None:
+            raise unsupported(type(stimulus).__name__)
         if isinstance(stimulus, ModelStop | ModelFail):
             self.request = None
         elif isinstance(stimulus, ToolReturn | ToolFail):
@@ -240,30 +240,3 @@ class InteractionRuntime(Driven):
         if kind != "user-message":  # it is shown from the request on that reads it
             self._history += shown([event])
         self.observe()
-
-
-def event_of(stimulus: Stimulus) -> str:
-    """The machine's event that a stimulus is. Raises Refused where it is none."""
-    match stimulus:
-        case User(content=None, delivery=delivery):
-            return {None: "user", "steer": "steer", "followUp": "follow-up"}[delivery]
-        case ModelOutput(item=Text()):
-            return "text"
-        case ModelOutput(item=Reasoning()):
-            return "reasoning"
-        case ModelOutput(item=ToolCall()):
-            return "tool-call"
-        case ModelStop():
-            return "model-stop"
-        case ModelFail(failure=failure):
-            return "retryable-failure" if failure == "retryable" else "fatal-failure"
-        case ToolReturn():
-            return "tool-return"
-        case ToolFail():
-            return "tool-failure"
-        case Abort():
-            return "abort"
-        case Advance():
-            return "advance"
-        case _:
-            raise unsupported(type(stimulus).__name__)
