@@ -122,7 +122,7 @@ def _onward(given: Mapping[str, Any], capabilities: frozenset[str]) -> _Onward:
     """The steps of ``interaction`` under the tables *given*, as a search takes them; what nobody awaits is none."""
     events = [event for event in SPEC.events if event not in _NEEDS or _NEEDS[event] in capabilities]
 
-    def step(place: _Place, event: str) -> tuple[Row, _Place]:
+    def taken(place: _Place, event: str) -> tuple[Row, _Place]:
         stepper = Stepper(SPEC, given)
         stepper.state, held = place.state, stepper.context.registers
         held.update({name: deque(range(size)) for name, size in zip(_QUEUES, place.held, strict=True)})
@@ -131,11 +131,11 @@ def _onward(given: Mapping[str, Any], capabilities: frozenset[str]) -> _Onward:
         return row, _Place(row.dest, tuple(min(len(held[name]), 2) for name in _QUEUES), held["attempts"])
 
     @cache
-    def steps(place: _Place) -> Sequence[tuple[str, _Arrival]]:
-        found = [(event, step(place, event)) for event in events]
+    def branches(place: _Place) -> Sequence[tuple[str, _Arrival]]:
+        found = [(event, taken(place, event)) for event in events]
         return [(event, arrival) for event, arrival in found if not idle(arrival[0])]
 
-    return lambda arrival: steps(arrival[1])
+    return lambda arrival: branches(arrival[1])
 
 
 class Situation:
@@ -158,8 +158,8 @@ class Situation:
 
     def apply(self, row: Row, variant: int) -> None:
         """Apply a stimulus of *row*. Raises what the driver does."""
-        move = self._driver.apply(self.stimulus(row.event, variant))
-        if move.took_place or (move.rejected and row.effects == ("refuse",)):
+        step = self._driver.apply(self.stimulus(row.event, variant))
+        if step.took_place or (step.rejected and row.effects == ("refuse",)):
             self.taken.append(row)
 
     @property
@@ -222,11 +222,11 @@ class Situation:
 
     def _last_call(self) -> str | None:
         """The id of the last call of the response under way."""
-        for move in reversed(self._driver.moves):
-            if not isinstance(move.stimulus, ModelOutput):
+        for step in reversed(self._driver.steps):
+            if not isinstance(step.stimulus, ModelOutput):
                 return None
-            if isinstance(move.stimulus.item, ToolCall):
-                return move.stimulus.item.call_id
+            if isinstance(step.stimulus.item, ToolCall):
+                return step.stimulus.item.call_id
         return None
 
 

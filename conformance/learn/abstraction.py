@@ -82,7 +82,7 @@ def letters_of(capabilities: Sequence[str]) -> tuple[Letter, ...]:
 class Reader:
     """A word under way, as the alphabet sees it: what a letter is here, which letter a stimulus is, what a step shows.
 
-    *recorder* is what is observed of the word; ``canon`` makes the outputs of its moves.
+    *recorder* is what is observed of the word; ``canon`` makes the outputs of its steps.
     """
 
     def __init__(self, recorder: Recorder, bounds: Bounds) -> None:
@@ -98,16 +98,16 @@ class Reader:
 
     def stimulus(self, letter: Letter) -> Stimulus:
         """What *letter* is here."""
-        return _stimulus(letter, len(self.recorder.moves) + 1, self.recorder.observation)
+        return _stimulus(letter, len(self.recorder.steps) + 1, self.recorder.observation)
 
     def letter(self, stimulus: Stimulus, letters: Sequence[Letter]) -> Letter | None:
         """Return the one of *letters* that *stimulus* is here, numbers aside; None where it is none of them."""
         shape = _shape(stimulus)
         return next((letter for letter in letters if _shape(self.stimulus(letter)) == shape), None)
 
-    def output(self, move: ObservedStep, letter: Letter) -> Output:
-        """The output of *move*, the newest one, which *letter* is."""
-        return self.canon.output(self.recorder, move, letter.colour)
+    def output(self, step: ObservedStep, letter: Letter) -> Output:
+        """The output of *step*, the newest one, which *letter* is."""
+        return self.canon.output(self.recorder, step, letter.colour)
 
     def _awaited(self, letter: Letter) -> bool:
         """Whether anybody waits for a letter; messages and aborts can come whenever."""
@@ -155,7 +155,7 @@ class Abstracted:
     @property
     def applied(self) -> tuple[Stimulus, ...]:
         """The concrete stimuli of the word under way."""
-        return () if self._word is None else tuple(move.stimulus for move in self._word[0].moves)
+        return () if self._word is None else tuple(step.stimulus for step in self._word[0].steps)
 
     @property
     def reader(self) -> Reader:

@@ -65,7 +65,7 @@ class Output:
 
 
 class OutputAbstraction:
-    """Makes outputs of moves: what of a word was seen before, so that only what is new shows, and no number."""
+    """Makes outputs of steps: what of a word was seen before, so that only what is new shows, and no number."""
 
     def __init__(self) -> None:
         self.colours: Final[dict[str, str]] = {}  # id of a message → its colour
@@ -73,22 +73,22 @@ class OutputAbstraction:
         self.shown: Final[set[str]] = set()
         self._spoken: Final[set[str]] = set()
 
-    def output(self, recorder: Recorder, move: ObservedStep, colour: str) -> Output:
-        """The output of *move*, the last one of *recorder*; *colour* is that of the letter which it is."""
-        if isinstance(move.stimulus, User):
-            self.colours[move.stimulus.id] = colour
+    def output(self, recorder: Recorder, step: ObservedStep, colour: str) -> Output:
+        """The output of *step*, the last one of *recorder*; *colour* is that of the letter which it is."""
+        if isinstance(step.stimulus, User):
+            self.colours[step.stimulus.id] = colour
         said: list[Said] = []
-        for at in range(move.first, move.end):
+        for at in range(step.first, step.end):
             event = recorder.log[at]
             if event.get("type") == "native":
                 continue
             one = self._event(recorder, event)
             if one != _TEXT or said[-1:] != [_TEXT]:  # several are logged at once where a response is logged whole
                 said.append(one)
-        if move.step.refused is not None:
-            why = move.step.refused.why
+        if step.answer.refused is not None:
+            why = step.answer.refused.why
             said.append(Said("refused", details=() if why == "rejected" else (f"({why})",)))
-        return Output(tuple(said), _awaits(move))
+        return Output(tuple(said), _awaits(step))
 
     def _event(self, recorder: Recorder, event: Mapping[str, Any]) -> Said:
         kind = event.get("type")
@@ -143,13 +143,13 @@ class OutputAbstraction:
 _TEXT: Final = Said("text")
 
 
-def _awaits(move: ObservedStep) -> Awaits:
-    """What is awaited after *move*."""
-    awaited = [one for one in move.step.awaiting if isinstance(one, TimerAwaited) or not one.cancelled]
+def _awaits(step: ObservedStep) -> Awaits:
+    """What is awaited after *step*."""
+    awaited = [one for one in step.answer.awaiting if isinstance(one, TimerAwaited) or not one.cancelled]
     return Awaits(
         sum(isinstance(one, ModelAwaited) for one in awaited),
         sum(isinstance(one, ToolAwaited) for one in awaited),
         sum(isinstance(one, TimerAwaited) for one in awaited),
-        cancelled=len(move.step.awaiting) - len(awaited),
-        stuck=move.active and not move.step.awaiting,
+        cancelled=len(step.answer.awaiting) - len(awaited),
+        stuck=step.active and not step.answer.awaiting,
     )

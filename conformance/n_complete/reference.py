@@ -43,15 +43,15 @@ class Model:
     bounds: Bounds
     exact: bool
 
-    def compared(self, play: RuntimeTrace) -> Iterator[tuple[ObservedStep, str, str]]:
+    def compared(self, trace: RuntimeTrace) -> Iterator[tuple[ObservedStep, str, str]]:
         """``compared`` with the model's reference. Raises InexactModelError where this one is not as the model."""
         machine, state = self.machine, 0
-        for letter, move, expected, observed in compared(play, self.reference, machine.letters, self.bounds):
+        for letter, step, expected, observed in compared(trace, self.reference, machine.letters, self.bounds):
             state, said = machine.step(state, machine.letters.index(letter))
             if said != expected:
                 told = f"to {str(letter)!r} it says {str(expected)!r}, and the model {str(said)!r}"
                 raise InexactModelError(f"internal error: the model of {self.reference.name} is inexact: {told}")
-            yield move, str(expected), str(observed)
+            yield step, str(expected), str(observed)
 
 
 def reference_for(profile: Profile) -> RuntimeTarget:
@@ -87,25 +87,25 @@ def model_of(
 
 
 def compared(
-    play: RuntimeTrace, reference: RuntimeTarget, letters: Sequence[Letter] = LETTERS, bounds: Bounds = UNBOUNDED
+    trace: RuntimeTrace, reference: RuntimeTarget, letters: Sequence[Letter] = LETTERS, bounds: Bounds = UNBOUNDED
 ) -> Iterator[tuple[Letter, ObservedStep, Output, Output]]:
-    """Each move of *play* as a letter: the letter, the move, what *reference* shows there, and what was shown.
+    """Each step of *trace* as a letter: the letter, the step, what *reference* shows there, and what was shown.
 
     Ends after the first that differ, and where a stimulus is no letter, or one that neither would be told: what comes
     then is not of the alphabet. Raises TargetError where the reference breaks.
     """
-    word = [unnamed(move.stimulus) for move in play.moves if not move.closing]
-    expected = observing(reference)(word, play.options)
-    ours, theirs = _reader(play, bounds), _reader(expected, bounds)
-    for move, other in zip(play.moves, expected.moves, strict=False):
-        letter = ours.letter(move.stimulus, letters)
+    word = [unnamed(step.stimulus) for step in trace.steps if not step.closing]
+    expected = observing(reference)(word, trace.options)
+    ours, theirs = _reader(trace, bounds), _reader(expected, bounds)
+    for step, other in zip(trace.steps, expected.steps, strict=False):
+        letter = ours.letter(step.stimulus, letters)
         if letter is None:
             return
         local, right = ours.local(letter), theirs.local(letter)
-        shown, wanted = _output(ours, move, letter), _output(theirs, other, letter)
+        shown, wanted = _output(ours, step, letter), _output(theirs, other, letter)
         if local is not None and right is not None:
             return
-        yield letter, move, right or wanted, local or shown
+        yield letter, step, right or wanted, local or shown
         if (right or wanted) != (local or shown):
             return
 
@@ -113,20 +113,20 @@ def compared(
 def modelled(profile: Profile) -> Modelled:
     """What a word by itself is held to where no suite is at hand: the reference's answers, within no bound."""
 
-    def steps(play: RuntimeTrace) -> Iterator[tuple[ObservedStep, str, str]]:
-        for _, move, expected, observed in compared(play, reference_for(profile)):
-            yield move, str(expected), str(observed)
+    def steps(trace: RuntimeTrace) -> Iterator[tuple[ObservedStep, str, str]]:
+        for _, step, expected, observed in compared(trace, reference_for(profile)):
+            yield step, str(expected), str(observed)
 
     return steps
 
 
-def _reader(play: RuntimeTrace, bounds: Bounds) -> Reader:
-    profile = Profile(("runtime",), tuple(sorted(play.capabilities)), None, dict(play.policies))
-    return Reader(Recorder(play.options, profile), bounds)
+def _reader(trace: RuntimeTrace, bounds: Bounds) -> Reader:
+    profile = Profile(("runtime",), tuple(sorted(trace.capabilities)), None, dict(trace.policies))
+    return Reader(Recorder(trace.options, profile), bounds)
 
 
-def _output(reader: Reader, move: ObservedStep, letter: Letter) -> Output:
-    return reader.output(reader.recorder.observe(move.stimulus, move.step), letter)
+def _output(reader: Reader, step: ObservedStep, letter: Letter) -> Output:
+    return reader.output(reader.recorder.observe(step.stimulus, step.answer), letter)
 
 
 def _explored(system: Abstracted, runtime: InteractionRuntime, letters: Sequence[Letter], deadline: float) -> Mealy:

@@ -45,7 +45,7 @@ class Recorder:
         self.policies: Final[Mapping[str, Any]] = {**profile.policies, **options.policies}
         self.capabilities: Final = frozenset(profile.capabilities)
         self.observation: Final = Observation(self.policies)
-        self.moves: list[ObservedStep] = []
+        self.steps: list[ObservedStep] = []
         self.observation.follow(start)
 
     @property
@@ -66,21 +66,21 @@ class Recorder:
     @property
     def unsettled(self) -> bool:
         """Whether the word ended without quiet."""
-        return bool(self.moves) and self.moves[-1].step.unsettled
+        return bool(self.steps) and self.steps[-1].answer.unsettled
 
-    def observe(self, stimulus: Stimulus, step: Step, *, closing: bool = False) -> ObservedStep:
+    def observe(self, stimulus: Stimulus, answer: Step, *, closing: bool = False) -> ObservedStep:
         """Record what a stimulus led to."""
         before, was_active, first = self.awaiting, self.active, len(self.log)
-        self.observation.follow(step, stimulus)
-        move = ObservedStep(stimulus, step, before, first, len(self.log), was_active, self.active, closing)
-        self.moves.append(move)
-        return move
+        self.observation.follow(answer, stimulus)
+        step = ObservedStep(stimulus, answer, before, first, len(self.log), was_active, self.active, closing)
+        self.steps.append(step)
+        return step
 
-    def play(self) -> RuntimeTrace:
+    def trace(self) -> RuntimeTrace:
         """What was observed."""
         seen = self.observation
         return RuntimeTrace(
-            self.options, tuple(self.moves), tuple(seen.log), self.policies, self.capabilities, tuple(seen.open_cycles)
+            self.options, tuple(self.steps), tuple(seen.log), self.policies, self.capabilities, tuple(seen.open_cycles)
         )
 
 
@@ -97,12 +97,12 @@ class Driver(Recorder):
 
     def run(self, word: Sequence[Stimulus], closing: Sequence[bool] = ()) -> None:
         """Apply a whole word in one message."""
-        for place, (stimulus, step) in enumerate(zip(word, self._runtime.run(word), strict=False)):
-            self._settled(self.observe(stimulus, step, closing=place < len(closing) and closing[place]))
+        for place, (stimulus, answer) in enumerate(zip(word, self._runtime.run(word), strict=False)):
+            self._settled(self.observe(stimulus, answer, closing=place < len(closing) and closing[place]))
 
     def close(self) -> None:
         """Answer whatever is awaited until the run ends, send one message more, and answer that."""
-        if not any(move.active for move in self.moves):
+        if not any(step.active for step in self.steps):
             return
         self._answer()
         if not self.active and not self.awaiting:
@@ -116,31 +116,31 @@ class Driver(Recorder):
                 return
             awaited = open_ones[0]
             if isinstance(awaited, ModelAwaited):  # an empty response is a case of its own, and some ask again
-                text = Text(text=f"closing {len(self.moves)}.")
+                text = Text(text=f"closing {len(self.steps)}.")
                 self.apply(ModelOutput(item=text, request_id=awaited.request_id), closing=True)
                 waiting = [one.request_id for one in self.awaiting if isinstance(one, ModelAwaited)]
                 if awaited.request_id not in waiting:
                     continue
             self.apply(answer_to(awaited), closing=True)
 
-    def _settled(self, move: ObservedStep) -> ObservedStep:
-        if move.step.unsettled:
+    def _settled(self, step: ObservedStep) -> ObservedStep:
+        if step.answer.unsettled:
             raise UnsettledError
-        return move
+        return step
 
 
 def recorded(
     applied: Sequence[Stimulus],
-    steps: Sequence[Step],
+    answers: Sequence[Step],
     closing: Sequence[bool],
     options: ResetOptions,
     profile: Profile,
 ) -> RuntimeTrace:
-    """The play of steps that were observed before."""
+    """The trace of steps that were observed before."""
     recorder = Recorder(options, profile)
-    for stimulus, step, closes in zip(applied, steps, closing, strict=True):
-        recorder.observe(stimulus, step, closing=closes)
-    return recorder.play()
+    for stimulus, answer, closes in zip(applied, answers, closing, strict=True):
+        recorder.observe(stimulus, answer, closing=closes)
+    return recorder.trace()
 
 
 def perform(
@@ -167,7 +167,7 @@ def observing(runtime: RuntimeTarget) -> Again:
     """What applies a whole word to *runtime*, as relation laws want it."""
 
     def again(word: Sequence[Stimulus], options: ResetOptions) -> RuntimeTrace:
-        return perform(runtime, word, options, ()).play()
+        return perform(runtime, word, options, ()).trace()
 
     return again
 

@@ -35,7 +35,7 @@ class ObservedStep:
     """
 
     stimulus: Stimulus
-    step: Step
+    answer: Step
     before: tuple[Awaited, ...]
     first: int
     end: int
@@ -46,12 +46,12 @@ class ObservedStep:
     @property
     def took_place(self) -> bool:
         """Whether the stimulus was applied."""
-        return self.step.refused is None
+        return self.answer.refused is None
 
     @property
     def rejected(self) -> bool:
         """Whether the implementation said no."""
-        return self.step.refused is not None and self.step.refused.why == "rejected"
+        return self.answer.refused is not None and self.answer.refused.why == "rejected"
 
     @property
     def model_before(self) -> ModelAwaited | None:
@@ -60,7 +60,7 @@ class ObservedStep:
 
     def tools(self) -> list[ToolAwaited]:
         """The runs of tools awaited afterwards, cancelled ones left out."""
-        return [one for one in self.step.awaiting if isinstance(one, ToolAwaited) and not one.cancelled]
+        return [one for one in self.answer.awaiting if isinstance(one, ToolAwaited) and not one.cancelled]
 
 
 class Request(NamedTuple):
@@ -73,7 +73,7 @@ class Request(NamedTuple):
 
 
 class Response(NamedTuple):
-    """What the environment answered to one request: the items, and the move that ended it (None: none did).
+    """What the environment answered to one request: the items, and the step that ended it (None: none did).
 
     ``asked`` is the request's position in the log, -1 where it is not logged: each run may begin its ids anew.
     """
@@ -94,7 +94,7 @@ class RuntimeTrace:
     """
 
     options: ResetOptions
-    moves: tuple[ObservedStep, ...]
+    steps: tuple[ObservedStep, ...]
     log: tuple[Mapping[str, Any], ...]
     policies: Mapping[str, Any]
     capabilities: frozenset[str]
@@ -122,13 +122,13 @@ class RuntimeTrace:
         before = self.open_cycles[at]
         return before if before >= 0 or at == len(self.log) else self.open_cycles[at + 1]  # a root opens its own
 
-    def cycle_before(self, move: ObservedStep) -> int:
-        """The index of the cycle that was open when *move* came, -1 for none."""
-        return self.open_cycles[move.first]
+    def cycle_before(self, step: ObservedStep) -> int:
+        """The index of the cycle that was open when *step* came, -1 for none."""
+        return self.open_cycles[step.first]
 
-    def cycle_after(self, move: ObservedStep) -> int:
-        """The index of the cycle that is open when *move* has settled, -1 for none."""
-        return self.open_cycles[move.end]
+    def cycle_after(self, step: ObservedStep) -> int:
+        """The index of the cycle that is open when *step* has settled, -1 for none."""
+        return self.open_cycles[step.end]
 
     def inferred(self, at: int | None) -> bool:
         """Whether the adapter inferred the event at a position."""
@@ -150,12 +150,12 @@ class RuntimeTrace:
         asked = sum(one.cycle == cycle and one.at < at for one in self.requests)
         return self.bound is not None and asked >= self.bound
 
-    def stops_within(self, move: ObservedStep) -> list[int]:
-        """The cycles that *move* closed."""
+    def stops_within(self, step: ObservedStep) -> list[int]:
+        """The cycles that *step* closed."""
         return [
             index
             for index, cycle in enumerate(self.cycles)
-            if cycle.stop is not None and move.first <= cycle.stop < move.end
+            if cycle.stop is not None and step.first <= cycle.stop < step.end
         ]
 
     @cached_property
@@ -204,52 +204,52 @@ class RuntimeTrace:
     def responses(self) -> list[Response]:
         """What the environment answered, request by request, in the order in which it began."""
         found: dict[tuple[str, int], Response] = {}
-        for move in self.moves:
-            waiting = move.model_before
-            if not move.took_place or waiting is None:
+        for step in self.steps:
+            waiting = step.model_before
+            if not step.took_place or waiting is None:
                 continue
-            if isinstance(move.stimulus, ModelOutput | ModelStop | ModelFail):
-                name = move.stimulus.request_id or waiting.request_id
-                key = name, self.asked(name, move)
+            if isinstance(step.stimulus, ModelOutput | ModelStop | ModelFail):
+                name = step.stimulus.request_id or waiting.request_id
+                key = name, self.asked(name, step)
                 response = found.setdefault(key, Response(*key, [], None))
-                if isinstance(move.stimulus, ModelOutput):
-                    response.items.append((move, move.stimulus))
+                if isinstance(step.stimulus, ModelOutput):
+                    response.items.append((step, step.stimulus))
                 else:
-                    found[key] = response._replace(end=move)
+                    found[key] = response._replace(end=step)
         return list(found.values())
 
-    def asked(self, name: str, move: ObservedStep) -> int:
-        """The position of the request of that name that could be answered when *move* came, -1 for none."""
-        return max((one.at for one in self.requests if one.id == name and one.at < move.first), default=-1)
+    def asked(self, name: str, step: ObservedStep) -> int:
+        """The position of the request of that name that could be answered when *step* came, -1 for none."""
+        return max((one.at for one in self.requests if one.id == name and one.at < step.first), default=-1)
 
     def whole_responses(self) -> Iterator[Response]:
         """The responses that the model ended itself."""
         return (one for one in self.responses if one.end is not None and isinstance(one.end.stimulus, ModelStop))
 
     def of(self, *kinds: type) -> Iterator[ObservedStep]:
-        """The moves whose stimulus is of one of *kinds* and took place."""
-        return (move for move in self.moves if isinstance(move.stimulus, kinds) and move.took_place)
+        """The steps whose stimulus is of one of *kinds* and took place."""
+        return (step for step in self.steps if isinstance(step.stimulus, kinds) and step.took_place)
 
     def aborts(self) -> Iterator[tuple[ObservedStep, int]]:
         """The aborts of an active run, each with the cycle that it hit."""
-        for move in self.of(Abort):
-            cycle = self.cycle_before(move)
-            if move.was_active and cycle >= 0:
-                yield move, cycle
+        for step in self.of(Abort):
+            cycle = self.cycle_before(step)
+            if step.was_active and cycle >= 0:
+                yield step, cycle
 
     @cached_property
     def returned(self) -> dict[str, list[tuple[ObservedStep, ToolReturn | ToolFail]]]:
         """Call id → how its runs ended, as the environment said."""
         found: dict[str, list[tuple[ObservedStep, ToolReturn | ToolFail]]] = {}
-        for move in self.of(ToolReturn, ToolFail):
-            if isinstance(move.stimulus, ToolReturn | ToolFail):
-                found.setdefault(move.stimulus.call_id, []).append((move, move.stimulus))
+        for step in self.of(ToolReturn, ToolFail):
+            if isinstance(step.stimulus, ToolReturn | ToolFail):
+                found.setdefault(step.stimulus.call_id, []).append((step, step.stimulus))
         return found
 
     @cached_property
     def sent(self) -> dict[str, User]:
         """The messages that were sent, by id, accepted or not."""
-        users = [stimulus for move in self.moves for stimulus in flat(move.stimulus)]
+        users = [stimulus for step in self.steps for stimulus in flat(step.stimulus)]
         return {stimulus.id: stimulus for stimulus in users if isinstance(stimulus, User)}
 
 

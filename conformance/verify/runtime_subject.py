@@ -52,12 +52,12 @@ class RuntimeSubject:
     def observe(self, case: Word) -> Observation[Word] | None:
         """Apply the word, and close it; None where nothing took place, or it came to no quiet."""
         driver = perform(self.target, case.stimuli, case.options)
-        self.work += len(driver.moves)
-        return None if driver.unsettled or not driver.moves else self.observation(driver.play())
+        self.work += len(driver.steps)
+        return None if driver.unsettled or not driver.steps else self.observation(driver.trace())
 
     def observation(self, trace: RuntimeTrace) -> Observation[Word]:
         """Join a trace with the means to observe its word again."""
-        word = tuple(move.stimulus for move in trace.moves if not move.closing)
+        word = tuple(step.stimulus for step in trace.steps if not step.closing)
         reference = None if self._reference is None else observing(self._reference)
         means = Rerun(trace, self._again(self.target), self._again(self.twin), reference, self.model)
         return Observation(Word(word, trace.options), trace, means)
@@ -68,7 +68,7 @@ class RuntimeSubject:
         profile = replace(self.target.profile, machine="interaction")  # for one that claims no machine
         reference = self._reference or reference_of(profile) or reference_runtime("interaction")
         expected = observing(reference)(tuple(map(unnamed, observation.case.stimuli)), trace.options)
-        for ours, theirs in zip(trace.moves, expected.moves, strict=False):
+        for ours, theirs in zip(trace.steps, expected.steps, strict=False):
             if _shown(ours) != _shown(theirs):
                 return str(to_builtins(ours.stimulus)["kind"]), _shown(theirs), _shown(ours)
         return None
@@ -107,19 +107,19 @@ class RuntimeSubject:
     @staticmethod
     def counterexample(observation: Observation[Word], **common: Any) -> WordCounterexample:
         """Make the file of a failing word."""
-        moves: tuple[ObservedStep, ...] = observation.trace.moves
+        steps: tuple[ObservedStep, ...] = observation.trace.steps
         return WordCounterexample(
             word=observation.case,
-            applied=tuple(move.stimulus for move in moves),
-            steps=tuple(move.step for move in moves),
+            applied=tuple(step.stimulus for step in steps),
+            steps=tuple(step.answer for step in steps),
             **common,
         )
 
     def _again(self, runtime: RuntimeTarget) -> Again:
         def observe(word: Sequence[Stimulus], options: ResetOptions) -> RuntimeTrace:
             driver = perform(runtime, word, options, ())
-            self.work += len(driver.moves)
-            return driver.play()
+            self.work += len(driver.steps)
+            return driver.trace()
 
         return observe
 
@@ -145,13 +145,13 @@ def _tool(stimulus: Any) -> str | None:
     return getattr(getattr(stimulus, "item", None), "tool", None)
 
 
-def _shown(move: ObservedStep) -> tuple[Hashable, ...]:
+def _shown(step: ObservedStep) -> tuple[Hashable, ...]:
     """Describe a step without names: its refusal, the letters of its events, and the kinds of what it awaits."""
-    step = move.step
-    events = [judge(event) for event in step.events]
+    answer = step.answer
+    events = [judge(event) for event in answer.events]
     letters = tuple((symbol_of(event), getattr(event, "reason", None)) for event in events)
-    awaiting = tuple(sorted(type(one).__name__ for one in step.awaiting))
-    return step.refused and step.refused.why, letters, awaiting
+    awaiting = tuple(sorted(type(one).__name__ for one in answer.awaiting))
+    return answer.refused and answer.refused.why, letters, awaiting
 
 
 class Player:
@@ -176,20 +176,20 @@ class Player:
             with contextlib.suppress(UnsettledError):
                 self.asking(driver.close)
         run, subject = self.run, self.subject
-        subject.work += len(driver.moves)
+        subject.work += len(driver.steps)
         subject.coverage.add(driver.policies, taken)
         words = subject.coverage.cases
         run.options.progress(f"{words} words, {subject.work:,} stimuli, {len(run.failures)} laws broken")
         if driver.unsettled:
             self._unsettled(driver)
-        elif driver.moves:
+        elif driver.steps:
             relations = words % RELATION_EVERY == 1
             laws = [law for law in run.laws if relations or law.kind != "relation" or law.each_word]
-            run.judge(subject.observation(driver.play()), laws)
+            run.judge(subject.observation(driver.trace()), laws)
 
     def _unsettled(self, driver: Driver) -> None:
         """Count a word that came to no quiet; the first is reported so that it can be played in `turncheck drive`."""
-        kinds = ", ".join(str(to_builtins(move.stimulus)["kind"]) for move in driver.moves)
+        kinds = ", ".join(str(to_builtins(step.stimulus)["kind"]) for step in driver.steps)
         told = "\n    ".join([f"first after {kinds}", *self.subject.target.last_words])
         self._first_unsettled = self._first_unsettled or told
         self.subject.coverage.unsettled += 1

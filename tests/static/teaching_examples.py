@@ -214,8 +214,8 @@ def on_runtime(law):
         else:
             wrong = shortest(law, lambda laws, words: verify_runtime(target, laws, words=words))
     right = Right(machine=wrong.profile.machine, **wrong.profile.policies)
-    play = perform(right, wrong.word.stimuli, wrong.word.options).play()
-    return Lesson(fault(double), wrong, tuple(map(dict, play.log)))
+    trace = perform(right, wrong.word.stimuli, wrong.word.options).trace()
+    return Lesson(fault(double), wrong, tuple(map(dict, trace.log)))
 
 
 def on_collation(law):

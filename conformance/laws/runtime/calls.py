@@ -15,70 +15,70 @@ from .subject import run_law
 
 
 @run_law("X-6", "TM-D6", evidence="a run with a call that ended", needs=("tools",))
-def calls_answered(play: RuntimeTrace) -> Judgement:
+def calls_answered(trace: RuntimeTrace) -> Judgement:
     """Every tool call has exactly one result before its run ends."""
-    if _repeated(play):
+    if _repeated(trace):
         return  # two calls of one id cannot be told apart: ids_never_mixed judges those words
-    whole = {call.call_id for call in _calls(*play.whole_responses())}
-    for cycle in play.cycles:
+    whole = {call.call_id for call in _calls(*trace.whole_responses())}
+    for cycle in trace.cycles:
         if cycle.stop is not None and calls_of(cycle):
             yield WITNESS
-    for anomaly in play.projection.anomalies:
-        if anomaly.kind == "unanswered-call" and play.log[anomaly.at].get("callId") in whole:
+    for anomaly in trace.projection.anomalies:
+        if anomaly.kind == "unanswered-call" and trace.log[anomaly.at].get("callId") in whole:
             yield Finding(anomaly.at, "the run ended with this call unanswered", "a result", None)
         elif anomaly.kind in {"duplicate-result", "unknown-call"}:
-            yield Finding(anomaly.at, f"a result too many: {anomaly.kind}", "one result a call", play.log[anomaly.at])
+            yield Finding(anomaly.at, f"a result too many: {anomaly.kind}", "one result a call", trace.log[anomaly.at])
 
 
 @run_law("X-6", "BED-005c", evidence="a call of a response that was cut", needs=("tools",))
-def cut_calls_answered(play: RuntimeTrace) -> Judgement:
+def cut_calls_answered(trace: RuntimeTrace) -> Judgement:
     """A call of a response that was cut has its one result too, or it was never shown."""
-    if _repeated(play):
+    if _repeated(trace):
         return
-    cut = {call.call_id for call in _calls(*play.responses)} - {
-        call.call_id for call in _calls(*play.whole_responses())
+    cut = {call.call_id for call in _calls(*trace.responses)} - {
+        call.call_id for call in _calls(*trace.whole_responses())
     }
-    shown = {event.get("callId") for event in play.log if event.get("kind") == "tool-call"}
+    shown = {event.get("callId") for event in trace.log if event.get("kind") == "tool-call"}
     for _ in cut - shown:
         yield WITNESS
-    unanswered = {one.at for one in play.projection.anomalies if one.kind == "unanswered-call"}
-    for call in (call for cycle in play.cycles if cycle.stop is not None for call in calls_of(cycle)):
-        if play.log[call.at].get("callId") in cut:
+    unanswered = {one.at for one in trace.projection.anomalies if one.kind == "unanswered-call"}
+    for call in (call for cycle in trace.cycles if cycle.stop is not None for call in calls_of(cycle)):
+        if trace.log[call.at].get("callId") in cut:
             yield WITNESS
             if call.at in unanswered:
                 yield Finding(call.at, "the run ended with this call, of a response that was cut, unanswered")
 
 
 @run_law("X-7", "BED-005k", evidence="a result before an abort or a failure", needs=("tools",))
-def results_survive(play: RuntimeTrace) -> Judgement:
+def results_survive(trace: RuntimeTrace) -> Judgement:
     """A result that a tool returned is logged, and survives an abort and a failure."""
-    if _repeated(play):
+    if _repeated(trace):
         return
-    for name, ends in play.returned.items():
-        logged = [play.log[at] for at, event in enumerate(play.events) if _result_of(event, name)]
-        for move, stimulus in ends:
-            if not isinstance(stimulus, ToolReturn) or aborted(play, move) or _cancelled(move, stimulus):
+    for name, ends in trace.returned.items():
+        logged = [trace.log[at] for at, event in enumerate(trace.events) if _result_of(event, name)]
+        for step, stimulus in ends:
+            if not isinstance(stimulus, ToolReturn) or aborted(trace, step) or _cancelled(step, stimulus):
                 continue
-            cycle = play.cycle_before(move)
-            stop = play.stop_of(cycle) if cycle >= 0 else None
+            cycle = trace.cycle_before(step)
+            stop = trace.stop_of(cycle) if cycle >= 0 else None
             if stop is None:
                 continue
             if stop.reason != "completed":
                 yield WITNESS
             if not any(_holds(event, stimulus.output) for event in logged):
-                yield Finding(move.first, f"the result of {name} is lost", stimulus.output, logged)
+                yield Finding(step.first, f"the result of {name} is lost", stimulus.output, logged)
 
 
 @run_law("X-7", "BED-005f", "BED-005g", evidence="a result", needs=("tools",))
-def results_not_invented(play: RuntimeTrace) -> Judgement:
+def results_not_invented(trace: RuntimeTrace) -> Judgement:
     """A result that no tool returned says so: it is an error, or synthetic."""
     ended: Counter[str] = Counter()
-    for move in play.moves:
-        stimulus = move.stimulus
-        if isinstance(stimulus, ToolReturn | ToolFail) and move.took_place:
+    for step in trace.steps:
+        stimulus = step.stimulus
+        if isinstance(stimulus, ToolReturn | ToolFail) and step.took_place:
             ended[stimulus.call_id] += 1
-        for at in range(move.first, move.end):
-            event = play.events[at]
+        for at in range(step.first, step.end):
+            event = trace.events[at]
             if not isinstance(event, ToolResult):
                 continue
             if ended[event.call_id]:
@@ -87,42 +87,42 @@ def results_not_invented(play: RuntimeTrace) -> Judgement:
             elif event.is_error or event.synthetic:
                 yield WITNESS
             else:
-                yield Finding(at, "a result that no tool returned is passed off as one", "isError", play.log[at])
+                yield Finding(at, "a result that no tool returned is passed off as one", "isError", trace.log[at])
 
 
 @run_law("BED-004e", "BED-004f", "RS-5.3", "TM-4.2", evidence="a tool's failure", needs=("tool-failure",))
-def tool_failure_survived(play: RuntimeTrace) -> Judgement:
+def tool_failure_survived(trace: RuntimeTrace) -> Judgement:
     """A tool's failure is a result like others, and the model deals with it."""
-    for move in play.of(ToolFail):
-        stimulus, cycle = move.stimulus, play.cycle_before(move)
-        if not isinstance(stimulus, ToolFail) or cycle < 0 or aborted(play, move):
+    for step in trace.of(ToolFail):
+        stimulus, cycle = step.stimulus, trace.cycle_before(step)
+        if not isinstance(stimulus, ToolFail) or cycle < 0 or aborted(trace, step):
             continue
-        stop = play.stop_of(cycle)
-        if stop is None or play.used_up(cycle, move.first):
+        stop = trace.stop_of(cycle)
+        if stop is None or trace.used_up(cycle, step.first):
             continue
         yield WITNESS
-        places = range(move.first, (play.cycles[cycle].stop or 0) + 1)
-        results = [at for at in places if _result_of(play.events[at], stimulus.call_id)]
-        if cycle in play.stops_within(move) and stop.reason != "completed":
-            yield Finding(play.cycles[cycle].stop, "a tool's failure ends the run", "the model is asked", stop.reason)
+        places = range(step.first, (trace.cycles[cycle].stop or 0) + 1)
+        results = [at for at in places if _result_of(trace.events[at], stimulus.call_id)]
+        if cycle in trace.stops_within(step) and stop.reason != "completed":
+            yield Finding(trace.cycles[cycle].stop, "a tool's failure ends the run", "the model is asked", stop.reason)
         elif not results:
-            yield Finding(move.first, "a tool's failure has no result", "an error result", None)
-        elif not any(_tells(play, at, stimulus.message) for at in results):
-            yield Finding(results[0], "a tool's failure is told as a success", "isError", play.log[results[0]])
+            yield Finding(step.first, "a tool's failure has no result", "an error result", None)
+        elif not any(_tells(trace, at, stimulus.message) for at in results):
+            yield Finding(results[0], "a tool's failure is told as a success", "isError", trace.log[results[0]])
 
 
 @run_law("TM-4.1", evidence="a call with malformed arguments", needs=("raw-arguments",))
-def malformed_never_executes(play: RuntimeTrace) -> Judgement:
+def malformed_never_executes(trace: RuntimeTrace) -> Judgement:
     """A call whose arguments are no JSON is never executed.
 
     An id can recur: there are then at most as many executions under it as calls whose arguments are JSON.
     """
-    calls = _calls(*play.whole_responses())
+    calls = _calls(*trace.whole_responses())
     for name in dict.fromkeys(call.call_id for call in calls if _malformed(call.arguments)):
         yield WITNESS
-        right = sum(call.call_id == name and not _malformed(call.arguments) for call in _calls(*play.responses))
+        right = sum(call.call_id == name and not _malformed(call.arguments) for call in _calls(*trace.responses))
         executed: dict[str, int] = {}  # → where its first step ends
-        for end, run in [(move.end, one) for move in play.moves for one in move.tools()]:
+        for end, run in [(step.end, one) for step in trace.steps for one in step.tools()]:
             if run.call_id == name:
                 executed.setdefault(run.execution, end)
         if len(executed) > right:
@@ -131,16 +131,16 @@ def malformed_never_executes(play: RuntimeTrace) -> Judgement:
 
 
 @run_law("X-6", "RC-D4", evidence="a call id twice in a response", needs=("tools", "call-ids"))
-def ids_never_mixed(play: RuntimeTrace) -> Judgement:
+def ids_never_mixed(trace: RuntimeTrace) -> Judgement:
     """A repeated call id never gives two results under one call."""
-    for response in play.whole_responses():
+    for response in trace.whole_responses():
         names = [call.call_id for call in _calls(response)]
         if len(names) != len(set(names)):
             yield WITNESS
-    if _repeated(play):
-        for anomaly in play.projection.anomalies:
+    if _repeated(trace):
+        for anomaly in trace.projection.anomalies:
             if anomaly.kind == "duplicate-result":
-                yield Finding(anomaly.at, "two results under one call id in one run", 1, play.log[anomaly.at])
+                yield Finding(anomaly.at, "two results under one call id in one run", 1, trace.log[anomaly.at])
 
 
 @run_law(
@@ -151,10 +151,10 @@ def ids_never_mixed(play: RuntimeTrace) -> Judgement:
     evidence="two calls in one response",
     needs=("tools", "policy tools"),
 )
-def tools_as_declared(play: RuntimeTrace) -> Judgement:
+def tools_as_declared(trace: RuntimeTrace) -> Judgement:
     """Tools run one after the other, or side by side, as declared."""
-    serial = play.policies.get("tools") == "serial"
-    for response in play.whole_responses():
+    serial = trace.policies.get("tools") == "serial"
+    for response in trace.whole_responses():
         calls = _calls(response)
         names = [call.call_id for call in calls]
         if len(names) < 2 or len(set(names)) < len(names) or any(_malformed(call.arguments) for call in calls):
@@ -177,20 +177,20 @@ def _result_of(event: Event, call: str) -> bool:
     return isinstance(event, ToolResult) and event.call_id == call
 
 
-def _tells(play: RuntimeTrace, at: int, message: str) -> bool:
+def _tells(trace: RuntimeTrace, at: int, message: str) -> bool:
     """True for a result that says that the tool failed: by its flag, or, where a runtime has none, in its text."""
-    return bool(getattr(play.events[at], "is_error", False)) or _holds(play.log[at], message)
+    return bool(getattr(trace.events[at], "is_error", False)) or _holds(trace.log[at], message)
 
 
-def _cancelled(move: ObservedStep, stimulus: ToolReturn) -> bool:
+def _cancelled(step: ObservedStep, stimulus: ToolReturn) -> bool:
     """True if the tool's run was cancelled before it ended: nobody waits for its result any more."""
-    runs = [one for one in move.before if isinstance(one, ToolAwaited) and one.call_id == stimulus.call_id]
+    runs = [one for one in step.before if isinstance(one, ToolAwaited) and one.call_id == stimulus.call_id]
     run = next((one for one in runs if stimulus.execution in {None, one.execution}), None)
     return run is not None and run.cancelled
 
 
-def _repeated(play: RuntimeTrace) -> bool:
-    names = [call.call_id for call in _calls(*play.responses)]
+def _repeated(trace: RuntimeTrace) -> bool:
+    names = [call.call_id for call in _calls(*trace.responses)]
     return len(names) != len(set(names))
 
 

@@ -19,31 +19,31 @@ from .subject import run_law
 
 
 @run_law("X-1", "RC-1", "RC-D5", evidence="a log")
-def log_well_formed(play: RuntimeTrace) -> Judgement:
+def log_well_formed(trace: RuntimeTrace) -> Judgement:
     """The log holds the core's events and nothing else."""
-    if play.log:
+    if trace.log:
         yield WITNESS
-    for anomaly in play.projection.anomalies:
+    for anomaly in trace.projection.anomalies:
         if anomaly.kind in {"malformed", "unknown-type"}:
-            yield Finding(anomaly.at, f"{anomaly.kind}: no event of the log", "an event", play.log[anomaly.at])
+            yield Finding(anomaly.at, f"{anomaly.kind}: no event of the log", "an event", trace.log[anomaly.at])
 
 
 @run_law("X-1", evidence="a stimulus that needs a capability")
-def capabilities_honest(play: RuntimeTrace) -> Judgement:
+def capabilities_honest(trace: RuntimeTrace) -> Judgement:
     """Everything that is declared is there: the machine that is claimed is the one that answers."""
-    for move in play.moves:
-        refused = move.step.refused
-        for stimulus in flat(move.stimulus):
+    for step in trace.steps:
+        refused = step.answer.refused
+        for stimulus in flat(step.stimulus):
             need = needs(stimulus)
-            if need is None or need not in play.capabilities:
+            if need is None or need not in trace.capabilities:
                 continue
             if refused is not None and refused.why == "unsupported":
                 message = f"{need} is declared, and {type(stimulus).__name__} unsupported"
                 yield Finding(None, message, need, refused.message)
-            elif move.took_place:
+            elif step.took_place:
                 yield WITNESS
-    if "model-input" in play.capabilities:
-        for request in play.requests:
+    if "model-input" in trace.capabilities:
+        for request in trace.requests:
             if request.input is None:
                 yield Finding(request.at, "model-input is declared, and a request does not show it", "input", None)
 

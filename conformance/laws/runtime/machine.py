@@ -34,7 +34,7 @@ def equals_machine(rerun: Rerun) -> Judgement:
     """Every settled step is that of the machine which the runtime claims to be."""
     if rerun.reference is None:
         return
-    options = rerun.play.options
+    options = rerun.trace.options
     expected = rerun.reference([unnamed(one) for one in rerun.word], options)
     items = [one.item for stimulus in rerun.word for one in flat(stimulus) if isinstance(one, ModelOutput)]
     given = [item.call_id for item in items if isinstance(item, ToolCall)]
@@ -43,10 +43,10 @@ def equals_machine(rerun: Rerun) -> Judgement:
     if len(given) != len(set(given)):
         return  # an implementation makes a recurring id unique in its own way, and stimuli name it so
     yield WITNESS
-    for ours, theirs in zip(rerun.play.moves, expected.moves, strict=False):
+    for ours, theirs in zip(rerun.trace.steps, expected.steps, strict=False):
         if needs(ours.stimulus) not in {None, *expected.capabilities}:
             return  # more than the machine has: it says nothing of what follows
-        seen = all(one.input is not None for one in ours.step.awaiting if isinstance(one, ModelAwaited))
+        seen = all(one.input is not None for one in ours.answer.awaiting if isinstance(one, ModelAwaited))
         observed, right = _plain(ours, {*given}, seen=seen), _plain(theirs, {*given}, seen=seen)
         if observed != right:
             at = ours.end - 1 if ours.end > ours.first else None
@@ -54,7 +54,7 @@ def equals_machine(rerun: Rerun) -> Judgement:
             return
 
 
-def _plain(move: ObservedStep, given: Set[str], *, seen: bool) -> dict[str, Any]:
+def _plain(step: ObservedStep, given: Set[str], *, seen: bool) -> dict[str, Any]:
     """A step without the implementation's own names; *given* are the call ids that the environment chose.
 
     *seen* adds the input of requests, which not every runtime can tell.
@@ -69,12 +69,12 @@ def _plain(move: ObservedStep, given: Set[str], *, seen: bool) -> dict[str, Any]
         entries = [named(to_builtins(entry), ("role", "ids", "callId")) for entry in shown if entry.role in _SEEN]
         return named(to_builtins(one), _AWAITED) | ({"shown": entries} if entries else {})
 
-    events: list[dict[str, Any]] = [event for event in move.step.events if isinstance(event, dict)]
+    events: list[dict[str, Any]] = [event for event in step.answer.events if isinstance(event, dict)]
     said = [named(event, ("type", *_SAID[event["type"]])) for event in events if event.get("type") in _SAID]
     return {
         "events": said,
-        "awaiting": [awaited(one) for one in move.step.awaiting],
-        "refused": None if move.step.refused is None else move.step.refused.why,
+        "awaiting": [awaited(one) for one in step.answer.awaiting],
+        "refused": None if step.answer.refused is None else step.answer.refused.why,
     }
 
 
@@ -83,9 +83,9 @@ def equals_model(rerun: Rerun) -> Judgement:
     """Over a finite alphabet, every settled step shows what the model's shows."""
     if rerun.model is None:
         return
-    for move, expected, observed in rerun.model(rerun.play):
+    for step, expected, observed in rerun.model(rerun.trace):
         yield WITNESS
         if observed != expected:
-            at = move.end - 1 if move.end > move.first else None
+            at = step.end - 1 if step.end > step.first else None
             yield Finding(at, "the step is not the model's, over the alphabet of the suite", expected, observed)
             return

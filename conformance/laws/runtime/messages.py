@@ -11,25 +11,25 @@ from .subject import run_law
 
 
 @run_law("RC-D8", "X-7", "BED-002b", evidence="a run that completed", needs=("model-input",))
-def messages_consumed(play: RuntimeTrace) -> Judgement:
+def messages_consumed(trace: RuntimeTrace) -> Judgement:
     """A run that completes has shown its root to the model: no accepted message is lost."""
-    for name, at, consumed in _completed(play, roots=True):
+    for name, at, consumed in _completed(trace, roots=True):
         yield WITNESS
         if not consumed:
             yield Finding(at, f"the message {name} is accepted and the model never sees it")
 
 
 @run_law("RC-4.2", "TM-5.2", evidence="a steer in a run that completed", needs=("steer", "model-input"))
-def steers_in_their_run(play: RuntimeTrace) -> Judgement:
+def steers_in_their_run(trace: RuntimeTrace) -> Judgement:
     """A steer reaches the model in the run that it was sent to.
 
     Only runs that complete are judged: the sources leave open the fate of a steer at an abort or a failure (RC-D8; the
     policies of RC-D6 are the queue's). Runtimes keep it for the next run, or drop it.
     """
-    for name, at, consumed in _completed(play, roots=False):
+    for name, at, consumed in _completed(trace, roots=False):
         yield WITNESS
         if not consumed:
-            elsewhere = [one.id for one in play.requests if name in play.shown(one)]
+            elsewhere = [one.id for one in trace.requests if name in trace.shown(one)]
             yield Finding(at, f"the steer {name} does not reach the model in its run", "seen", elsewhere)
 
 
@@ -41,134 +41,136 @@ def steers_in_their_run(play: RuntimeTrace) -> Judgement:
     evidence="a request while a follow-up waits",
     needs=("follow-up", "model-input"),
 )
-def follow_ups_in_turn(play: RuntimeTrace) -> Judgement:
+def follow_ups_in_turn(trace: RuntimeTrace) -> Judgement:
     """A follow-up waits for the run's end; then one is served per run, the oldest first."""
-    last = len(play.cycles)
-    for request in _seen(play):
+    last = len(trace.cycles)
+    for request in _seen(trace):
         if request.cycle < 0:
             continue
         waiting = {
             name
-            for name, index in play.message_cycles.items()
-            if play.messages[name] < request.at and (index if index >= 0 else last) > request.cycle
+            for name, index in trace.message_cycles.items()
+            if trace.messages[name] < request.at and (index if index >= 0 else last) > request.cycle
         }
         if waiting:
             yield WITNESS
-        early = [name for name in play.shown(request) if name in waiting]
+        early = [name for name in trace.shown(request) if name in waiting]
         if early:
             yield Finding(request.at, "a follow-up that waits is shown to the model in an earlier run", [], early)
 
 
 @run_law("X-7", evidence="a request that shows two messages", needs=("model-input",))
-def messages_in_order(play: RuntimeTrace) -> Judgement:
+def messages_in_order(trace: RuntimeTrace) -> Judgement:
     """The model sees messages in the order in which they were served."""
-    for request in _seen(play):
-        names = [name for name in play.shown(request) if name in play.messages]
+    for request in _seen(trace):
+        names = [name for name in trace.shown(request) if name in trace.messages]
         if len(names) < 2:
             continue
         yield WITNESS
-        cycles = play.message_cycles
-        served = sorted(set(names), key=lambda name: (cycles[name] < 0, cycles[name], play.messages[name]))
+        cycles = trace.message_cycles
+        served = sorted(set(names), key=lambda name: (cycles[name] < 0, cycles[name], trace.messages[name]))
         if names != served:
             yield Finding(request.at, "the model sees messages out of order, or twice", served, names)
 
 
 @run_law("RC-D6", evidence="an abort or a failure while a follow-up waits", needs=("follow-up",))
-def queue_as_declared(play: RuntimeTrace) -> Judgement:
+def queue_as_declared(trace: RuntimeTrace) -> Judgement:
     """After an abort or a failure, waiting messages are promoted, held or dropped as declared."""
-    fates = projection_policies(play.policies).queue_fate()
+    fates = projection_policies(trace.policies).queue_fate()
     gone: set[str] = set()  # dropped at an earlier end: a later one has nothing to do with it
-    for index, cycle in enumerate(play.cycles):
+    for index, cycle in enumerate(trace.cycles):
         stop, reason = cycle.stop, cycle.reason
         if stop is None or reason in {"completed", None}:
             continue
-        waiting = {name for name, at in play.messages.items() if at < stop} - gone
-        waiting -= {name for name, served in play.message_cycles.items() if 0 <= served <= index}
+        waiting = {name for name, at in trace.messages.items() if at < stop} - gone
+        waiting -= {name for name, served in trace.message_cycles.items() if 0 <= served <= index}
         if not waiting:
             continue
         fate = fates[reason or ""]
         if fate == "drop":
             gone |= waiting
-        users = [at for at in play.messages.values() if at > stop]
-        served = [one for one in play.requests if stop < one.at < min(users, default=len(play.log))]
+        users = [at for at in trace.messages.values() if at > stop]
+        served = [one for one in trace.requests if stop < one.at < min(users, default=len(trace.log))]
         yield WITNESS
         if fate == "promote" and not served:
             policy = f"queueAfter{(reason or '').capitalize()}"
-            why = "declared" if policy in play.policies else f"by default ({policy} is not declared)"
+            why = "declared" if policy in trace.policies else f"by default ({policy} is not declared)"
             yield Finding(stop, f"the queue is not promoted, as {why}", "a request", "nothing")
         elif fate != "promote" and served:
             yield Finding(served[0].at, f"the queue is promoted, where {fate} is declared", fate, "promote")
         elif fate == "drop":
-            late = next((one for one in play.requests if one.at > stop and waiting & {*play.shown(one)}), None)
+            late = next((one for one in trace.requests if one.at > stop and waiting & {*trace.shown(one)}), None)
             if late is not None:
-                yield Finding(late.at, "a dropped message is shown to the model", "nothing", play.shown(late))
+                yield Finding(late.at, "a dropped message is shown to the model", "nothing", trace.shown(late))
 
 
 @run_law("BED-002c", "RC-3.2", "RC-D8", evidence="a message in an open run", needs=("policy busy",))
-def busy_as_declared(play: RuntimeTrace) -> Judgement:
+def busy_as_declared(trace: RuntimeTrace) -> Judgement:
     """A message that comes while busy is rejected or logged, and steers or waits, as declared.
 
     It is logged in the answer to the stimulus, and not at its promotion: acceptance is a moment of its own.
     """
-    busy = play.policies.get("busy")
-    for move in play.moves:
-        if not isinstance(move.stimulus, User) or not move.was_active:
+    busy = trace.policies.get("busy")
+    for step in trace.steps:
+        if not isinstance(step.stimulus, User) or not step.was_active:
             continue
-        declared = busy if move.stimulus.delivery is None else None  # a delivery asks for what it wants
+        declared = busy if step.stimulus.delivery is None else None  # a delivery asks for what it wants
         if declared == "reject":
             yield WITNESS
-            if not move.rejected:
-                yield Finding(move.first, "a message while busy is not rejected", "rejected", move.step.refused)
-        elif declared is not None and move.rejected:
-            yield Finding(move.first, "a message while busy is rejected", busy, "reject")
-        elif move.took_place:
+            if not step.rejected:
+                yield Finding(step.first, "a message while busy is not rejected", "rejected", step.answer.refused)
+        elif declared is not None and step.rejected:
+            yield Finding(step.first, "a message while busy is rejected", busy, "reject")
+        elif step.took_place:
             yield WITNESS
-            if not _logged(play, move, move.stimulus):
-                yield Finding(move.first, "a message while busy is neither logged nor rejected", "logged", "nothing")
+            if not _logged(trace, step, step.stimulus):
+                yield Finding(step.first, "a message while busy is neither logged nor rejected", "logged", "nothing")
 
 
 @run_law("X-7", "TM-2.2", evidence="two messages at once", needs=("together",))
-def sent_together_none_lost(play: RuntimeTrace) -> Judgement:
+def sent_together_none_lost(trace: RuntimeTrace) -> Judgement:
     """Of two messages sent at once, each is accepted or refused: none is lost."""
-    for move in play.moves:
-        sent = [one.id for one in flat(move.stimulus) if isinstance(one, User)]
+    for step in trace.steps:
+        sent = [one.id for one in flat(step.stimulus) if isinstance(one, User)]
         if len(sent) < 2:
             continue
-        accepted = [name for name in sent if name in play.messages]
+        accepted = [name for name in sent if name in trace.messages]
         yield WITNESS
-        if len(accepted) < len(sent) and not move.rejected:
+        if len(accepted) < len(sent) and not step.rejected:
             lost = [name for name in sent if name not in accepted]
-            yield Finding(move.first, "a message sent together with another is lost", sent, f"without {lost}")
+            yield Finding(step.first, "a message sent together with another is lost", sent, f"without {lost}")
 
 
-def _completed(play: RuntimeTrace, *, roots: bool) -> Iterator[tuple[str, int, bool]]:
+def _completed(trace: RuntimeTrace, *, roots: bool) -> Iterator[tuple[str, int, bool]]:
     """The roots, or else the steers, of runs that completed: with their positions, and whether a request shows them."""
-    for name, index in play.message_cycles.items():
-        at = play.messages[name]
-        if index >= 0 and play.cycles[index].reason == "completed" and (play.cycles[index].root == at) is roots:
-            yield name, at, _consumed(play, name, index)
+    for name, index in trace.message_cycles.items():
+        at = trace.messages[name]
+        if index >= 0 and trace.cycles[index].reason == "completed" and (trace.cycles[index].root == at) is roots:
+            yield name, at, _consumed(trace, name, index)
 
 
-def _consumed(play: RuntimeTrace, name: str, cycle: int) -> bool:
+def _consumed(trace: RuntimeTrace, name: str, cycle: int) -> bool:
     """True if a request of the cycle shows the message. A follow-up's own line stands in an earlier cycle's stretch.
 
     Of several follow-ups in one input, each except the last has an empty cycle (RC-D7): the next request counts.
     """
-    while cycle < len(play.cycles) - 1 and _empty(play, cycle):
+    while cycle < len(trace.cycles) - 1 and _empty(trace, cycle):
         cycle += 1
-    return any(name in play.shown(one) for one in play.requests if one.cycle == cycle and one.at > play.messages[name])
+    return any(
+        name in trace.shown(one) for one in trace.requests if one.cycle == cycle and one.at > trace.messages[name]
+    )
 
 
-def _empty(play: RuntimeTrace, cycle: int) -> bool:
+def _empty(trace: RuntimeTrace, cycle: int) -> bool:
     """True for a cycle that the adapter made up for a follow-up that was taken together with the next."""
-    return play.inferred(play.cycles[cycle].stop) and not any(one.cycle == cycle for one in play.requests)
+    return trace.inferred(trace.cycles[cycle].stop) and not any(one.cycle == cycle for one in trace.requests)
 
 
-def _logged(play: RuntimeTrace, move: ObservedStep, message: User) -> bool:
-    """True if the events of *move* hold the message: by its id, or by its text, which no other has."""
-    events = play.events[move.first : move.end]
+def _logged(trace: RuntimeTrace, step: ObservedStep, message: User) -> bool:
+    """True if the events of *step* hold the message: by its id, or by its text, which no other has."""
+    events = trace.events[step.first : step.end]
     return any(isinstance(one, UserMessage) and (one.id == message.id or one.text == message.text) for one in events)
 
 
-def _seen(play: RuntimeTrace) -> list[Request]:
-    return [one for one in play.requests if one.input is not None]
+def _seen(trace: RuntimeTrace) -> list[Request]:
+    return [one for one in trace.requests if one.input is not None]

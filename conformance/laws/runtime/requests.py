@@ -21,10 +21,10 @@ _UNKNOWN: Final[Mapping[str, set[tuple[str, int]]]] = {}
 
 
 @run_law("X-6", "RS-3.2", evidence="a request that shows a result", needs=("tools", "model-input"))
-def input_well_formed(play: RuntimeTrace) -> Judgement:
+def input_well_formed(trace: RuntimeTrace) -> Judgement:
     """The model is shown each call with one result, after it and before anything else is said."""
-    said = _speakers(play)
-    for request in play.requests:
+    said = _speakers(trace)
+    for request in trace.requests:
         yield from well_formed(request.input or (), request.at, said)
 
 
@@ -61,18 +61,18 @@ def well_formed(
 
 
 @run_law("X-7", evidence="a request that shows a message", needs=("model-input",))
-def input_not_invented(play: RuntimeTrace) -> Judgement:
+def input_not_invented(trace: RuntimeTrace) -> Judgement:
     """The model is shown nothing that nobody said."""
-    outputs = [one for move in play.of(ModelOutput) for one in [move.stimulus] if isinstance(one, ModelOutput)]
+    outputs = [one for step in trace.of(ModelOutput) for one in [step.stimulus] if isinstance(one, ModelOutput)]
     said = [one.item.text for one in outputs if isinstance(one.item, Text)]
     called = {one.item.call_id for one in outputs if isinstance(one.item, ToolCall)}
-    called |= {str(event.get("callId")) for event in play.log if event.get("kind") == "tool-call"}  # ids made unique
-    for request in play.requests:
+    called |= {str(event.get("callId")) for event in trace.log if event.get("kind") == "tool-call"}  # ids made unique
+    for request in trace.requests:
         for place, entry in enumerate(request.input or ()):
             role, text = entry.get("role"), str(entry.get("text"))
             if role == "user":
                 yield WITNESS
-                if not entry.get("ids") and not any(one.text in text for one in play.sent.values()):
+                if not entry.get("ids") and not any(one.text in text for one in trace.sent.values()):
                     yield Finding(request.at, f"input[{place}]: nobody sent this", None, text)
             elif role == "assistant" and entry.get("callId") is not None and entry["callId"] not in called:
                 yield Finding(request.at, f"input[{place}]: the model never made this call", None, entry["callId"])
@@ -80,7 +80,7 @@ def input_not_invented(play: RuntimeTrace) -> Judgement:
                 role == "assistant"
                 and place == 0
                 and text.startswith(_SUMMARY)
-                and play.policies.get(_BOUND) is not None
+                and trace.policies.get(_BOUND) is not None
             ):
                 yield WITNESS
             elif role == "assistant" and entry.get("callId") is None and text and not any(one in text for one in said):
@@ -88,13 +88,13 @@ def input_not_invented(play: RuntimeTrace) -> Judgement:
 
 
 @run_law("X-7", "BED-005k", "BED-004d", evidence="a second request", needs=("model-input",))
-def input_loses_nothing(play: RuntimeTrace) -> Judgement:
+def input_loses_nothing(trace: RuntimeTrace) -> Judgement:
     """History is whole: the model is shown again everything that it was shown and has said.
 
     Where ``maxHistoryMessages`` is declared, a longer history may lose a prefix, as RS-3.1 and RS-3.2 allow.
     """
     before: list[Any] = []
-    for request in play.requests:
+    for request in trace.requests:
         if request.input is None:
             continue
         now = [entry for entry in request.input if entry.get("role") != "system"]
@@ -103,11 +103,11 @@ def input_loses_nothing(play: RuntimeTrace) -> Judgement:
         keys = [*map(_key, now)]
         missing = [entry for entry in before if _key(entry) not in keys]
         earlier = [*map(_key, before)]
-        if not all(_within(entry, now) for entry in missing) and not _compacted(play, request, earlier):
+        if not all(_within(entry, now) for entry in missing) and not _compacted(trace, request, earlier):
             yield Finding(request.at, "the model is not shown any more what it was shown before", earlier, keys)
         before = now
-    for response in play.whole_responses():
-        later = _next_in_run(play, response)
+    for response in trace.whole_responses():
+        later = _next_in_run(trace, response)
         if later is None:
             continue
         shown = " ".join(str(entry.get("text")) for entry in later if entry.get("role") == "assistant")
@@ -116,10 +116,10 @@ def input_loses_nothing(play: RuntimeTrace) -> Judgement:
                 yield Finding(None, "the model is not shown what it said", stimulus.item.text, later)
 
 
-def _speakers(play: RuntimeTrace) -> dict[str, set[tuple[str, int]]]:
+def _speakers(trace: RuntimeTrace) -> dict[str, set[tuple[str, int]]]:
     """A text, or a call's id → the responses that said it: the model may repeat itself."""
     found: dict[str, set[tuple[str, int]]] = {}
-    for response in play.responses:
+    for response in trace.responses:
         for _, stimulus in response.items:
             item = stimulus.item
             found.setdefault(item.call_id if isinstance(item, ToolCall) else item.text, set()).add(response[:2])
@@ -143,18 +143,18 @@ def _key(entry: Any) -> str:
     return f"{entry.get('role')} {entry.get('callId') or entry.get('text')}"
 
 
-def _compacted(play: RuntimeTrace, request: Request, before: list[str]) -> bool:
+def _compacted(trace: RuntimeTrace, request: Request, before: list[str]) -> bool:
     """True if the missing entries are the prefix of a history over its bound, cut before a user's message (RS-3.1).
 
     The length of a history cannot be seen: it is at most the number of entries that were logged until then.
     """
-    bound = play.policies.get(_BOUND)
+    bound = trace.policies.get(_BOUND)
     now = [key for key in map(_key, request.input or ()) if not key.startswith((_COMPACTED, "system "))]
     known = [key for key in before if not key.startswith(_COMPACTED)]
     cut = max((place for place, key in enumerate(known, 1) if key not in now), default=0)
     new = [key for key in now if key not in known]
     first = [*known[cut:], *new][:1]
-    logged = sum(event.get("type") in _ENTRIES for event in play.log[: request.at])
+    logged = sum(event.get("type") in _ENTRIES for event in trace.log[: request.at])
     return (
         bound is not None
         and logged > bound
@@ -163,9 +163,9 @@ def _compacted(play: RuntimeTrace, request: Request, before: list[str]) -> bool:
     )
 
 
-def _next_in_run(play: RuntimeTrace, response: Response) -> list[Any] | None:
+def _next_in_run(trace: RuntimeTrace, response: Response) -> list[Any] | None:
     """The input of the request after a response, in the same run."""
-    for first, after in pairwise(play.requests):
+    for first, after in pairwise(trace.requests):
         if first.at == response.asked:
             return list(after.input) if after.input is not None and after.cycle == first.cycle else None
     return None

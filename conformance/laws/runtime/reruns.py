@@ -43,8 +43,8 @@ def run_hash_seed(rerun: Rerun) -> Judgement:
 @relation_law("X-4", "RC-2", "BED-006i", evidence="two ends at one point")
 def run_boundary_equivalence(rerun: Rerun) -> Judgement:
     """Runs that complete, are interrupted or fail at one point are followed by the same."""
-    play = rerun.play
-    place = _fork(play)
+    trace = rerun.trace
+    place = _fork(trace)
     if place is None:
         return
     before = rerun.word[:place]
@@ -52,16 +52,16 @@ def run_boundary_equivalence(rerun: Rerun) -> Judgement:
     ends: dict[str, tuple[Stimulus, ...]] = {
         "completed": (ModelOutput(item=Text(text="until here")), ModelStop(reason="end-turn"))
     }
-    if "abort" in play.capabilities:
+    if "abort" in trace.capabilities:
         ends["interrupted"] = (Abort(),)
-    if "model-failure" in play.capabilities and not play.policies.get("retries"):
+    if "model-failure" in trace.capabilities and not trace.policies.get("retries"):
         ends["error"] = (ModelFail(failure="fatal"),)
     seen: dict[str, list[str]] = {}
     for reason, end in ends.items():
-        found = rerun.again((*before, *end, *after), play.options)
-        if len(found.moves) != len(before) + len(end) + len(after) or found.moves[-len(after)].was_active:
+        found = rerun.again((*before, *end, *after), trace.options)
+        if len(found.steps) != len(before) + len(end) + len(after) or found.steps[-len(after)].was_active:
             continue  # unsettled, or not ended: other laws' business
-        seen[reason] = [*map(_shape, found.log[found.moves[-len(after)].first : found.moves[-1].end])]
+        seen[reason] = [*map(_shape, found.log[found.steps[-len(after)].first : found.steps[-1].end])]
     if len(seen) > 1:
         yield WITNESS
     first: list[str] = next(iter(seen.values()), list[str]())
@@ -85,63 +85,63 @@ def slow_consumer_same(rerun: Rerun) -> Judgement:
 @relation_law("X-8", evidence="a word renamed")
 def run_opaque(rerun: Rerun) -> Judgement:
     """Other ids and texts give other ids and texts, and nothing else."""
-    expected = [_plain(move) for move in rerun.play.moves]
+    expected = [_plain(step) for step in rerun.trace.steps]
     names = _other_names(to_builtins(rerun.word), str(expected))
     if not names:
         return
     yield WITNESS
     word = convert(_renaming(names)(to_builtins(rerun.word)), tuple[Stimulus, ...])
-    found = rerun.again(word, rerun.play.options)
+    found = rerun.again(word, rerun.trace.options)
     back = _renaming({renamed: name for name, renamed in names.items()})
-    steps = [back(_plain(move)) for move in found.moves]
-    if steps != expected:
-        place = next((at for at, (one, other) in enumerate(zip(expected, steps, strict=False)) if one != other), 0)
+    again = [back(_plain(step)) for step in found.steps]
+    if again != expected:
+        place = next((at for at, (one, other) in enumerate(zip(expected, again, strict=False)) if one != other), 0)
         here = slice(place, place + 1)
-        yield Finding(None, "renamed ids and texts change more than names", expected[here], steps[here])
+        yield Finding(None, "renamed ids and texts change more than names", expected[here], again[here])
 
 
 def _same(rerun: Rerun, again: Again, what: str, *, observer: Literal["throws", "slow"] | None = None) -> Judgement:
     """Apply the word again, and compare settled step by settled step; with an *observer* native events do not count."""
     yield WITNESS
-    play, native = rerun.play, observer is None
-    other = again(rerun.word, play.options if observer is None else replace(play.options, observer=observer))
-    for first, second in zip(play.moves, other.moves, strict=False):
+    trace, native = rerun.trace, observer is None
+    other = again(rerun.word, trace.options if observer is None else replace(trace.options, observer=observer))
+    for first, second in zip(trace.steps, other.steps, strict=False):
         one, two = _plain(first, native=native), _plain(second, native=native)
         if one != two:
             yield Finding(max(first.end - 1, 0), f"{what} gives something else", one, two)
             return
-    if len(play.moves) != len(other.moves):
-        yield Finding(None, f"{what} ends elsewhere", len(play.moves), len(other.moves))
+    if len(trace.steps) != len(other.steps):
+        yield Finding(None, f"{what} ends elsewhere", len(trace.steps), len(other.steps))
 
 
-def _plain(move: ObservedStep, *, native: bool = True) -> Any:
+def _plain(step: ObservedStep, *, native: bool = True) -> Any:
     """A step as JSON, without times."""
-    step = to_builtins(move.step)
-    events: list[dict[str, Any]] = [event for event in move.step.events if isinstance(event, dict)]
-    step["events"] = [
+    answer = to_builtins(step.answer)
+    events: list[dict[str, Any]] = [event for event in step.answer.events if isinstance(event, dict)]
+    answer["events"] = [
         {key: value for key, value in event.items() if key not in _UNSEEN}
         for event in events
         if native or event.get("type") != "native"
     ]
-    return step
+    return answer
 
 
-def _fork(play: RuntimeTrace) -> int | None:
+def _fork(trace: RuntimeTrace) -> int | None:
     """The last place where the only thing open is a request that is not answered yet, and no message waits."""
-    for place in range(len(play.moves), 0, -1):
-        move = play.moves[place - 1]
-        asked = [one.at for one in play.requests if move.first <= one.at < move.end]
-        if asked and move.active and not move.closing and not move.tools() and not _waiting(play, asked[-1], move.end):
+    for place in range(len(trace.steps), 0, -1):
+        step = trace.steps[place - 1]
+        asked = [one.at for one in trace.requests if step.first <= one.at < step.end]
+        if asked and step.active and not step.closing and not step.tools() and not _waiting(trace, asked[-1], step.end):
             return place
     return None
 
 
-def _waiting(play: RuntimeTrace, at: int, end: int) -> bool:
+def _waiting(trace: RuntimeTrace, at: int, end: int) -> bool:
     """True if a message before *end* waits for a later run than the one that is open *at*, or steers after that."""
-    now = play.cycle_at(at)
+    now = trace.cycle_at(at)
     return any(
-        place < end and (not 0 <= play.message_cycles[name] <= now or place > at)
-        for name, place in play.messages.items()
+        place < end and (not 0 <= trace.message_cycles[name] <= now or place > at)
+        for name, place in trace.messages.items()
     )
 
 

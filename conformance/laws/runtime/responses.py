@@ -11,41 +11,41 @@ from .subject import run_law
 
 
 @run_law("X-7", "RC-6.3", "BED-003b", evidence="an item of a whole response")
-def items_conserved(play: RuntimeTrace) -> Judgement:
+def items_conserved(trace: RuntimeTrace) -> Judgement:
     """Every item of a whole response is logged once, complete and in order."""
-    for response in play.whole_responses():
+    for response in trace.whole_responses():
         assert response.end is not None
         places: list[int] = []
-        for move, stimulus in response.items:
-            if not _shown(play, stimulus):
+        for step, stimulus in response.items:
+            if not _shown(trace, stimulus):
                 continue
             found = [
                 at
-                for at in range(move.first, len(play.log))
-                if isinstance(event := play.events[at], AgentOutput) and _same(play.log[at], event, stimulus)
+                for at in range(step.first, len(trace.log))
+                if isinstance(event := trace.events[at], AgentOutput) and _same(trace.log[at], event, stimulus)
             ]
             yield WITNESS
             if len(found) != 1:
                 what = "lost" if not found else f"logged {len(found)} times"
-                yield Finding(found[1] if found else move.first, f"an item of the model is {what}", 1, _item(stimulus))
+                yield Finding(found[1] if found else step.first, f"an item of the model is {what}", 1, _item(stimulus))
             places += found[:1]
         if places != sorted(places):
             yield Finding(places[0], "the items of a response are logged out of order", sorted(places), places)
 
 
 @run_law("RC-D3", "EF-5", "EF-8", evidence="a response with two items")
-def response_is_one_round(play: RuntimeTrace) -> Judgement:
+def response_is_one_round(trace: RuntimeTrace) -> Judgement:
     """The items of one response are one round, and those of two responses are two."""
     rounds = {
         at: (index, number)
-        for index, cycle in enumerate(play.cycles)
+        for index, cycle in enumerate(trace.cycles)
         for number, one in enumerate(cycle.rounds)
         for at in one.outputs
     }
     owners: dict[tuple[int, int], tuple[str, int]] = {}
-    for response in play.whole_responses():
+    for response in trace.whole_responses():
         texts = {_item(stimulus) for _, stimulus in response.items}
-        found = [at for at in rounds if _logged(play.log[at]) in texts]
+        found = [at for at in rounds if _logged(trace.log[at]) in texts]
         places = {rounds[at] for at in found}
         if len(found) > 1:
             yield WITNESS
@@ -57,31 +57,31 @@ def response_is_one_round(play: RuntimeTrace) -> Judgement:
 
 
 @run_law("EF-1", "RS-4.1", "TM-3.3", evidence="a run that reaches its limit", needs=("limits",))
-def rounds_bounded(play: RuntimeTrace) -> Judgement:
+def rounds_bounded(trace: RuntimeTrace) -> Judgement:
     """A run asks the model at most as often as its limit says."""
-    bound = play.bound
+    bound = trace.bound
     if bound is None:
         return
     failed = {  # a request that repeats one that failed is no round of its own
-        one.asked for one in play.responses if one.end is not None and isinstance(one.end.stimulus, ModelFail)
+        one.asked for one in trace.responses if one.end is not None and isinstance(one.end.stimulus, ModelFail)
     }
-    for index in range(len(play.cycles)):
-        asked = [one.at for one in play.requests if one.cycle == index and one.at not in failed]
+    for index in range(len(trace.cycles)):
+        asked = [one.at for one in trace.requests if one.cycle == index and one.at not in failed]
         if len(asked) >= bound:
             yield WITNESS
         if len(asked) > bound:
             yield Finding(asked[bound], "a run asks the model more often than its limit", bound, len(asked))
 
 
-def _shown(play: RuntimeTrace, stimulus: ModelOutput) -> bool:
+def _shown(trace: RuntimeTrace, stimulus: ModelOutput) -> bool:
     """True for an item that the runtime has to log; it may report malformed calls otherwise."""
     match stimulus.item:
         case Reasoning():
-            return "reasoning" in play.capabilities
+            return "reasoning" in trace.capabilities
         case ToolCall(arguments=str()):
             return False
         case ToolCall(call_id=name):
-            items = (getattr(move.stimulus, "item", None) for move in play.of(ModelOutput))
+            items = (getattr(step.stimulus, "item", None) for step in trace.of(ModelOutput))
             return sum(isinstance(item, ToolCall) and item.call_id == name for item in items) < 2
         case Text():
             return True

@@ -17,7 +17,7 @@ Modelled: TypeAlias = Callable[[RuntimeTrace], Iterator[tuple[ObservedStep, str,
 class Rerun:
     """An observation, and the means to observe again: here, and in another process with another hash seed."""
 
-    play: RuntimeTrace
+    trace: RuntimeTrace
     again: Again
     elsewhere: Again
     reference: Again | None = None
@@ -28,7 +28,7 @@ class Rerun:
     @property
     def word(self) -> tuple[Stimulus, ...]:
         """The stimuli that were applied."""
-        return tuple(move.stimulus for move in self.play.moves)
+        return tuple(step.stimulus for step in self.trace.steps)
 
 
 run_law: Final = LawsOn[RuntimeTrace]("runtime", "run")

@@ -12,8 +12,8 @@ from turncheck.conformance.laws.runtime.requests import input_loses_nothing
 def lost(*inputs):
     """What the law says of requests that show the model these, one after the other."""
     requests = [SimpleNamespace(at=at, cycle=0, input=shown) for at, shown in enumerate(inputs)]
-    play: Any = SimpleNamespace(requests=requests, policies={}, log=[], whole_responses=list)
-    return [item.at for item in input_loses_nothing.judge(play) if isinstance(item, Finding)]
+    trace: Any = SimpleNamespace(requests=requests, policies={}, log=[], whole_responses=list)
+    return [item.at for item in input_loses_nothing.judge(trace) if isinstance(item, Finding)]
 
 
 def result(name):

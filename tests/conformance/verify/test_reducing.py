@@ -34,9 +34,9 @@ from turncheck.model.core.stimuli import (
 PLAIN = ResetOptions()
 
 
-def play(driver, *names):
+def trace(driver, *names):
     """Apply stimuli that name what they answer, as generated ones do."""
-    numbers = count(len(driver.moves))
+    numbers = count(len(driver.steps))
     for name in names:
         at, first = next(numbers), next(iter(driver.awaiting), None)
         match name, first:
@@ -65,7 +65,7 @@ def judged(driver, runtime, law, **options):
     driver.close()
     subject = RuntimeSubject(runtime, runtime)
     run = Run(subject, [LAWS[law]], Options(**options))
-    run.judge(subject.observation(driver.play()))
+    run.judge(subject.observation(driver.trace()))
     run.settle()
     return run
 
@@ -81,7 +81,7 @@ def kinds(word):
 def reduced(runtime, law, *names):
     """The kinds of what is left of a word that breaks a law."""
     driver = Driver(runtime, PLAIN)
-    play(driver, *names)
+    trace(driver, *names)
     return kinds(word_left(driver, runtime, law))
 
 
@@ -108,7 +108,7 @@ TOOLS = ({"name": "read"}, {"name": "bash"})
 
 def options_left(runtime, law, options, *names):
     driver = Driver(runtime, options)
-    play(driver, *names)
+    trace(driver, *names)
     return word_left(driver, runtime, law).options
 
 
@@ -158,9 +158,9 @@ def lost(several):
     run = Run(subject, [LAWS[law]], Options(several=several))
     for names in (("user", "call", "call", "end", "abort"), ("user", "call", "call", "end", "end", "end")):
         driver = Driver(runtime, PLAIN)
-        play(driver, *names)
+        trace(driver, *names)
         driver.close()
-        run.judge(subject.observation(driver.play()))
+        run.judge(subject.observation(driver.trace()))
     run.settle()
     return run
 

@@ -58,21 +58,21 @@ def cycles(machine, story):
     driver = Driver(runtime, ResetOptions(tools=TOOLS))
     tell(driver, story)
     runtime.close()
-    play = driver.play()
+    trace = driver.trace()
     return [
-        (cycle.kind, cycle.reason, [steps(step, play) for step in cycle.steps], len(cycle.rounds))
-        for cycle in play.cycles
+        (cycle.kind, cycle.reason, [told(step, trace) for step in cycle.steps], len(cycle.rounds))
+        for cycle in trace.cycles
     ]
 
 
-def steps(step, play):
+def told(step, trace):
     if not isinstance(step, AiBlock):
         return "message"
-    return [(group.type, [answered(call, play) for call in group.calls]) for group in step.groups]
+    return [(group.type, [answered(call, trace) for call in group.calls]) for group in step.groups]
 
 
-def answered(call, play):
-    return call.result is not None and bool(play.log[call.result].get("isError"))
+def answered(call, trace):
+    return call.result is not None and bool(trace.log[call.result].get("isError"))
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(REFERENCES, 2)))

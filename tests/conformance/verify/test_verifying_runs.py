@@ -147,9 +147,9 @@ def test_a_law_without_evidence_is_inconclusive():
 def test_what_is_executed_under_an_id_that_recurs_may_be_its_call_that_is_json(arguments, finds):
     calls = [ModelOutput(item=ToolCall(call_id="c", tool="read", arguments=given)) for given in arguments]
     word: list[Stimulus] = [User(id="u", text="go"), *calls, ModelStop(reason="tool-use")]
-    play = observing(KeepsIds())(word, ResetOptions())
-    findings = [one for one in LAWS["malformed-never-executes"].judge(play) if isinstance(one, Finding)]
-    assert ([one.call_id for move in play.moves for one in move.tools()], len(findings)) == (["c"], finds)
+    trace = observing(KeepsIds())(word, ResetOptions())
+    findings = [one for one in LAWS["malformed-never-executes"].judge(trace) if isinstance(one, Finding)]
+    assert ([one.call_id for step in trace.steps for one in step.tools()], len(findings)) == (["c"], finds)
 
 
 def test_evidence_that_is_all_inferred_is_inconclusive():
