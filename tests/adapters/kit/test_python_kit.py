@@ -103,7 +103,7 @@ def test_an_unknown_command_is_unsupported(fakes):
 
 def test_a_stimulus_before_the_first_reset_fails():
     with Client.of(FAKES) as client:
-        assert "before a reset" in does(client, "nothing")["error"]["message"]
+        assert "before a successful reset" in does(client, "nothing")["error"]["message"]
 
 
 BAD = {

@@ -199,7 +199,7 @@ def test_a_letter_that_is_answered_without_asking_is_left_out_of_a_word():
 
 def test_a_suite_too_large_says_what_would_make_it_smaller():
     model = Model(drawn(random.Random(0), 100, "abcdefghijklmnopqrst"), InteractionRuntime(), TWO, exact=True)
-    with pytest.raises(TargetError, match=r"choose letters \(--letters\) or a less k"):
+    with pytest.raises(TargetError, match=r"choose fewer letters \(--letters\) or a smaller k"):
         _ = Plan(model, "hsi", 2).words
 
 
