@@ -100,9 +100,7 @@ def _delivery(life: Life, delivery: Literal["steer", "followUp"], cycles: int) -
 def _model_input(life: Life) -> None:
     life.begin()
     if "one" not in life.shown:
-        raise life.broken(
-            "the awaited model lacks its input", '"input": [{"role": "user", "text": "one"}]'
-        )
+        raise life.broken("the awaited model lacks its input", '"input": [{"role": "user", "text": "one"}]')
     life.ended("completed")
     life.user("two")
     shown = [(entry.role, entry.text) for entry in life.model().input or () if entry.role != "system"]

@@ -1,4 +1,4 @@
-"""The Python kit's protocol: messages in, answers out, and what an adapter does wrong."""
+"""The Python kit's protocol: messages in, answers out, and faults of an adapter."""
 
 import json
 import os
