@@ -236,7 +236,7 @@ def test_a_runtime_that_always_breaks_is_given_up(start, monkeypatch, tmp_path):
 
 
 class Broken(NamedTuple):
-    """The outcome of a fault: the error, its seconds, the processes left, a reset after it, the processes at the end."""
+    """The outcome of a fault: the error, its seconds, the processes left, a reset after it, those left at the end."""
 
     error: TargetError
     seconds: float

@@ -39,7 +39,7 @@ STORIES = {
 
 
 def tell(driver, story):
-    """Apply a story; a stimulus not awaited yet comes later: an engine runs a tool before the response ends (RS-4.3)."""
+    """Apply a story; an unawaited stimulus comes later: an engine runs a tool before the response ends (RS-4.3)."""
     left = list(story)
     while left:
         for stimulus in left:
