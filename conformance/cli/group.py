@@ -13,6 +13,9 @@ import click
 
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.model.extras import MissingExtraError
+from turncheck.model.rendering.printable import fill
+
+from .output import echo
 
 COMMANDS: Final = {
     "check": "Judge recorded logs of an agent runtime.",
@@ -103,10 +106,10 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         error.show()
         code = 2
     except (TargetError, BadTargetError, MissingExtraError) as error:
-        click.echo(f"Error: {error}", err=True)
+        echo(fill("Error: {}", error), err=True)
         code = 2
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        echo(fill("interrupted"), err=True)
         code = INTERRUPTED
     except BrokenPipeError:
         code = BROKEN_PIPE

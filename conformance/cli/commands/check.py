@@ -7,11 +7,13 @@ from pathlib import Path
 
 import click
 
+from turncheck.model.rendering.printable import fill
+
 from ...check.judge import EXIT, LogFinding, LogResult, check
 from ...report.registry import OF_LOGS, on_logs
 from ..group import INTERRUPTED
 from ..inputs import expanded, log_options, opened
-from ..output import Progress, emit, style
+from ..output import Progress, echo, emit, style
 from ..reporting import Report, aside, publish, report_option
 from ..showing import MARKS
 
@@ -93,15 +95,22 @@ def _show(result: LogResult) -> None:
 
 def _show_summary(result: LogResult) -> None:
     mark, colour = MARKS[result.verdict]
-    click.echo(
-        f"{style(mark, fg=colour, bold=True)} {style(result.log, bold=True)}  "
-        f"{result.format}, {result.events} events, {result.cycles} cycles: {style(result.verdict, fg=colour)}"
+    echo(
+        fill(
+            "{} {}  {}, {} events, {} cycles: {}",
+            style(mark, fg=colour, bold=True),
+            style(result.log, bold=True),
+            result.format,
+            result.events,
+            result.cycles,
+            style(result.verdict, fg=colour),
+        )
     )
     if result.why:
-        click.echo(f"    {style(result.why)}")
+        echo(fill("    {}", style(result.why)))
 
 
 def _show_finding(finding: LogFinding) -> None:
     where = f"line {finding.line}"
     clauses = style(", ".join(finding.clauses), dim=True)
-    click.echo(f"    {where:>9}  {style(finding.law, fg='yellow')}  {style(finding.message)}  {clauses}")
+    echo(fill("    {:>9}  {}  {}  {}", where, style(finding.law, fg="yellow"), style(finding.message), clauses))
