@@ -19,12 +19,21 @@ _QUIET_FOR: Final = 2.0
 
 def echo(text: Printable = NOTHING, *, err: bool = False) -> None:
     """Print lines for people. With ``document`` and ``emit``, the only way to standard output and standard error."""
-    click.echo(text, err=err)
+    _write(text, err=err)
 
 
 def document(text: Document) -> None:
     """Print a whole text as it is, and the line feed that it lacks."""
-    click.echo(text, nl=not text.endswith("\n"))
+    _write(text, nl=not text.endswith("\n"))
+
+
+def _write(text: Printable | Document, *, nl: bool = True, err: bool = False) -> None:
+    try:
+        click.echo(text, nl=nl, err=err)
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # full, or no file that can be written
+        raise OSError(error.errno, error.strerror, "standard error" if err else "standard output") from error
 
 
 def emit(value: object) -> None:

@@ -11,8 +11,8 @@ from turncheck.model.rendering.printable import fill
 
 from ...check.judge import EXIT, LogFinding, LogResult, check
 from ...report.registry import OF_LOGS, on_logs
-from ..group import INTERRUPTED
-from ..inputs import expanded, log_options, opened
+from ..failures import INTERRUPTED
+from ..inputs import expanded, is_kind, log_options, opened, reason
 from ..output import Progress, echo, emit, style
 from ..reporting import Report, aside, publish, report_option
 from ..showing import MARKS
@@ -49,7 +49,7 @@ def command(
     judge = partial(check, format_name=format_name, max_line=max_line, strict=strict)
     if follow:
         log, *others = logs
-        if others or not Path(log).is_file():
+        if others or not is_kind(Path.is_file, log):
             raise click.UsageError(f"--follow takes one file: {', '.join(logs)} is none")
         if reports:
             raise click.UsageError("--follow has no report: a report tells of a log that is whole")
@@ -74,7 +74,7 @@ def _follow(log: str, judge: Callable[..., LogResult], max_line: int, *, as_json
     try:
         follow(log, judge, max_line=max_line, tell=tell, show=show)
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"{log}: {error}") from error
+        raise click.ClickException(f"{log}: {reason(error)}") from error
 
 
 def _judged(path: str, judge: Callable[..., LogResult], form: str) -> LogResult:
@@ -83,8 +83,7 @@ def _judged(path: str, judge: Callable[..., LogResult], form: str) -> LogResult:
         with opened(path) as stream, Progress(shown) as progress:
             return judge(shown, stream, progress=progress.events)
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        return LogResult(shown, form, 0, 0, (), "error", why)
+        return LogResult(shown, form, 0, 0, (), "error", reason(error))
 
 
 def _show(result: LogResult) -> None:

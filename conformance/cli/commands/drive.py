@@ -15,6 +15,7 @@ from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.registry import open_runtime
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import RunStop
+from turncheck.model.core.refused_json import why_refused
 from turncheck.model.core.stimuli import Awaited, ResetOptions, Step, Stimulus
 from turncheck.model.rendering.printable import fill, lines
 from turncheck.model.rendering.words import awaited_line, event_line
@@ -173,7 +174,8 @@ def _options(text: str) -> ResetOptions:
     try:
         return msgspec.json.decode(text, type=ResetOptions)
     except msgspec.MsgspecError as error:
-        raise ShorthandError(f"{error}; expected {CONTROLS['reset'].form}, see docs/protocol.md#reset") from error
+        why = error if isinstance(error, msgspec.ValidationError) else why_refused(text.encode(), error)
+        raise ShorthandError(f"{why}; expected {CONTROLS['reset'].form}, see docs/protocol.md#reset") from error
 
 
 def _event(event: Any) -> str:

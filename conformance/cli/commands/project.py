@@ -12,7 +12,7 @@ from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import AnomalyError, LogViewProjector
 from turncheck.model.rendering.printable import Printable, fill
 
-from ..inputs import log_options, opened
+from ..inputs import log_options, opened, reason
 from ..options import options
 from ..output import Progress, echo, emit, style
 
@@ -53,7 +53,7 @@ def command(
         echo(fill("{}: {}", log, error), err=True)
         context.exit(1)
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"{log}: {error}") from error
+        raise click.ClickException(f"{log}: {reason(error)}") from error
     for session in sessions:
         emit(session) if as_json else _show(session, view)
 

@@ -8,7 +8,7 @@ from turncheck.adapters.logs.reading import MAX_LINE
 from turncheck.model.rendering.printable import Document
 
 from ...check.redaction import redact
-from ..inputs import opened
+from ..inputs import opened, reason
 from ..output import Progress, document
 
 
@@ -31,4 +31,4 @@ def command(*, log: str, max_line: int) -> None:
     except BrokenPipeError:
         raise  # the reader has seen enough
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"{log}: {error}") from error
+        raise click.ClickException(f"{log}: {reason(error)}") from error

@@ -9,6 +9,7 @@ import msgspec
 
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.adapters.targets.registry import open_projector, open_runtime
+from turncheck.model.core.refused_json import why_refused
 from turncheck.model.rendering.printable import NOTHING, fill, lines
 
 from ...laws.law import Finding
@@ -75,8 +76,11 @@ def _read(file: Path) -> AnyCounterexample:
         found = read(file)
     except OSError as error:
         raise click.ClickException(f"{file} cannot be read: {error.strerror or error}") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.ValidationError as error:
         raise click.ClickException(f"{file} is no counterexample file: {error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        why = why_refused(file.read_bytes(), error)
+        raise click.ClickException(f"{file} is no counterexample file: {why}") from error
     subject = "projector" if isinstance(found, Counterexample) else "runtime"
     if found.law not in LAWS or LAWS[found.law].subject != subject:
         raise click.ClickException(f"{file} is about {found.law!r}, a law that this version does not have")

@@ -9,6 +9,7 @@ import msgspec
 
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.adapters.targets.registry import open_target
+from turncheck.model.core.refused_json import why_refused
 from turncheck.model.rendering.printable import NOTHING, fill, lines
 
 from ...generation.situations import STEPS
@@ -147,8 +148,11 @@ def _profile(path: Path) -> Profile:
         profile.projection_policies()
     except OSError as error:
         raise click.ClickException(f"the profile {path} cannot be read: {error.strerror or error}") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except msgspec.ValidationError as error:
         raise click.ClickException(f"the profile {path} cannot be used: {error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        why = why_refused(path.read_bytes(), error)
+        raise click.ClickException(f"the profile {path} cannot be used: {why}") from error
     return profile
 
 
