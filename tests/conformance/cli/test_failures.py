@@ -144,3 +144,9 @@ def test_what_is_no_bug_is_not_called_one(error, code, told, broken, tmp_path, i
     broken(error)
     ran = invoke(tmp_path, "laws", "total")
     assert (ran.code, ran.err) == (code, told)
+
+
+def test_a_counterexample_file_with_a_lone_surrogate_is_json(tmp_path, invoke):
+    (tmp_path / "found.json").write_text('{"kind": "log", "target": "\\ud800"}')
+    err = invoke(tmp_path, "replay", "found.json").err
+    assert "found.json is no counterexample file: JSON with a lone surrogate, \\ud800 at byte 27" in err
