@@ -141,7 +141,7 @@ def test_a_target_that_breaks_is_an_error_at_setup(ran):
 
 
 def test_a_bug_of_ours_is_called_one(ran, monkeypatch):
-    monkeypatch.setattr("turncheck.conformance.testing._run", lambda *_: {}["a key"])
+    monkeypatch.setattr("turncheck.conformance.testing._run", lambda *_: {"one": 1}["a key"])
     done = ran(laws("reference", "total"))
     assert done.parseoutcomes() == {"errors": 1}
     done.stdout.fnmatch_lines(["*KeyError: 'a key'", "*This is a bug in turncheck, and no fault of the target.*"])
