@@ -10,6 +10,7 @@ import platform
 import shlex
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, Final
@@ -40,8 +41,10 @@ def run(command: click.Command, given: Sequence[str]) -> int:
     try:
         if any("\0" in argument for argument in given):
             raise click.UsageError("an argument has a NUL character in it, which no file name and no target has")  # noqa: TRY301
-        with command.make_context("turncheck", [*given]) as context:
-            command.invoke(context)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warned
+            with command.make_context("turncheck", [*given]) as context:
+                command.invoke(context)
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except SystemExit:
@@ -77,6 +80,11 @@ def _streams() -> bool:
     if hasattr(stdout, "reconfigure"):  # a locale may lack our marks, such as ✓
         stdout.reconfigure(errors="backslashreplace")
     return True
+
+
+def _warned(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """Print a warning of a library, such as Hypothesis, which may quote foreign text."""
+    echo(fill("{}: {}", category.__name__, lines(message)), err=True)
 
 
 def _is_open(number: int) -> bool:

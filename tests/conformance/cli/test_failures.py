@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -150,3 +151,9 @@ def test_a_counterexample_file_with_a_lone_surrogate_is_json(tmp_path, invoke):
     (tmp_path / "found.json").write_text('{"kind": "log", "target": "\\ud800"}')
     err = invoke(tmp_path, "replay", "found.json").err
     assert "found.json is no counterexample file: JSON with a lone surrogate, \\ud800 at byte 27" in err
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_warning_of_a_library_is_text(monkeypatch, tmp_path, invoke):
+    monkeypatch.setattr(laws, "echo", lambda *_: warnings.warn("\x1b[2J", UserWarning, stacklevel=2))
+    assert invoke(tmp_path, "laws", "total").err.splitlines()[0] == "UserWarning: ⟨U+001B⟩[2J"
