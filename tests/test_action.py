@@ -1,12 +1,14 @@
 """The GitHub Action and the pre-commit hooks: held to their schemas, and run here as far as that goes."""
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
 import pytest
+from hostile_text import TEXT, harm
 from ruamel.yaml import YAML
 from sources import copied
 
@@ -119,6 +121,14 @@ def test_a_baseline_excuses_what_it_lists(step, tmp_path):
 
 def test_a_target_that_does_not_start_fails_the_action(step):
     assert step("Verify", target="python:nowhere:nothing")[0].returncode == 2
+
+
+def test_a_runner_obeys_our_annotations_alone(step, tmp_path):
+    (tmp_path / "hostile.py").write_text(f"def project(events):\n    raise ValueError({TEXT!r})\n", "utf-8")
+    ran, summary = step("Verify", target="python:hostile:project", examples="1")
+    ours = re.compile(r"^::(error|warning|notice) (file=[^:,]*,)?title=[\w ()%.,-]*::", re.MULTILINE)
+    assert len(ours.findall(ran.stdout)) == len(ran.stdout.splitlines())
+    assert harm(ours.sub("", ran.stdout)) + harm(ran.stderr) + harm(summary) == []
 
 
 @pytest.mark.parametrize(("log", "code"), [(SOUND, 0), (BROKEN, 1)])

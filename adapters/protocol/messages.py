@@ -11,6 +11,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from turncheck.model.core.policies import Policies
+from turncheck.model.core.refused_json import why_refused
 from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
 
 from .errors import DOCUMENT, ImplementationError, RubbishError, StartError, UnsupportedError
@@ -267,5 +268,6 @@ def _decode(decoder: "msgspec.json.Decoder[_T]", line: bytes) -> _T:
     except msgspec.ValidationError as error:
         raise RubbishError(f"not an answer of the protocol: {error}", came=line) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        hint = "stdout is for answers alone: print to stderr"
-        raise RubbishError(f"not JSON ({error}); {hint}", came=line or "(an empty line)") from error
+        why = why_refused(line, error)
+        hint = "; stdout is for answers alone: print to stderr" if why.startswith("not") else ""
+        raise RubbishError(f"{why}{hint}", came=line or "(an empty line)") from error

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import IO, Final
 
 from .errors import DiedError, HangingError, RubbishError, StartError, TargetError
+from .executable import unstartable
 from .orphans import MARK, Family, adopt_orphans, sweep
 
 LINE_LIMIT: Final = 64 * 1024 * 1024
@@ -63,7 +64,7 @@ class Child:
                 env={**environment, MARK: self._mark},
             )
         except (OSError, ValueError) as error:
-            raise StartError(f"cannot start {' '.join(command)!r}: {error}") from error
+            raise StartError(f"cannot start {' '.join(command)!r}: {unstartable(command[0], error)}") from error
         _alive.add(self)
         self.pid: Final = self._process.pid
         pipes = self._process.stdin, self._process.stdout, self._process.stderr

@@ -8,6 +8,7 @@ from msgspec import UNSET, Raw, UnsetType
 
 from turncheck.model.core.cycles import Anomaly, CycleViews, Projection, RootKind, Round, Step
 from turncheck.model.core.events import StopReason
+from turncheck.model.core.refused_json import why_refused
 
 from .errors import RubbishError, UnsupportedError
 from .messages import Profile
@@ -48,8 +49,11 @@ def read_projection(raw: Raw | UnsetType, profile: Profile) -> Projection:
     absent = [view for view in VIEWS if not profile.can(view)]
     try:
         wire = _decode(_without(raw, absent) if absent else raw)
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except msgspec.ValidationError as error:
         raise RubbishError(f"the projection is not as it should be: {error}", came=bytes(raw)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        why = why_refused(bytes(raw), error)
+        raise RubbishError(f"the projection is not as it should be: {why}", came=bytes(raw)) from error
     for view in VIEWS:
         if view not in absent and any(getattr(cycle, view) is UNSET for cycle in wire.cycles):
             raise UnsupportedError(

@@ -7,6 +7,7 @@ from typing import BinaryIO
 import msgspec
 from msgspec import UNSET
 
+from turncheck.model.core.refused_json import why_refused
 from turncheck.model.core.stimuli import Step
 
 from .messages import (
@@ -39,8 +40,10 @@ def read(line: bytes) -> Message | Answer:
     """Read the message in *line*, or the answer to a line that is none: even then, its seq may be readable."""
     try:
         return read_message(line)
-    except msgspec.MsgspecError as error:
+    except msgspec.ValidationError as error:
         problem = f"not a message of protocol {VERSION}: {error}"
+    except msgspec.DecodeError as error:
+        problem = f"not a message of protocol {VERSION}: {why_refused(line, error)}"
     try:
         return unsupported(msgspec.json.decode(line, type=_Numbered).seq, problem)
     except msgspec.MsgspecError:

@@ -36,9 +36,12 @@ KIT: Final = Path(__file__).parents[1] / "kit"
 
 
 def cache() -> Path:
-    """The folder of all environments; it need not exist."""
+    """The folder of all environments; it need not exist. Raises StartError for a user without a home directory."""
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))  # the specification ignores relative paths
-    return (given if given.is_absolute() else Path.home() / ".cache") / "turncheck" / "runtimes"
+    try:
+        return (given if given.is_absolute() else Path.home() / ".cache") / "turncheck" / "runtimes"
+    except RuntimeError as error:
+        raise StartError("no place for the environments: HOME and XDG_CACHE_HOME are not set", see="") from error
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class Environment(ABC):
 
     @property
     def folder(self) -> Path:
-        """Its place, made or not. Raises StartError where the lock file cannot be read."""
+        """Its place, made or not. Raises StartError where the lock file cannot be read, or there is no cache."""
         digest = hashlib.sha256(f"{sysconfig.get_platform()} {self._tag}".encode())
         for path in self._files:
             try:
@@ -96,8 +99,7 @@ class Environment(ABC):
         if self.made:
             return folder
         if not self.need.met:
-            found = self.need.version() or "none on PATH"
-            raise StartError(f"{self.name} needs {self.need}", expected=str(self.need), came=found)
+            raise self._lacking(self.need.version())
         try:
             folder.parent.mkdir(parents=True, exist_ok=True)
             with _locked(folder.with_name(f"{folder.name}.lock"), self.name, say) as lock:
@@ -117,6 +119,10 @@ class Environment(ABC):
     @abstractmethod
     def command(self, script: Path) -> Command:
         """The command that runs *script* in it."""
+
+    def _lacking(self, found: str | None) -> StartError:
+        came = found or "none on PATH"
+        return StartError(f"{self.name} needs {self.need}", expected=str(self.need), came=came, see="docs/platforms.md")
 
     @property
     def _files(self) -> tuple[Path, ...]:
@@ -190,7 +196,10 @@ class NodeEnvironment(Environment):
 
     def command(self, script: Path) -> Command:
         """Node; TURNCHECK_ENVIRONMENT says where ``node_modules`` is."""
-        return (shutil.which("node") or "node", str(script)), {"TURNCHECK_ENVIRONMENT": str(self.folder)}
+        node = shutil.which("node")
+        if node is None:  # it was there when the environment was made
+            raise self._lacking(None)
+        return (node, str(script)), {"TURNCHECK_ENVIRONMENT": str(self.folder)}
 
     @property
     def _files(self) -> tuple[Path, ...]:

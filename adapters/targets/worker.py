@@ -60,19 +60,33 @@ def main(arguments: Sequence[str]) -> int:
     kind, _, machine = text.partition(":")
     if kind == "reference" and machine in REFERENCES:
         with reference_runtime(machine) as runtime:
-            serve_lines(partial(_drive, runtime), requests, answers)
-        return 0
+            return _serve(text, partial(_drive, runtime), requests, answers)
     try:
         loaded = load(text)
     except Exception as error:  # noqa: BLE001 - importing runs code of the user
         print(_users_traceback(error) + f"turncheck: cannot load {text}: {error}", file=sys.stderr)
         return 2
     if isinstance(loaded, Loaded):
-        serve_lines(partial(_project, loaded), requests, answers)
-    else:
-        os.dup2(requests.fileno(), 0)  # the helper library takes them itself
-        os.dup2(answers, 1)
-        turncheck_kit.serve(loaded)
+        return _serve(text, partial(_project, loaded), requests, answers)
+    os.dup2(requests.fileno(), 0)  # the helper library takes them itself
+    os.dup2(answers, 1)
+    turncheck_kit.serve(loaded)
+    return 0
+
+
+def _serve(text: str, answer: Callable[[Message], Answer | HelloAnswer], requests: BinaryIO, answers: int) -> int:
+    """Answer messages to the end; return the exit code. What *answer* does not catch is a defect of this module."""
+    try:
+        serve_lines(answer, requests, answers)
+    except BrokenPipeError:  # nobody listens any more
+        return 0
+    except Exception as error:  # noqa: BLE001 - it is told whose fault it is
+        what = "".join(traceback.format_exception_only(error)).strip()
+        print(
+            f"{_told(error, None)}turncheck: a bug in turncheck's worker, and no fault of {text}: {what}",
+            file=sys.stderr,
+        )
+        return 2
     return 0
 
 

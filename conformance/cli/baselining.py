@@ -7,9 +7,11 @@ from pathlib import Path
 
 import click
 
+from turncheck.model.rendering.printable import fill
+
 from ..verify.baseline import Baseline, BaselineError, grade, read, updated
 from ..verify.results import LawResult, Result
-from .output import notice, style
+from .output import echo, notice, style
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,8 @@ def show_baseline(result: Result) -> None:
     listed = [law.baseline for law in result.laws if law.baseline is not None]
     if listed:
         counted = Counter(one.state for one in listed)
-        click.echo(f"baseline: {', '.join(f'{count} {state}' for state, count in counted.items())}")
+        echo(fill("baseline: {}", ", ".join(f"{count} {state}" for state, count in counted.items())))
     for entry in dict.fromkeys(one.entry for one in listed if one.state == "stale"):
-        click.echo(style(f"  stale: {entry} passes; take it out of the baseline, or --update-baseline", fg="red"))
+        echo(style(f"  stale: {entry} passes; take it out of the baseline, or --update-baseline", fg="red"))
     for entry in dict.fromkeys(one.entry for one in listed if one.state == "expired"):
-        click.echo(style(f"  expired: {entry} is not excused any more", fg="red"))
+        echo(style(f"  expired: {entry} is not excused any more", fg="red"))

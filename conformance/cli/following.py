@@ -7,12 +7,10 @@ from pathlib import Path
 from threading import Event
 from types import FrameType
 
-import click
-
 from turncheck.adapters.logs.tail import Tail
 
 from ..check.judge import LogFinding, LogResult
-from .output import style
+from .output import echo, style
 
 
 def follow(
@@ -38,7 +36,7 @@ def follow(
 
 
 def _say(text: str) -> None:
-    click.echo(style(text), err=True)
+    echo(style(text), err=True)
 
 
 @contextmanager

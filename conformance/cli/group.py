@@ -11,8 +11,7 @@ from typing import Final, NoReturn
 
 import click
 
-from turncheck.adapters.protocol.errors import BadTargetError, TargetError
-from turncheck.model.extras import MissingExtraError
+from .failures import DEBUG, run
 
 COMMANDS: Final = {
     "check": "Judge recorded logs of an agent runtime.",
@@ -34,17 +33,16 @@ COMMANDS: Final = {
 }
 """Command → one line of help; the module of the same name in ``commands`` has the rest."""
 
-INTERRUPTED: Final = 130
-BROKEN_PIPE: Final = 141
-"""The exit code by which shells report a process that SIGPIPE ended."""
-
-
 COMPLETE: Final = "_TURNCHECK_COMPLETE"
 """The variable with which a shell asks for completions (click's protocol)."""
 
 
 def _keep_quiet(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
     context.meta["turncheck.quiet"] = value
+
+
+def _debug(context: click.Context, _parameter: click.Parameter, value: bool) -> None:  # noqa: FBT001 - click's
+    context.meta[DEBUG] = value
 
 
 _QUIET: Final = click.Option(
@@ -78,6 +76,13 @@ class _Lazy(click.Group):
 
 @click.group(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="turncheck")
+@click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=_debug,
+    help="Show where in turncheck an error arose; for a bug report.",
+)
 def turncheck() -> None:
     """Check chat-agent turns: each ends exactly once, nothing is lost, doubled or stuck."""
 
@@ -85,35 +90,11 @@ def turncheck() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line; never returns. A broken pipe is quiet, Ctrl-C ends with 130.
 
-    click's own ``main`` would answer a broken pipe with exit code 1, which says here that a law is broken.
+    click's own ``main`` would answer errors with exit code 1, which says here that a law is broken.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     if COMPLETE in os.environ:
         from click.shell_completion import shell_complete  # noqa: PLC0415 - only a shell needs it
 
         sys.exit(shell_complete(turncheck, {}, "turncheck", COMPLETE, os.environ[COMPLETE]))
-    try:
-        with turncheck.make_context("turncheck", given) as context:
-            turncheck.invoke(context)
-        sys.stdout.flush()
-        code = 0
-    except click.exceptions.Exit as stop:
-        code = stop.exit_code
-    except click.ClickException as error:
-        error.show()
-        code = 2
-    except (TargetError, BadTargetError, MissingExtraError) as error:
-        click.echo(f"Error: {error}", err=True)
-        code = 2
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        code = INTERRUPTED
-    except BrokenPipeError:
-        code = BROKEN_PIPE
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has seen enough; a second error at interpreter exit would be noise.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = BROKEN_PIPE
-    sys.exit(code)
+    sys.exit(run(turncheck, given))

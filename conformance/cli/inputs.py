@@ -1,6 +1,6 @@
 """The inputs of commands that read logs: files, folders and standard input, with their options."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
 from typing import Final, cast
@@ -37,7 +37,7 @@ log_options: Final = options(
 def expanded(paths: tuple[str, ...]) -> Iterator[str]:
     """Yield the logs: ``-`` and files as they are, folders searched for logs, in the order of their paths."""
     for path in paths:
-        if path != "-" and Path(path).is_dir():
+        if path != "-" and is_kind(Path.is_dir, path):
             found = sorted(str(item) for item in Path(path).rglob("*") if item.suffix in SUFFIXES and item.is_file())
             if not found:
                 raise click.ClickException(f"no log in the folder {path}: looked for {', '.join(SUFFIXES)}")
@@ -46,6 +46,19 @@ def expanded(paths: tuple[str, ...]) -> Iterator[str]:
             yield path
 
 
+def is_kind(kind: Callable[[Path], bool], path: str) -> bool:
+    """Ask *kind*, such as ``Path.is_file``, of *path*; False where the path cannot be one, since it is too long."""
+    try:
+        return kind(Path(path))
+    except OSError:
+        return False
+
+
 def opened(path: str) -> BufferedReader:
     """Open a log as a binary stream, to be used in ``with``. Raises OSError."""
     return cast(BufferedReader, click.open_file(path, "rb"))
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Say why a log cannot be read, without its name."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

@@ -1,5 +1,6 @@
 """Output: JSON for machines, styled text for people, progress of slow steps."""
 
+import json
 import os
 import sys
 import tempfile
@@ -10,24 +11,48 @@ from typing import Any, Final
 import click
 import msgspec
 
-from turncheck.model.rendering.printable import spelled
+from turncheck.model.rendering.printable import NOTHING, Document, Printable, fill, line, lines
 
 _QUIET_FOR: Final = 2.0
 """Seconds before progress shows."""
 
 
+def echo(text: Printable = NOTHING, *, err: bool = False) -> None:
+    """Print lines for people. With ``document`` and ``emit``, the only way to standard output and standard error."""
+    _write(text, err=err)
+
+
+def document(text: Document) -> None:
+    """Print a whole text as it is, and the line feed that it lacks."""
+    _write(text, nl=not text.endswith("\n"))
+
+
+def _write(text: Printable | Document, *, nl: bool = True, err: bool = False) -> None:
+    try:
+        click.echo(text, nl=nl, err=err)
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # full, or no file that can be written
+        raise OSError(error.errno, error.strerror, "standard error" if err else "standard output") from error
+
+
 def emit(value: object) -> None:
     """Print one JSON object on a line of its own."""
-    click.echo(msgspec.json.encode(value).decode())
+    try:
+        document(Document(msgspec.json.encode(value).decode()))
+    except UnicodeEncodeError:  # a file name that is no UTF-8
+        plain = json.dumps(msgspec.to_builtins(value), ensure_ascii=False, separators=(",", ":"))
+        document(Document(plain.encode(errors="replace").decode()))
 
 
-def style(text: str, **styles: Any) -> str:
+def style(text: object, **styles: Any) -> Printable:
     """Colour *text*, unless NO_COLOR is set (any non-empty value) or the output is no terminal.
 
     What an implementation wrote is shown on one line, with its control characters spelled out.
     """
-    clean = spelled(text).replace("\n", "⟨U+000A⟩")
-    return clean if os.environ.get("NO_COLOR") or not sys.stdout.isatty() else click.style(clean, **styles)
+    clean = line(text)
+    plain = os.environ.get("NO_COLOR") or not sys.stdout.isatty()
+    return clean if plain else Printable(click.style(clean, **styles))
 
 
 def quiet() -> bool:
@@ -62,7 +87,7 @@ class Progress:
             return
         self._next = now + 0.25
         self._shown = True
-        click.echo(f"\r\x1b[K{style(self._name)}: {what}", nl=False, err=True)
+        click.echo("\r\x1b[K" + fill("{}: {}", self._name, what), nl=False, err=True)
 
     def __exit__(self, *_: object) -> None:
         if self._shown:
@@ -75,6 +100,6 @@ def hypothesis_elsewhere() -> None:
 
 
 def notice(text: str) -> None:
-    """Print *text* on stderr, except with ``--quiet``."""
+    """Print *text*, spelled, on stderr, except with ``--quiet``."""
     if not quiet():
-        click.echo(text, err=True)
+        echo(lines(text), err=True)

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 import click
 
 from turncheck.model.extras import needs_extra
+from turncheck.model.rendering.printable import Document
 
 from ..report.registry import KINDS, NEEDS
-from .output import notice
+from .output import document, notice
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -67,12 +68,12 @@ def aside(reports: Sequence[Report], *, as_json: bool) -> AbstractContextManager
     return redirect_stdout(sys.stderr) if printed and not as_json else nullcontext()
 
 
-def publish(reports: Sequence[Report], rendered: Callable[[str], str]) -> None:
+def publish(reports: Sequence[Report], rendered: Callable[[str], Document]) -> None:
     """Write each report; *rendered* gives the text of a kind. A file that cannot be written is named on stderr."""
     for report in reports:
         text = rendered(report.kind)
         if report.file is None:
-            click.echo(text, nl=not text.endswith("\n"))
+            document(text)
             continue
         try:
             report.file.parent.mkdir(parents=True, exist_ok=True)

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-import click
+from turncheck.model.rendering.printable import Printable
 
 from ..report import law_summary
 from ..verify.results import Verdict
+from .output import echo
 
 _COLOURS: Final[Mapping[Verdict, str]] = {
     "pass": "green",
@@ -19,7 +20,7 @@ MARKS: Final = {verdict: (mark, _COLOURS[verdict]) for verdict, mark in law_summ
 """Verdict → its mark and colour."""
 
 
-def show(lines: Iterable[str]) -> None:
-    """Print each of *lines*."""
-    for line in lines:
-        click.echo(line)
+def show(texts: Iterable[Printable]) -> None:
+    """Print each of *texts*."""
+    for text in texts:
+        echo(text)

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Final
 
-from turncheck.model.rendering.printable import spelled
+from turncheck.model.rendering.printable import Printable, fill, lines
 
 from ..verify.results import AnyCounterexample, LawResult, Result, Verdict
 from .text import LONG, counterexample_lines
@@ -14,18 +14,18 @@ LINES: Final = 400
 """Lines of a counterexample that a report shows; the file has the rest."""
 
 
-def safe(text: object) -> str:
+def safe(text: object) -> Printable:
     """Spell *text*; cut a long one, and add its length."""
     whole = str(text)
-    return spelled(whole) if len(whole) <= LONG else f"{spelled(whole[:LONG])}… ({len(whole):,} characters)"
+    return lines(text) if len(whole) <= LONG else fill("{}… ({:,} characters)", lines(whole[:LONG]), len(whole))
 
 
-def line(text: object) -> str:
+def line(text: object) -> Printable:
     """Write *text* as ``safe`` does, on one line."""
-    return safe(text).replace("\n", " ")
+    return lines(safe(text).replace("\n", " "))
 
 
-def why(law: LawResult) -> str:
+def why(law: LawResult) -> Printable:
     """Give the reason of a law's verdict, or how often it could have broken; and what the baseline says of it."""
     said = law.why or f"{law.evidence.observed + law.evidence.adapter:,} times"
     if law.baseline is not None:
@@ -37,14 +37,14 @@ def why(law: LawResult) -> str:
 def story(law: LawResult, counterexamples: Mapping[str, AnyCounterexample]) -> str:
     """Write the shrunk counterexample, without its message, and the command that replays it; either can be absent."""
     found = counterexamples.get(law.law)
-    lines = [] if found is None else [*counterexample_lines(found, _plain)][1:]  # its head is ``why``
-    if len(lines) > LINES:
-        lines[LINES // 2 : -LINES // 2] = [f"  … {len(lines) - LINES:,} lines …"]
+    told = [] if found is None else [*counterexample_lines(found, _plain)][1:]  # its head is ``why``
+    if len(told) > LINES:
+        told[LINES // 2 : -LINES // 2] = [fill("  … {:,} lines …", len(told) - LINES)]
     command = replay(law)
-    return "\n".join([*map(line, lines), *([command] if command else [])])
+    return "\n".join([*map(line, told), *([command] if command else [])])
 
 
-def _plain(text: str, **_: object) -> str:
+def _plain(text: str, **_: object) -> Printable:
     return line(text)
 
 

@@ -11,6 +11,7 @@ from textwrap import wrap
 from typing import Final, TypeAlias
 
 from turncheck.model.rendering.graphviz_svg import digraph, to_svg
+from turncheck.model.rendering.printable import line
 
 from ..generation.situations import COLOURS
 from ..learn.learned import LOCAL_TEXTS, Comparison, Edge, Learned, Share
@@ -78,7 +79,8 @@ def _draw(title: str, names: Sequence[Name], edges: Sequence[Edge], notes: list[
         "in a node: its number and what is awaited; what changes no state; what leads to state 0",
         "left out: what is not awaited or beyond the bound, and what neither says nor changes anything",
     ]
-    label = f"{title}\\n \\n" + "".join(f"{note}\\n" for note in notes) + " \\n"
+    said = [line(text).replace("\\", "\\\\") for text in (title, " ", *notes, " ")]
+    label = "".join(f"{text}\\n" for text in said)
     sizes = {"fontsize": "11", "nodesep": "0.35", "ranksep": "0.5"}
     graph = digraph("learned", label, sizes, {"shape": "box", "fontsize": "11"}, {"fontsize": "9.5"})
     groups = _groups(edges, names)

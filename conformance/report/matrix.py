@@ -1,11 +1,13 @@
 """One table of several verifications: a row per law, a column per runtime."""
 
 from typing import Final
+from urllib.parse import quote
 
 import msgspec
 
 from ..verify.results import Result
 from .law_summary import MARKS
+from .markdown_text import readable
 
 LEGEND: Final = (
     "✓ pass · ✗ fail (a counterexample file beside this table) · ? inconclusive (no evidence, or all of it inferred by"
@@ -56,7 +58,7 @@ def to_markdown(matrix: Matrix) -> str:
         for result in matrix.results
     ]
     lines += [f"| *applied* | {' | '.join(figures)} |", ""]
-    lines += [f"- **{one.target}** could not be verified: {one.why}" for one in matrix.unstarted]
+    lines += [f"- **{readable(one.target)}** could not be verified: {readable(one.why)}" for one in matrix.unstarted]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -67,12 +69,12 @@ def reasons(matrix: Matrix) -> str:
         lines += [f"### {_name(result)}", ""]
         for law in result.laws:
             if law.verdict in {"fail", "inconclusive", "error"}:
-                file = f" ([counterexample]({law.counterexample}))" if law.counterexample else ""
-                lines.append(f"- {MARKS[law.verdict]} **{law.law}**: {law.why}{file}")
+                file = f" ([counterexample]({quote(law.counterexample)}))" if law.counterexample else ""
+                lines.append(f"- {MARKS[law.verdict]} **{law.law}**: {readable(law.why)}{file}")
         skipped = ", ".join(law.law for law in result.laws if law.verdict == "skipped")
         lines += [f"skipped: {skipped}" if skipped else "- nothing is skipped", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _name(result: Result) -> str:
-    return result.target if "@" in result.target else f"{result.target} {result.implementation.version}"
+    return readable(result.target if "@" in result.target else f"{result.target} {result.implementation.version}")

@@ -9,11 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Final, TypeAlias, cast
 
+from turncheck.model.rendering.printable import Document
+
 from ..check.judge import LogResult
 from ..verify.results import AnyCounterexample, Result
 
-OnResult: TypeAlias = Callable[[Result, Mapping[str, AnyCounterexample]], str]
-OnLogs: TypeAlias = Callable[[Sequence[LogResult]], str]
+OnResult: TypeAlias = Callable[[Result, Mapping[str, AnyCounterexample]], Document]
+OnLogs: TypeAlias = Callable[[Sequence[LogResult]], Document]
 
 KINDS: Final[Mapping[str, str]] = {
     "badge": "the JSON of a shields.io endpoint badge",

@@ -9,77 +9,78 @@ from typing import Any, Final, TypeAlias, cast
 import msgspec
 
 from turncheck.model.clauses import clause_text
+from turncheck.model.rendering.printable import Printable, fill
 from turncheck.model.rendering.words import awaited_line, event_line, short
 
 from ..verify.results import AnyCounterexample, Counterexample, Covered, WordCounterexample
 
-Paint: TypeAlias = Callable[..., str]
+Paint: TypeAlias = Callable[..., Printable]
 
 LONG: Final = 4096
 """Characters of a string that a report shows as it is."""
 
 
-def counterexample_lines(found: AnyCounterexample, paint: Paint, *, clauses: bool = True) -> Iterator[str]:
+def counterexample_lines(found: AnyCounterexample, paint: Paint, *, clauses: bool = True) -> Iterator[Printable]:
     """Write *found*: its log or word, the difference, and the text of its clauses unless these stand elsewhere."""
-    yield f"{paint('✗ ' + found.law, fg='red', bold=True)}: {paint(found.message)}"
+    yield fill("{}: {}", paint("✗ " + found.law, fg="red", bold=True), paint(found.message))
     yield from _log_lines(found, paint) if isinstance(found, Counterexample) else _word_lines(found, paint)
     yield from difference_lines(found.expected, found.observed, paint)
     for clause in found.clauses if clauses else ():
-        yield f"  {paint(f'{clause:10}', dim=True)}{clause_text(clause)}"
+        yield fill("  {}{}", paint(f"{clause:10}", dim=True), clause_text(clause))
 
 
-def difference_lines(expected: Any, observed: Any, paint: Paint) -> Iterator[str]:
+def difference_lines(expected: Any, observed: Any, paint: Paint) -> Iterator[Printable]:
     """Write the parts in which two values differ; nothing where both are None."""
     if expected is not None or observed is not None:
         expected, observed = _difference(expected, observed)
-        yield f"  {paint('expected', fg='green')}  {paint(short(expected))}"
-        yield f"  {paint('observed', fg='red')}  {paint(short(observed))}"
+        yield fill("  {}  {}", paint("expected", fg="green"), paint(short(expected)))
+        yield fill("  {}  {}", paint("observed", fg="red"), paint(short(observed)))
 
 
-def coverage_lines(coverage: Covered) -> Iterator[str]:
+def coverage_lines(coverage: Covered) -> Iterator[Printable]:
     """Write the shares of the model that were exercised, and what was missed."""
     for share in coverage.get("shares", ()):
-        yield f"covered by the {share.role}: {share.what} {share}"
+        yield fill("covered by the {}: {} {}", share.role, share.what, share)
         missed = share.missed if share.what == "rows" else filter(None, [", ".join(share.missed)])
         for name in missed:
-            yield f"  not taken: {name}"
+            yield fill("  not taken: {}", name)
     if suite := coverage.get("suite"):
         size = f"{suite.words:,} words of {suite.stimuli:,} stimuli"
-        yield f"suite {suite.method}, k={suite.k}: {size}, for the {suite.n} states of {suite.reference}"
-        yield "guarantee:" if suite.complete else f"no guarantee: {suite.why}"
-        yield from (f"  {line}" for line in suite.guarantee if suite.complete)
+        yield fill("suite {}, k={}: {}, for the {} states of {}", suite.method, suite.k, size, suite.n, suite.reference)
+        yield fill("guarantee:" if suite.complete else "no guarantee: {}", suite.why)
+        yield from (fill("  {}", one) for one in suite.guarantee if suite.complete)
 
 
-def _log_lines(found: Counterexample, paint: Paint) -> Iterator[str]:
+def _log_lines(found: Counterexample, paint: Paint) -> Iterator[Printable]:
     yield from _event_lines(found.input.events, 0, found.position, paint)
     policies = found.input.policies
     if found.input.events:
         fates = f"interrupted {policies.queue_after_interrupted}, error {policies.queue_after_error}"
-        yield f"         policies: while active {policies.while_active}, queue after {fates}"
+        yield fill("         policies: while active {}, queue after {}", policies.while_active, fates)
 
 
-def _event_lines(events: Sequence[Any], first: int, marked: int | None, paint: Paint) -> Iterator[str]:
+def _event_lines(events: Sequence[Any], first: int, marked: int | None, paint: Paint) -> Iterator[Printable]:
     for at, event in enumerate(events, first):
         mark = paint("▶", fg="red") if at == marked else " "
-        yield f"  {mark} {at:>3}  {paint(event_line(event))}"
+        yield fill("  {} {:>3}  {}", mark, at, paint(event_line(event)))
 
 
-def _word_lines(found: WordCounterexample, paint: Paint) -> Iterator[str]:
+def _word_lines(found: WordCounterexample, paint: Paint) -> Iterator[Printable]:
     """Write each stimulus, the events that followed it, and what was awaited then."""
     options = msgspec.to_builtins(found.word.options)
     options.pop("tools", None)
     if options:
-        yield f"    options: {paint(short(options))}"
+        yield fill("    options: {}", paint(short(options)))
     at = 0
     for place, (stimulus, step) in enumerate(zip(found.applied, found.steps, strict=True)):
         closing = " (closing)" if place >= len(found.word.stimuli) else ""
         fields = msgspec.to_builtins(stimulus)
-        line = event_line({"type": fields.pop("kind"), **fields})
-        yield f"  {paint('→', fg='cyan')} {paint(line, bold=True)}{closing}"
+        applied = event_line({"type": fields.pop("kind"), **fields})
+        yield fill("  {} {}{}", paint("→", fg="cyan"), paint(applied, bold=True), closing)
         yield from _event_lines(step.events, at, found.position, paint)
         at += len(step.events)
         if step.refused is not None:
-            yield f"         refused: {step.refused.why} {paint(step.refused.message)}"
+            yield fill("         refused: {} {}", step.refused.why, paint(step.refused.message))
         awaited = ", ".join(map(awaited_line, step.awaiting))
         yield paint(f"         awaits {awaited or 'nothing'}", dim=True)
 

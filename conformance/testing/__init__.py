@@ -21,7 +21,9 @@ import pytest
 
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.adapters.targets.registry import Target
+from turncheck.model.rendering.printable import lines
 
+from ..cli.failures import SEND
 from ..cli.output import style
 from ..laws.registry import selected
 from ..report.text import counterexample_lines
@@ -119,28 +121,28 @@ class Judged:
         """End the test by the verdict: pass, fail, skip, or xfail where the baseline excuses a failure."""
         law, why = self.law, self.law.why or ""
         if law.baseline is not None and law.excused:
-            pytest.xfail(f"{why} (baseline: {law.baseline.reason}, {law.baseline.issue})")
+            pytest.xfail(lines(f"{why} (baseline: {law.baseline.reason}, {law.baseline.issue})"))
         if law.baseline is not None and law.baseline.state == "stale":
             self._fail(f"{law.law} passes: take {law.baseline.entry!r} out of the baseline ({law.baseline.reason})")
         if law.verdict == "fail":
             self._fail(self._counterexample())
         if law.verdict == "skipped":
-            pytest.skip(f"{law.law}: {why}")
+            pytest.skip(lines(f"{law.law}: {why}"))
         if law.verdict == "inconclusive":
             if self.strict:
                 self._fail(f"{law.law} is inconclusive: {why}\n{_clauses(law)}")
             if not self.run.result.summary["pass"]:
                 self._fail(f"{law.law} is inconclusive: {why}, and no law passed: nothing is shown\n{_clauses(law)}")
-            pytest.skip(f"{law.law}: inconclusive: {why}")
+            pytest.skip(lines(f"{law.law}: inconclusive: {why}"))
 
     def _counterexample(self) -> str:
         found = self.run.counterexamples.get(self.law.law)
         if found is None:
             return f"{self.law.law}: {self.law.why}\n{_clauses(self.law)}"
         with redirect_stdout(StringIO()):  # no terminal: nothing is coloured
-            lines = [*counterexample_lines(found, style)]
+            told = [*counterexample_lines(found, style)]
         result = self.run.result
-        shown = "\n".join([*lines, f"  target {result.target}, seed {result.seed}\n"])
+        shown = "\n".join([*told, f"  target {result.target}, seed {result.seed}\n"])
         text = shown.removeprefix("✗ ")
         if self.law.baseline is not None:
             text += f"  the baseline's entry {self.law.baseline.entry!r} has expired\n"
@@ -148,7 +150,7 @@ class Judged:
         return text if file is None else f"{text}  turncheck replay --run {shlex.quote(str(file))}\n"
 
     def _fail(self, text: str) -> NoReturn:
-        pytest.fail(text, pytrace=False)
+        pytest.fail(lines(text), pytrace=False)
 
 
 def _clauses(law: LawResult) -> str:
@@ -170,12 +172,16 @@ def judged(request: pytest.FixtureRequest) -> Judged:
             runs[suite] = _run(config, suite)
         except (TargetError, BadTargetError, BaselineError) as error:
             runs[suite] = f"{suite.target} could not be verified: {error}"
+        except Exception as error:
+            if not isinstance(error, OSError):
+                error.add_note("This is a bug in turncheck, and no fault of the target. " + SEND)
+            raise
     run = runs[suite]
     if isinstance(run, str):
-        pytest.fail(run, pytrace=False)
+        pytest.fail(lines(run), pytrace=False)
     law = next(one for one in run.result.laws if one.law == request.getfixturevalue("law"))
     if law.verdict == "error":
-        pytest.fail(f"{law.law} could not be judged: {law.why}\n  {run.result.cut or ''}", pytrace=False)
+        pytest.fail(lines(f"{law.law} could not be judged: {law.why}\n  {run.result.cut or ''}"), pytrace=False)
     return Judged(law, run, bool(config.getoption("turncheck_strict")))
 
 

@@ -15,6 +15,7 @@ from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.inprocess import InProcessProjector
 from turncheck.adapters.targets.registry import open_projector, open_runtime
+from turncheck.model.rendering.printable import joined
 
 from ..check.judge import LogResult, check
 
@@ -62,5 +63,6 @@ def clean_log(path: str | os.PathLike[str], *, format_name: str | None = None, s
         result = check(os.fspath(path), stream, format_name=format_name, strict=strict)
     if result.verdict in {"fail", "error"}:
         found = [f"  line {one.line}  {one.law}  {one.message}  {', '.join(one.clauses)}" for one in result.findings]
-        pytest.fail("\n".join([f"{result.log}: {result.verdict} {result.why or ''}".rstrip(), *found]), pytrace=False)
+        head = f"{result.log}: {result.verdict} {result.why or ''}".rstrip()
+        pytest.fail(joined("\n", [head, *found]), pytrace=False)
     return result

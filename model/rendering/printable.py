@@ -1,6 +1,13 @@
-"""Text of an implementation, made fit to be shown: no character is hidden, and none is obeyed."""
+"""Text of an implementation, made fit to be shown: no character is hidden, and none is obeyed.
 
-from typing import Final
+``Printable`` is the type of what may be printed. ``line``, ``lines``, ``fill`` and ``joined`` alone make it, and the
+sinks of the command line take nothing else: both type checkers see raw text on its way to a terminal or a CI service.
+"""
+
+import re
+from collections.abc import Iterable
+from string import Formatter
+from typing import Any, Final, LiteralString, NewType
 from unicodedata import category, east_asian_width
 
 WIDEST: Final = 36
@@ -28,11 +35,79 @@ class _Spelling(dict[int, str]):
 
 
 _SPELLING: Final = _Spelling()
+_OBEYED: Final = re.compile(r"^([^\S\n]*):(?=:)|##(?=\w*\[)", re.MULTILINE)
+"""How commands begin that CI services take from any output: ``::error::`` at the beginning of a line (GitHub Actions);
+``##[group]``, ``##vso[`` (Azure Pipelines) and ``##teamcity[`` anywhere. Those of GitLab need an escape character."""
 
 
-def shown(text: str) -> str:
-    """Fit *text* in one line of ``WIDEST`` columns, spelled."""
-    return cut(" ".join(text.split()), WIDEST)
+class Printable(str):
+    """Text without a character that is hidden, or that a terminal or a CI service obeys, but for our own colours."""
+
+    __slots__ = ()
+
+
+Document = NewType("Document", str)
+"""A whole text in a format that has an escaping of its own: JSON, a report, a picture, a log."""
+
+NOTHING: Final = Printable()
+"""An empty line."""
+
+
+def line(text: object) -> Printable:
+    r"""Spell *text* on one line. What is printable already stays as it is.
+
+    >>> line("::error::a\nb")
+    '⟨U+003A⟩:error::a⟨U+000A⟩b'
+    """
+    return text if isinstance(text, Printable) else _harmless(spelled(text).replace("\n", "⟨U+000A⟩"))
+
+
+def lines(text: object) -> Printable:
+    """Spell *text*, and keep its line feeds."""
+    return text if isinstance(text, Printable) else _harmless(spelled(text))
+
+
+def fill(template: LiteralString, *values: object) -> Printable:
+    r"""Write *values* into a template of ours, as ``str.format`` does; each is spelled on one line.
+
+    The template is a literal: basedpyright refuses any other, such as an f-string with a name in it.
+
+    >>> fill("{:8} {:,} times", "a\x1b[2J", 1234)
+    'a⟨U+001B⟩[2J 1,234 times'
+    """
+    return _harmless(_FORMATTER.vformat(template, values, {}))
+
+
+def joined(between: LiteralString, texts: Iterable[object]) -> Printable:
+    """Join *texts*, each spelled on one line."""
+    return _harmless(between.join(map(line, texts)))
+
+
+def _harmless(text: str) -> Printable:
+    """Spell a character of what a CI service would obey, wherever its parts came from."""
+    found = "::" in text or "##" in text
+    return Printable(_OBEYED.sub(_broken, text) if found else text)
+
+
+def _broken(found: re.Match[str]) -> str:
+    return "#⟨U+0023⟩" if found[0] == "##" else f"{found[1]}⟨U+003A⟩"
+
+
+class _Lines(Formatter):
+    """Spells each value before it is padded: what is hidden would take no column."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, str):
+            return format(line(value), format_spec)
+        return line(format(value, format_spec))
+
+
+_FORMATTER: Final = _Lines()
+
+
+def shown(text: str) -> Printable:
+    """Fit *text* in one line of ``WIDEST`` columns, spelled; wider only where a CI service would obey it."""
+    return _harmless(cut(" ".join(text.split()), WIDEST))
 
 
 def cut(text: str, wide: int) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from hostile_text import harm
 
 import turncheck.conformance.verify.verification  # noqa: F401 - or each pytest in this process would import it anew
 from turncheck.adapters.protocol.errors import StartError
@@ -137,6 +138,21 @@ def test_a_target_that_breaks_is_an_error_at_setup(ran):
     done = ran(laws("python:projectors.wrong:dies", "one-root", examples=0))
     done.assert_outcomes(errors=1)
     done.stdout.fnmatch_lines(["one-root could not be judged: the process ended with exit code 3*"])
+
+
+def test_a_bug_of_ours_is_called_one(ran, monkeypatch):
+    monkeypatch.setattr("turncheck.conformance.testing._run", lambda *_: {"one": 1}["a key"])
+    done = ran(laws("reference", "total"))
+    assert done.parseoutcomes() == {"errors": 1}
+    done.stdout.fnmatch_lines(["*KeyError: 'a key'", "*This is a bug in turncheck, and no fault of the target.*"])
+
+
+def test_a_failure_shows_what_an_implementation_writes_as_text(ran, pytester):
+    text = "\x1b[2J\n::error::owned ##[group]"
+    pytester.makepyfile(hostile=f"def project(events):\n    raise ValueError({text!r})\n")
+    out = str(ran(laws("python:hostile:project", "total")).stdout)
+    assert "ValueError: ⟨U+001B⟩[2J" in out
+    assert harm(out) == []
 
 
 def test_a_law_on_what_is_not_declared_is_skipped(ran):

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import click
 
+from turncheck.model.rendering.printable import fill
+
 from ...check.judge import EXIT, LogFinding, LogResult, check
 from ...report.registry import OF_LOGS, on_logs
-from ..group import INTERRUPTED
-from ..inputs import expanded, log_options, opened
-from ..output import Progress, emit, style
+from ..failures import INTERRUPTED
+from ..inputs import expanded, is_kind, log_options, opened, reason
+from ..output import Progress, echo, emit, style
 from ..reporting import Report, aside, publish, report_option
 from ..showing import MARKS
 
@@ -47,7 +49,7 @@ def command(
     judge = partial(check, format_name=format_name, max_line=max_line, strict=strict)
     if follow:
         log, *others = logs
-        if others or not Path(log).is_file():
+        if others or not is_kind(Path.is_file, log):
             raise click.UsageError(f"--follow takes one file: {', '.join(logs)} is none")
         if reports:
             raise click.UsageError("--follow has no report: a report tells of a log that is whole")
@@ -72,7 +74,7 @@ def _follow(log: str, judge: Callable[..., LogResult], max_line: int, *, as_json
     try:
         follow(log, judge, max_line=max_line, tell=tell, show=show)
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"{log}: {error}") from error
+        raise click.ClickException(f"{log}: {reason(error)}") from error
 
 
 def _judged(path: str, judge: Callable[..., LogResult], form: str) -> LogResult:
@@ -81,8 +83,7 @@ def _judged(path: str, judge: Callable[..., LogResult], form: str) -> LogResult:
         with opened(path) as stream, Progress(shown) as progress:
             return judge(shown, stream, progress=progress.events)
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        return LogResult(shown, form, 0, 0, (), "error", why)
+        return LogResult(shown, form, 0, 0, (), "error", reason(error))
 
 
 def _show(result: LogResult) -> None:
@@ -93,15 +94,22 @@ def _show(result: LogResult) -> None:
 
 def _show_summary(result: LogResult) -> None:
     mark, colour = MARKS[result.verdict]
-    click.echo(
-        f"{style(mark, fg=colour, bold=True)} {style(result.log, bold=True)}  "
-        f"{result.format}, {result.events} events, {result.cycles} cycles: {style(result.verdict, fg=colour)}"
+    echo(
+        fill(
+            "{} {}  {}, {} events, {} cycles: {}",
+            style(mark, fg=colour, bold=True),
+            style(result.log, bold=True),
+            result.format,
+            result.events,
+            result.cycles,
+            style(result.verdict, fg=colour),
+        )
     )
     if result.why:
-        click.echo(f"    {style(result.why)}")
+        echo(fill("    {}", style(result.why)))
 
 
 def _show_finding(finding: LogFinding) -> None:
     where = f"line {finding.line}"
     clauses = style(", ".join(finding.clauses), dim=True)
-    click.echo(f"    {where:>9}  {style(finding.law, fg='yellow')}  {style(finding.message)}  {clauses}")
+    echo(fill("    {:>9}  {}  {}  {}", where, style(finding.law, fg="yellow"), style(finding.message), clauses))

@@ -3,6 +3,10 @@
 import click
 from click.shell_completion import get_completion_class
 
+from turncheck.model.rendering.printable import Document
+
+from ..output import document
+
 
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
@@ -18,4 +22,4 @@ def command(*, shell: str) -> None:
 
     script = get_completion_class(shell)
     assert script is not None, "click has all three"
-    click.echo(script(turncheck, {}, "turncheck", "_TURNCHECK_COMPLETE").source())
+    document(Document(script(turncheck, {}, "turncheck", "_TURNCHECK_COMPLETE").source()))

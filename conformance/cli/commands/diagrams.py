@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
+from turncheck.model.rendering.printable import fill, line
+
 from ..completing import complete_machine
-from ..output import Progress
+from ..output import Progress, echo
 
 if TYPE_CHECKING:
     from turncheck.model.rendering.scene import Scene
@@ -43,16 +45,17 @@ def command(context: click.Context, *, machine: str | None, only: str | None, ou
     if check:
         drifted = [path for path, picture in pictures.items() if not path.is_file() or path.read_bytes() != picture]
         for path in drifted:
-            click.echo(f"{path}: {'differs from its source' if path.exists() else 'is missing'}", err=True)
+            echo(fill("{}: {}", path, "differs from its source" if path.exists() else "is missing"), err=True)
         if drifted:
-            click.echo(
-                f"{len(drifted)} of {len(pictures)} pictures drifted; `turncheck diagrams` draws them anew", err=True
+            echo(
+                fill("{} of {} pictures drifted; `turncheck diagrams` draws them anew", len(drifted), len(pictures)),
+                err=True,
             )
         context.exit(1 if drifted else 0)
     out.mkdir(parents=True, exist_ok=True)
     for path, picture in pictures.items():
         path.write_bytes(picture)
-        click.echo(str(path))
+        echo(line(path))
 
 
 def _pictures(machine: str | None, out: Path) -> Iterator[tuple[str, Draw]]:

@@ -15,12 +15,14 @@ from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.registry import open_runtime
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import RunStop
+from turncheck.model.core.refused_json import why_refused
 from turncheck.model.core.stimuli import Awaited, ResetOptions, Step, Stimulus
+from turncheck.model.rendering.printable import fill, lines
 from turncheck.model.rendering.words import awaited_line, event_line
 
 from ..completing import complete_target
 from ..options import timeout_option
-from ..output import style
+from ..output import echo, style
 from ..shorthand import FORMS, SEE, Form, Shorthand, ShorthandError
 from ..transcript import projected, session_lines
 
@@ -52,8 +54,8 @@ def command(*, target: str, timeout: float) -> None:
     """
     with open_runtime(target, timeout=timeout) as runtime:
         who = runtime.implementation
-        click.echo(f"{style(f'{who.name} {who.version}', bold=True)} ({who.language}): type help, or a stimulus")
-        click.echo(f"declares {', '.join(runtime.profile.capabilities) or 'no capability'}")
+        echo(fill("{} ({}): type help, or a stimulus", style(f"{who.name} {who.version}", bold=True), who.language))
+        echo(fill("declares {}", ", ".join(runtime.profile.capabilities) or "no capability"))
         try:
             _drive(_Session(runtime))
         except UnicodeDecodeError as error:
@@ -79,7 +81,7 @@ def _drive(session: "_Session") -> None:
         except (TargetError, ShorthandError, OSError) as error:
             if not sys.stdin.isatty():
                 raise click.ClickException(f"{line}: {error}") from error
-            click.echo(str(error), err=True)
+            echo(lines(error), err=True)
 
 
 def _lines() -> Iterator[str]:
@@ -87,7 +89,7 @@ def _lines() -> Iterator[str]:
     if not sys.stdin.isatty():
         for line in sys.stdin:
             if stripped := line.strip():
-                click.echo(f"> {stripped}")
+                echo(fill("> {}", stripped))
                 yield stripped
         return
     with contextlib.suppress(ImportError):  # not every Python has it
@@ -100,7 +102,7 @@ def _lines() -> Iterator[str]:
         while True:
             if line := input("> ").strip():
                 yield line
-    click.echo()
+    echo()
 
 
 class _Session:
@@ -132,8 +134,8 @@ class _Session:
                 _write(rest or "word.txt", [f"reset {_json(self._options)}", *map(_json, self._sent)])
             case "help":
                 for form in (*FORMS.values(), *CONTROLS.values()):
-                    click.echo(f"  {style(f'{form.form:22}', bold=True)}  {form.description}")
-                click.echo(f"  {'{...}':22}  any stimulus as JSON: {SEE}")
+                    echo(fill("  {}  {}", style(f"{form.form:22}", bold=True), form.description))
+                echo(fill("  {:22}  any stimulus as JSON: {}", "{...}", SEE))
             case _:
                 stimulus = self._shorthand.read(line, self._awaiting)
                 self._sent.append(stimulus)
@@ -172,7 +174,8 @@ def _options(text: str) -> ResetOptions:
     try:
         return msgspec.json.decode(text, type=ResetOptions)
     except msgspec.MsgspecError as error:
-        raise ShorthandError(f"{error}; expected {CONTROLS['reset'].form}, see docs/protocol.md#reset") from error
+        why = error if isinstance(error, msgspec.ValidationError) else why_refused(text.encode(), error)
+        raise ShorthandError(f"{why}; expected {CONTROLS['reset'].form}, see docs/protocol.md#reset") from error
 
 
 def _event(event: Any) -> str:
@@ -189,6 +192,6 @@ def _write(name: str, lines: Iterable[str]) -> None:
     _echo([f"written: {name}"])
 
 
-def _echo(lines: Iterable[str], **styles: Any) -> None:
-    for line in lines:
-        click.echo(f"  {style(line, **styles)}")
+def _echo(texts: Iterable[str], **styles: Any) -> None:
+    for one in texts:
+        echo(fill("  {}", style(one, **styles)))

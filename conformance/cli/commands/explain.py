@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from turncheck.model.clauses import clause_text
+from turncheck.model.rendering.printable import Document, Printable, fill, lines
 from turncheck.model.rendering.words import event_line
 
 from ...laws.law import Law
@@ -14,7 +15,7 @@ from ...laws.registry import LAWS
 from ...report.lessons import FlowExample, Lesson, LinesExample, lessons, stories
 from ...report.text import counterexample_lines, difference_lines
 from ..completing import complete_law
-from ..output import style
+from ..output import document, echo, style
 from ..showing import show
 from .laws import JUDGED, unknown
 
@@ -43,40 +44,40 @@ def command(*, law: str, picture: str | None) -> None:
     if picture is None:
         _show(LAWS[law], lesson, text.to_text(scene))
     else:
-        click.echo(mermaid.to_mermaid(scene) if picture == "mermaid" else svg.to_svg(scene), nl=False)
+        document(Document(mermaid.to_mermaid(scene) if picture == "mermaid" else svg.to_svg(scene)))
 
 
 def _show(law: Law, lesson: Lesson, picture: str) -> None:
-    click.echo(f"{style(law.name, bold=True)}\n{_prose(f'{law.says[0].upper()}{law.says[1:]}.')}")
+    echo(fill("{}\n{}", style(law.name, bold=True), _prose(f"{law.says[0].upper()}{law.says[1:]}.")))
     judged = JUDGED.get(law.subject, f"verify, on a {law.subject}")
-    click.echo(f"  judged by   {judged} (a {law.kind} law)")
-    click.echo(f"  evidence    {law.evidence}")
+    echo(fill("  judged by   {} (a {} law)", judged, law.kind))
+    echo(fill("  evidence    {}", law.evidence))
     if law.needs:
-        click.echo(f"  needs       {', '.join(law.needs)}")
+        echo(fill("  needs       {}", ", ".join(law.needs)))
     for clause in law.clauses:
-        click.echo(f"  {style(f'{clause:11}', dim=True)} {clause_text(clause)}")
+        echo(fill("  {} {}", style(f"{clause:11}", dim=True), clause_text(clause)))
     _head("Why it matters")
-    click.echo(_prose(stories()[law.name]))
+    echo(_prose(stories()[law.name]))
     _head("As small as it gets")
-    click.echo(_prose(lesson.fault))
-    click.echo()
+    echo(_prose(lesson.fault))
+    echo()
     for line in picture.splitlines():
-        click.echo(f"  {style(line)}")
-    click.echo()
+        echo(fill("  {}", style(line)))
+    echo()
     _show_example(law, lesson)
     if lesson.right:
         _head("Right")
-        click.echo(_prose("A runtime that conforms and is told the same logs:"))
+        echo(_prose("A runtime that conforms and is told the same logs:"))
         for at, event in enumerate(lesson.right):
-            click.echo(f"    {at:>3}  {style(event_line(event))}")
+            echo(fill("    {:>3}  {}", at, style(event_line(event))))
 
 
 def _head(text: str) -> None:
-    click.echo(f"\n{style(text, underline=True)}")
+    echo(fill("\n{}", style(text, underline=True)))
 
 
-def _prose(text: str) -> str:
-    return textwrap.fill(text, _WIDE, break_on_hyphens=False)
+def _prose(text: str) -> Printable:
+    return lines(textwrap.fill(text, _WIDE, break_on_hyphens=False))
 
 
 def _show_example(law: Law, lesson: Lesson) -> None:
@@ -84,7 +85,7 @@ def _show_example(law: Law, lesson: Lesson) -> None:
         case LinesExample() as found:
             _show_lines(found)
         case FlowExample() as found:
-            click.echo(f"{style('✗ ' + law.name, fg='red', bold=True)}: {style(found.message)}")
+            echo(fill("{}: {}", style("✗ " + law.name, fg="red", bold=True), style(found.message)))
             show(difference_lines(found.expected, found.observed, style))
         case found:
             show(counterexample_lines(found, style, clauses=False))
@@ -95,9 +96,9 @@ def _show_lines(found: LinesExample) -> None:
 
     judged = check("example", BytesIO("\n".join(found.lines).encode()))
     for finding in judged.findings:
-        message = f"{style(finding.law, fg='yellow')}  {style(finding.message)}"
-        click.echo(f"{style('✗', fg='red')} line {finding.line}  {message}")
-    for title, lines in (("Wrong", found.lines), ("Right", found.right)):
+        said = fill("{}  {}", style(finding.law, fg="yellow"), style(finding.message))
+        echo(fill("{} line {}  {}", style("✗", fg="red"), finding.line, said))
+    for title, shown in (("Wrong", found.lines), ("Right", found.right)):
         _head(title)
-        for line in lines:
-            click.echo(f"  {style(line)}")
+        for line in shown:
+            echo(fill("  {}", style(line)))

@@ -9,6 +9,9 @@ from typing import Final
 import click
 
 from turncheck.adapters import kit
+from turncheck.model.rendering.printable import fill
+
+from ..output import echo
 
 TEMPLATES: Final = Path(__file__).parents[2] / "templates"
 _KIT: Final = Path(kit.__file__).parent / "turncheck_kit.mjs"
@@ -95,9 +98,9 @@ def command(*, kind: str, lang: str, force: bool, folder: Path) -> None:
         for name, source in starter.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, folder / name)
-            click.echo(f"wrote {folder / name}")
+            echo(fill("wrote {}", folder / name))
     except OSError as error:
         raise click.ClickException(f"{error.filename or folder}: {error.strerror}") from error
-    click.echo(f"\nThat is {starter.what}. Next:")
+    echo(fill("\nThat is {}. Next:", starter.what))
     for line in (*([] if folder == Path() else [f"cd {folder}"]), *starter.commands):
-        click.echo(f"  {line}")
+        echo(fill("  {}", line))

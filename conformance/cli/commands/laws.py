@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import Final
 
 import click
-import msgspec
 
 from turncheck.model.clauses import clause_text
+from turncheck.model.rendering.printable import fill
 
 from ...laws.clauses import traced
 from ...laws.registry import LAWS, meant
 from ..completing import complete_law
-from ..output import style
+from ..output import echo, emit, style
 
 JUDGED: Final = {
     "log": "check, on a log",
@@ -40,35 +40,43 @@ def command(*, law: str | None, clauses: bool, as_json: bool) -> None:
         raise unknown(law)
     chosen = list(LAWS.values()) if law is None else [LAWS[law]]
     if as_json:
-        click.echo(msgspec.json.encode([{name: getattr(item, name) for name in _LISTED} for item in chosen]).decode())
+        emit([{name: getattr(item, name) for name in _LISTED} for item in chosen])
         return
     for item in chosen:
         verify = "verify --suite n-complete" if item.suite else "verify"
         judged = JUDGED.get(item.subject, f"{verify}, on a {item.subject}")
-        click.echo(f"{style(f'{item.name:24}', bold=True)}  {item.kind:8}  {', '.join(item.clauses):22}  {item.says}")
+        echo(
+            fill(
+                "{}  {:8}  {:22}  {}",
+                style(f"{item.name:24}", bold=True),
+                item.kind,
+                ", ".join(item.clauses),
+                item.says,
+            )
+        )
         if law is not None:
-            click.echo(f"  judged by    {judged}")
-            click.echo(f"  evidence     {item.evidence}")
+            echo(fill("  judged by    {}", judged))
+            echo(fill("  evidence     {}", item.evidence))
             if item.needs:
-                click.echo(f"  needs        {', '.join(item.needs)}")
+                echo(fill("  needs        {}", ", ".join(item.needs)))
             for clause in item.clauses:
-                click.echo(f"  {clause:12} {clause_text(clause)}")
+                echo(fill("  {:12} {}", clause, clause_text(clause)))
 
 
 def _show_clauses(*, as_json: bool) -> None:
     tests = Path(__file__).parents[3] / "tests"
     found = traced(tests if tests.is_dir() else None)
     if as_json:
-        click.echo(msgspec.json.encode(found).decode())
+        emit(found)
         return
     for clause in found:
-        click.echo(f"{style(f'{clause.name:9}', bold=True)} {clause.way:10} {clause.says}")
+        echo(fill("{} {:10} {}", style(f"{clause.name:9}", bold=True), clause.way, clause.says))
         parts = {"laws": clause.laws, "rows": clause.rows, "tests": clause.tests}
         for name, values in parts.items():
             if values:
-                click.echo(f"          {style(name, dim=True)} {', '.join(values)}")
+                echo(fill("          {} {}", style(name, dim=True), ", ".join(values)))
         if clause.reason is not None:
-            click.echo(f"          {style('why', dim=True)} {clause.reason}")
+            echo(fill("          {} {}", style("why", dim=True), clause.reason))
 
 
 def unknown(law: str) -> click.ClickException:

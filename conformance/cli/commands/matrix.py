@@ -10,13 +10,14 @@ import msgspec
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.adapters.targets.registry import open_target
 from turncheck.adapters.targets.runtime_catalog import known
+from turncheck.model.rendering.printable import Document
 
 from ...laws.registry import selected
 from ...report.matrix import Matrix, Unstarted, reasons, to_markdown
 from ...verify.results import INTERRUPTED, Result, write
 from ..completing import complete_target
 from ..options import SECONDS
-from ..output import Progress, emit, hypothesis_elsewhere, notice
+from ..output import Progress, document, emit, hypothesis_elsewhere, notice
 
 
 @click.command()
@@ -69,7 +70,7 @@ def command(
         _write(matrix, out)
     except OSError as error:
         raise click.ClickException(f"the matrix cannot be written: {error}") from error
-    emit(matrix) if as_json else click.echo(to_markdown(matrix))
+    emit(matrix) if as_json else document(Document(to_markdown(matrix)))
     context.exit(matrix.exit_code)
 
 

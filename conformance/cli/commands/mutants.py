@@ -5,8 +5,9 @@ from typing import Any
 import click
 
 from turncheck.model.machines.registry import PROOF_ROLES
+from turncheck.model.rendering.printable import fill
 
-from ..output import Progress, emit, hypothesis_elsewhere, style
+from ..output import Progress, echo, emit, hypothesis_elsewhere, style
 
 
 @click.command()
@@ -50,21 +51,36 @@ def command(
     from ...mutation.running import run  # noqa: PLC0415
 
     def show(report: Report) -> None:
-        click.echo(
-            style(f"{report.machine}", bold=True) + f"  {report.mutants} mutants, {report.equivalent} equivalent"
+        echo(
+            fill(
+                "{}  {} mutants, {} equivalent",
+                style(f"{report.machine}", bold=True),
+                report.mutants,
+                report.equivalent,
+            )
         )
         for rate in report.rates:
             what = "hidden-state" if rate.hidden else "first-order"
             least = f", at least {rate.least}" if len(report.seeds) > 1 else ""
-            click.echo(f"  {rate.method:10} {what:12} {rate.share:7.1%}  {rate.killed:g} of {rate.mutants}{least}")
+            echo(
+                fill(
+                    "  {:10} {:12} {:7.1%}  {:g} of {}{}",
+                    rate.method,
+                    what,
+                    rate.share,
+                    rate.killed,
+                    rate.mutants,
+                    least,
+                )
+            )
         for law in report.laws:
-            click.echo(f"  {law.law:26} breaks on {law.kills}, alone on {law.alone}")
+            echo(fill("  {:26} breaks on {}, alone on {}", law.law, law.kills, law.alone))
         shown = report.survivors if survivors else report.survivors[:10]
         for one in shown:
-            click.echo(f"  {one.method} misses {one.mutant}: {one.row}; {one.edit}")
-            click.echo(f"    told apart by {', '.join(one.word)}")
+            echo(fill("  {} misses {}: {}; {}", one.method, one.mutant, one.row, one.edit))
+            echo(fill("    told apart by {}", ", ".join(one.word)))
         if len(shown) < len(report.survivors):
-            click.echo(f"  and {len(report.survivors) - len(shown)} more: --survivors")
+            echo(fill("  and {} more: --survivors", len(report.survivors) - len(shown)))
 
     alive = False
     for machine in machines or tuple(PROOF_ROLES):

@@ -10,10 +10,11 @@ from turncheck.adapters.logs.reading import read_log
 from turncheck.model.core.cycles import Call, CycleViews, SessionProjection, SteerStep, UserStep
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import AnomalyError, LogViewProjector
+from turncheck.model.rendering.printable import Printable, fill
 
-from ..inputs import log_options, opened
+from ..inputs import log_options, opened, reason
 from ..options import options
-from ..output import Progress, emit, style
+from ..output import Progress, echo, emit, style
 
 
 def _policy_option(field: msgspec.structs.FieldInfo) -> Callable[[Any], Any]:
@@ -49,10 +50,10 @@ def command(
     try:
         sessions = _projected(log, format_name, max_line, Policies(**policies), strict=strict)
     except AnomalyError as error:
-        click.echo(f"{log}: {error}", err=True)
+        echo(fill("{}: {}", log, error), err=True)
         context.exit(1)
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"{log}: {error}") from error
+        raise click.ClickException(f"{log}: {reason(error)}") from error
     for session in sessions:
         emit(session) if as_json else _show(session, view)
 
@@ -72,32 +73,36 @@ def _projected(
 
 def _show(session: SessionProjection, view: str) -> None:
     if session.session_id is not None:
-        click.echo(style(f"session {session.session_id}", bold=True))
+        echo(style(f"session {session.session_id}", bold=True))
     for number, cycle in enumerate(session.cycles, 1):
         end = "still open" if cycle.stop is None else f"{cycle.reason} at {cycle.stop}"
-        click.echo(style(f"cycle {number}", bold=True) + f"  {cycle.kind} root {cycle.root}, {end}")
+        echo(fill("{}  {} root {}, {}", style(f"cycle {number}", bold=True), cycle.kind, cycle.root, end))
         branches = [*_branches(cycle, view)]
         for place, (title, leaves) in enumerate(branches):
             last = place == len(branches) - 1
-            click.echo(f"{'└─' if last else '├─'} {title}")
+            echo(fill("{} {}", "└─" if last else "├─", title))
             for leaf in leaves:
-                click.echo(f"{'  ' if last else '│ '}    {leaf}")
+                echo(fill("{}    {}", "  " if last else "│ ", leaf))
     for name, positions in (("queued", session.queued), ("dropped", session.dropped)):
         if positions:
-            click.echo(f"{name}  {', '.join(map(str, positions))}")
+            echo(fill("{}  {}", name, ", ".join(map(str, positions))))
     for anomaly in session.anomalies:
-        click.echo(f"{style(anomaly.kind, fg='yellow')}  at {anomaly.at}")
+        echo(fill("{}  at {}", style(anomaly.kind, fg="yellow"), anomaly.at))
 
 
-def _branches(cycle: CycleViews, view: str) -> Iterator[tuple[str, list[str]]]:
+def _branches(cycle: CycleViews, view: str) -> Iterator[tuple[Printable, list[str]]]:
     for step in cycle.steps if view != "rounds" else ():
         if isinstance(step, UserStep):
-            yield f"{style('steer' if isinstance(step, SteerStep) else 'non-steer', fg='cyan')} {step.at}", []
+            yield fill("{} {}", style("steer" if isinstance(step, SteerStep) else "non-steer", fg="cyan"), step.at), []
         else:
             text = "without text" if step.text is None else f"text {step.text}"
-            yield f"ai-block {text}", [f"{group.type}: {', '.join(map(_called, group.calls))}" for group in step.groups]
+            yield (
+                fill("ai-block {}", text),
+                [f"{group.type}: {', '.join(map(_called, group.calls))}" for group in step.groups],
+            )
     for number, part in enumerate(cycle.rounds if view != "steps" else (), 1):
-        yield f"{style('round', fg='magenta')} {number}: fed {_listed(part.inputs)}; made {_listed(part.outputs)}", []
+        fed, made = _listed(part.inputs), _listed(part.outputs)
+        yield fill("{} {}: fed {}; made {}", style("round", fg="magenta"), number, fed, made), []
 
 
 def _called(call: Call) -> str:

@@ -5,10 +5,11 @@ import sys
 import click
 
 from turncheck.adapters.logs.reading import MAX_LINE
+from turncheck.model.rendering.printable import Document
 
 from ...check.redaction import redact
-from ..inputs import opened
-from ..output import Progress
+from ..inputs import opened, reason
+from ..output import Progress, document
 
 
 @click.command()
@@ -24,10 +25,10 @@ def command(*, log: str, max_line: int) -> None:
     try:
         with opened(log) as stream, Progress(log) as progress:
             for number, line in enumerate(redact(stream, max_line), 1):
-                click.echo(line)
+                document(Document(line))
                 if not sys.stdout.isatty():  # on a terminal the lines themselves show the progress
                     progress.say(f"{number:,} lines")
     except BrokenPipeError:
         raise  # the reader has seen enough
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"{log}: {error}") from error
+        raise click.ClickException(f"{log}: {reason(error)}") from error

@@ -9,6 +9,8 @@ import msgspec
 
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.adapters.targets.registry import open_projector, open_runtime
+from turncheck.model.core.refused_json import why_refused
+from turncheck.model.rendering.printable import NOTHING, fill, lines
 
 from ...laws.law import Finding
 from ...laws.registry import LAWS
@@ -17,7 +19,7 @@ from ...report.text import counterexample_lines
 from ...verify.replay import EXIT, Outcome, Replay, asked_projector, asked_runtime, stored
 from ...verify.results import AnyCounterexample, Counterexample, read
 from ..options import SECONDS
-from ..output import emit, notice, style
+from ..output import echo, emit, notice, style
 from ..showing import show
 
 _COLOURS: Final[dict[Outcome, str]] = {"FIXED": "green", "STILL FAILS": "red", "CANNOT RUN": "yellow"}
@@ -40,11 +42,11 @@ def command(
     """
     found = _read(file)
     if not as_json:
-        show([*counterexample_lines(found, style), ""])
+        show([*counterexample_lines(found, style), NOTHING])
     text = target or found.target
     starts = run or target is not None
     if starts:
-        click.echo(f"starting {style(text, bold=True)}", err=as_json)
+        echo(fill("starting {}", style(text, bold=True)), err=as_json)
     outcome, why = _judged(lambda: _asked(found, text, timeout) if starts else stored(found))
     replay = Replay(str(file), found.law, found.clauses, "target" if starts else "stored", text, outcome, why)
     emit(replay) if as_json else _show(replay)
@@ -62,11 +64,11 @@ def _judged(judge: Callable[[], Finding | None]) -> tuple[Outcome, str | None]:
 def _show(replay: Replay) -> None:
     """Print the outcome; the reason why a file cannot be judged goes to stderr."""
     judged = "what the file stores" if replay.judged == "stored" else replay.target
-    said = f"{style(replay.outcome, fg=_COLOURS[replay.outcome], bold=True)}: {style(judged)}"
+    said = fill("{}: {}", style(replay.outcome, fg=_COLOURS[replay.outcome], bold=True), style(judged))
     if replay.outcome == "CANNOT RUN":
-        notice(f"{said}: {replay.why}")
+        notice(fill("{}: {}", said, lines(replay.why)))
     else:
-        click.echo(f"{said} {f'breaks the law: {style(replay.why)}' if replay.why else 'keeps the law'}")
+        echo(fill("{} breaks the law: {}" if replay.why else "{} keeps the law", said, replay.why))
 
 
 def _read(file: Path) -> AnyCounterexample:
@@ -74,8 +76,11 @@ def _read(file: Path) -> AnyCounterexample:
         found = read(file)
     except OSError as error:
         raise click.ClickException(f"{file} cannot be read: {error.strerror or error}") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+    except msgspec.ValidationError as error:
         raise click.ClickException(f"{file} is no counterexample file: {error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        why = why_refused(file.read_bytes(), error)
+        raise click.ClickException(f"{file} is no counterexample file: {why}") from error
     subject = "projector" if isinstance(found, Counterexample) else "runtime"
     if found.law not in LAWS or LAWS[found.law].subject != subject:
         raise click.ClickException(f"{file} is about {found.law!r}, a law that this version does not have")

@@ -7,13 +7,14 @@ import click
 
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.targets.registry import open_target
+from turncheck.model.rendering.printable import fill
 
 from ...smoke.stage import Outcome
 from ...smoke.walk import walk
 from ...verify.results import Verdict
 from ..completing import complete_target
 from ..options import timeout_option
-from ..output import emit, style
+from ..output import echo, emit, style
 from ..showing import MARKS
 
 _HELLO: Final = "starts and says hello"
@@ -52,7 +53,7 @@ def _show(outcome: Outcome, *, as_json: bool) -> None:
         return
     mark, colour = MARKS[outcome.verdict]
     first = _WHOSE.get(outcome.verdict, outcome.message)
-    click.echo(f"{style(mark, fg=colour, bold=True)} {outcome.step:58} {style(first, fg=colour)}")
+    echo(fill("{} {:58} {}", style(mark, fg=colour, bold=True), outcome.step, style(first, fg=colour)))
     if outcome.verdict in _WHOSE:
         for line in outcome.message.splitlines():
-            click.echo(f"    {style(line)}")
+            echo(fill("    {}", style(line)))

@@ -9,8 +9,9 @@ from turncheck.adapters.protocol.errors import BadTargetError, StartError
 from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES
 from turncheck.adapters.targets.registry import KINDS
 from turncheck.adapters.targets.runtime_catalog import KnownRuntime, find, known
+from turncheck.model.rendering.printable import fill, line, lines
 
-from ..output import emit, style
+from ..output import echo, emit, style
 
 
 @click.command()
@@ -28,13 +29,13 @@ def command(context: click.Context, *, names: tuple[str, ...], make: bool, as_js
     if make:
         for runtime in _named(names):
             try:
-                folder = runtime.environment.make(lambda notice: click.echo(notice, err=True))
+                folder = runtime.environment.make(lambda notice: echo(line(notice), err=True))
             except StartError as error:
-                click.echo(str(error), err=True)
+                echo(lines(error), err=True)
                 failed = True
             else:
                 if not as_json:
-                    click.echo(f"{style(f'{runtime!s:28}', bold=True)}  {folder}")
+                    echo(fill("{}  {}", style(f"{runtime!s:28}", bold=True), folder))
     elif names:
         raise click.UsageError("names are for --make: without it, everything is listed")
     if as_json:
@@ -100,7 +101,7 @@ def _show() -> None:
 
 
 def _rows(title: str, rows: Mapping[str, str]) -> None:
-    click.echo(title)
+    echo(line(title))
     for name, what in rows.items():
-        click.echo(f"  {style(f'{name:28}', bold=True)}  {what}")
-    click.echo()
+        echo(fill("  {}  {}", style(f"{name:28}", bold=True), what))
+    echo()

@@ -9,6 +9,8 @@ import msgspec
 
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.adapters.targets.registry import open_target
+from turncheck.model.core.refused_json import why_refused
+from turncheck.model.rendering.printable import NOTHING, fill, lines
 
 from ...generation.situations import STEPS
 from ...laws.law import Law
@@ -20,7 +22,7 @@ from ...verify.results import AnyCounterexample, LawResult, Result, write
 from ..baselining import grading, said, show_baseline
 from ..completing import complete_law, complete_target
 from ..options import SECONDS, timeout_option
-from ..output import Progress, emit, hypothesis_elsewhere, notice, style
+from ..output import Progress, echo, emit, hypothesis_elsewhere, notice, style
 from ..reporting import Report, aside, publish, report_option
 from ..showing import MARKS, show
 from ..suite_options import Suite, run_suite, suite_options
@@ -133,11 +135,11 @@ def _foretell(laws: list[Law], examples: int, seed: int) -> None:
         judged = [law for law in laws if law.subject == subject]
         if not judged:
             continue
-        click.echo(style(f"if the target is a {subject}", underline=True))
+        echo(style(f"if the target is a {subject}", underline=True))
         for law in judged:
             needs = ", ".join(law.needs) or "nothing"
-            click.echo(f"{style(f'{law.name:26}', bold=True)}  {law.kind:8}  needs {needs}")
-        click.echo(f"{len(judged)} laws on {examples} {cases} with seed {seed}, and on the classic ones\n")
+            echo(fill("{}  {:8}  needs {}", style(f"{law.name:26}", bold=True), law.kind, needs))
+        echo(fill("{} laws on {} {} with seed {}, and on the classic ones\n", len(judged), examples, cases, seed))
 
 
 def _profile(path: Path) -> Profile:
@@ -146,8 +148,11 @@ def _profile(path: Path) -> Profile:
         profile.projection_policies()
     except OSError as error:
         raise click.ClickException(f"the profile {path} cannot be read: {error.strerror or error}") from error
-    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+    except msgspec.ValidationError as error:
         raise click.ClickException(f"the profile {path} cannot be used: {error}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        why = why_refused(path.read_bytes(), error)
+        raise click.ClickException(f"the profile {path} cannot be used: {why}") from error
     return profile
 
 
@@ -161,7 +166,7 @@ def _written(result: Result, counterexamples: dict[str, AnyCounterexample], out:
         try:
             return msgspec.structs.replace(law, counterexample=str(write(found, out)))
         except OSError as error:
-            click.echo(f"the counterexample of {law.law} cannot be written: {error}", err=True)
+            echo(fill("the counterexample of {} cannot be written: {}", law.law, error), err=True)
             return law
 
     return msgspec.structs.replace(result, laws=tuple(map(named, result.laws)))
@@ -169,21 +174,29 @@ def _written(result: Result, counterexamples: dict[str, AnyCounterexample], out:
 
 def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None:
     who = result.implementation
-    click.echo(f"{style(result.target, bold=True)}  {who.name} {who.version} ({who.language})\n")
+    echo(fill("{}  {} {} ({})\n", style(result.target, bold=True), who.name, who.version, who.language))
     for law in result.laws:
         mark, colour = MARKS[law.verdict]
-        why = (law.why or f"{law.evidence.observed + law.evidence.adapter:,} times") + said(law)
-        click.echo(f"{style(mark, fg=colour, bold=True)} {law.law:26} {style(f'{law.verdict:12}', fg=colour)}  {why}")
+        why = lines((law.why or f"{law.evidence.observed + law.evidence.adapter:,} times") + said(law))
+        echo(
+            fill(
+                "{} {:26} {}  {}",
+                style(mark, fg=colour, bold=True),
+                law.law,
+                style(f"{law.verdict:12}", fg=colour),
+                why,
+            )
+        )
     for law in result.laws:
         if law.law in counterexamples and not law.excused:
-            show(["", *counterexample_lines(counterexamples[law.law], style)])
+            show([NOTHING, *counterexample_lines(counterexamples[law.law], style)])
             if law.counterexample is not None:
-                click.echo(f"  turncheck replay --run {shlex.quote(law.counterexample)}")
+                echo(fill("  turncheck replay --run {}", shlex.quote(law.counterexample)))
     figures = {name: figure for name, figure in result.coverage.items() if isinstance(figure, int)}
     done = ", ".join(f"{figure:,} {name}" for name, figure in figures.items() if figure or name != "unsettled")
-    click.echo(f"\n{counted(result)}; {done}, seed {result.seed}")
+    echo(fill("\n{}; {}, seed {}", counted(result), done, result.seed))
     show(coverage_lines(result.coverage))
     show_baseline(result)
     if result.cut:
         for line in f"the run was cut short: {result.cut}".splitlines():
-            click.echo(style(line, fg="yellow"))
+            echo(style(line, fg="yellow"))

@@ -5,16 +5,12 @@ means nothing.
 """
 
 import html
-import re
 from collections.abc import Iterator, Mapping
-from typing import Final
 
 from ...verify.results import AnyCounterexample, Result
 from ..law_summary import MARKS, counted, line, story, why
+from ..markdown_text import inline
 from ..text import coverage_lines
-
-_MARKUP: Final = re.compile(r"[\\`*_{}\[\]()<>#|~&!@:$]")
-"""Characters with a meaning in a line of GitHub's Markdown, those of links and mentions included."""
 
 
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
@@ -24,15 +20,15 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
 
 def _lines(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> Iterator[str]:
     who = result.implementation
-    yield f"## turncheck: {_text(result.target)}"
+    yield f"## turncheck: {inline(result.target)}"
     yield ""
-    yield f"{_text(f'{who.name} {who.version} ({who.language})')}: {counted(result)}; seed {result.seed}"
+    yield f"{inline(f'{who.name} {who.version} ({who.language})')}: {counted(result)}; seed {result.seed}"
     if result.cut:
-        yield f"\n**The run was cut short**: {_text(result.cut)}"
+        yield f"\n**The run was cut short**: {inline(result.cut)}"
     yield from ["", "| | law | verdict | clauses | |", "| :-: | --- | --- | --- | --- |"]
     for law in result.laws:
         verdict = "known" if law.excused else law.verdict
-        yield f"| {MARKS[law.verdict]} | {law.law} | {verdict} | {', '.join(law.clauses)} | {_text(why(law))} |"
+        yield f"| {MARKS[law.verdict]} | {law.law} | {verdict} | {', '.join(law.clauses)} | {inline(why(law))} |"
     for law in result.laws:
         if law.verdict == "fail":
             summary = f"{MARKS[law.verdict]} {law.law}: {line(why(law))}"
@@ -45,7 +41,3 @@ def _lines(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
 def _block(summary: str, text: str) -> Iterator[str]:
     yield from ["", "<details>", f"<summary>{html.escape(summary)}</summary>", "", f"<pre>{html.escape(text)}</pre>"]
     yield from ["", "</details>"]
-
-
-def _text(text: str) -> str:
-    return _MARKUP.sub(lambda match: f"&#{ord(match[0])};", line(text))

@@ -184,5 +184,5 @@ print(child.pid, flush=True)
 
 
 def test_a_command_that_does_not_exist_cannot_be_started():
-    with pytest.raises(StartError, match=r"cannot start 'no-such-program'.*No such file"):
+    with pytest.raises(StartError, match=r"cannot start 'no-such-program': no program 'no-such-program' is on PATH"):
         Child(["no-such-program"], os.environ)

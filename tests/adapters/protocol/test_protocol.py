@@ -223,3 +223,13 @@ def test_an_error_teaches():
         "    bye",
         "  see: docs/protocol.md#feed, in turncheck's source",
     ]
+
+
+def test_an_answer_with_a_lone_surrogate_is_json_and_refused_as_what_it_is():
+    line = rb'{"seq": 1, "ok": true, "events": ["\ud800"], "awaiting": []}'
+    with pytest.raises(RubbishError) as caught:
+        protocol.read_answer(line, 1)
+    assert caught.value.problem.startswith(
+        r"JSON with a lone surrogate, \ud800 at byte 35, which is half of a character"
+    )
+    assert "stdout is for answers alone" not in caught.value.problem

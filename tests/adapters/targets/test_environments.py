@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -309,3 +310,20 @@ def test_the_command_of_a_runtime_makes_its_environment(shell, said, tmp_path):
     runtime = replace(known()["pi@0.87.1"], environment=environment, adapter=tmp_path / "adapter.sh")
     assert command_of(runtime, said.append) == (("sh", str(tmp_path / "adapter.sh")), {})
     assert environment.made
+
+
+def test_a_node_that_is_gone_since_the_environment_was_made_is_named(tmp_path, monkeypatch):
+    environment = node_environment(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(StartError, match=r"tiny-1\.0\.0 needs node>=20\n(.*\n)*  see: docs/platforms\.md"):
+        environment.command(tmp_path / "adapter.mjs")
+
+
+def test_a_user_without_a_home_is_told_what_is_not_set(tmp_path, monkeypatch):
+    def homeless():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(pathlib.Path, "home", homeless)
+    with pytest.raises(StartError, match="HOME and XDG_CACHE_HOME are not set"):
+        _ = node_environment(tmp_path).made

@@ -12,6 +12,7 @@ from turncheck.adapters.protocol.errors import (
     StartError,
     UnsupportedError,
 )
+from turncheck.adapters.targets import worker
 from turncheck.adapters.targets.registry import open_projector
 from turncheck.model.core.policies import Policies
 
@@ -220,3 +221,14 @@ def test_without_an_argument_it_says_how_to_use_it():
     from turncheck.adapters.targets.worker import main
 
     assert main([]) == 2
+
+
+def test_a_bug_of_the_worker_is_not_the_targets(capfd, tmp_path):
+    def broken(_message):
+        raise KeyError("seq")
+
+    (tmp_path / "requests").write_bytes(b'{"cmd": "hello", "protocol": 1}\n')
+    with (tmp_path / "requests").open("rb") as requests:
+        assert worker._serve("python:their:project", broken, requests, 1) == 2
+    told = "turncheck: a bug in turncheck's worker, and no fault of python:their:project: KeyError: 'seq'"
+    assert capfd.readouterr().err.splitlines()[-1] == told

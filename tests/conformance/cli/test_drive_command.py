@@ -227,7 +227,10 @@ def test_quit_ends_it_and_so_does_the_end_of_the_input(drive):
     ("line", "told"),
     [
         ("shout", "shout: no command 'shout'"),
-        ("reset {", "reset {: Input data was truncated; expected reset [OPTIONS], see docs/protocol.md#reset"),
+        (
+            "reset {",
+            "reset {: not JSON (Input data was truncated); expected reset [OPTIONS], see docs/protocol.md#reset",
+        ),
         ("log /no/such/folder/log", "No such file or directory"),
     ],
 )

@@ -51,3 +51,10 @@ def test_what_was_written_is_valid(made):
 def test_json_is_printed_where_it_is_asked_for(invoke, tmp_path):
     ran = invoke(tmp_path, "matrix", NULL, "--examples", "0", "--out", "out", "--json")
     assert json.loads(ran.out) == json.loads((tmp_path / "out" / "matrix.json").read_text())
+
+
+def test_a_hostile_name_means_nothing_in_the_table(invoke, tmp_path):
+    name = "cmd:no | [x](http://x.y) <img> @all `c`"
+    out = invoke(tmp_path, "matrix", name, "--examples", "0").out
+    said = "cmd:no &#124; [x&#93;(http&#58;//x.y) &#60;img&#62; &#64;all &#96;c&#96;"
+    assert f"- **{said}** could not be verified: " in out

@@ -14,7 +14,7 @@ from turncheck.adapters.logs.formats.registry import UnsupportedFormatError
 from turncheck.adapters.logs.reading import MAX_LINE
 from turncheck.conformance.check.judge import check
 from turncheck.conformance.check.redaction import redact
-from turncheck.conformance.cli.group import BROKEN_PIPE
+from turncheck.conformance.cli.failures import BROKEN_PIPE
 from turncheck.conformance.generation.logs import cases
 from turncheck.model.core.decode import judge, judge_line
 from turncheck.model.core.projection import project

@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 import xmlschema
+from hostile_text import TEXT, harm
 from jsonschema import Draft4Validator
 
 from turncheck.conformance.check.judge import LogFinding, LogResult
@@ -30,6 +31,7 @@ HOSTILE = {
     "markup": "| `x` **b** [x](javascript:1) ![x](y) @all $x$ &lt; &#10; \\",
     "escapes": "%0A%25 %zz \\u0000 \\",
     "private use": "\ue0000\ue000 \uf8ff",
+    "commands of CI services": TEXT,
     "a long text": "x" * LONG,
 }
 COMMAND = re.compile(r"::(error|warning|notice) (\w+=[^:,]*,)*title=[^:,]*::.*")
@@ -104,6 +106,17 @@ def test_a_report_stays_well_formed_whatever_an_implementation_writes(kind, name
 @pytest.mark.parametrize("kind", PLAIN)
 def test_a_report_holds_nothing_that_is_not_seen(kind, name, hostile):
     assert unseen(on_result(kind)(*hostile(HOSTILE[name]))) == set()
+
+
+@pytest.mark.parametrize("kind", sorted(set(KINDS) - {"github"}))
+def test_a_ci_service_obeys_nothing_in_a_report(kind, hostile):
+    assert harm(on_result(kind)(*hostile(TEXT))) == []
+
+
+def test_github_obeys_our_commands_alone(hostile):
+    text = on_result("github")(*hostile(TEXT))
+    assert [line.split(" ")[0] for line in text.splitlines()] == ["::error"] * 3 + ["::warning"] * 2
+    assert harm(text) == ["::"] * 5
 
 
 @pytest.mark.parametrize("kind", PLAIN)

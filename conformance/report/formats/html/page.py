@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from turncheck.model.clauses import clause_text
 from turncheck.model.declaration.machine import Row
-from turncheck.model.rendering.printable import spelled
+from turncheck.model.rendering.printable import lines
 from turncheck.model.rendering.svg import HEAD
 
 from ....generation.situations import rows_for
@@ -92,7 +92,7 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"said": said, "spelled": spelled, "quoted": shlex.quote, "says": _says}
+    environment.filters |= {"said": said, "spelled": lines, "quoted": shlex.quote, "says": _says}
     environment.filters |= {"clause_text": clause_text, "text": partial(escape, quote=False)}  # less than Jinja escapes
     constants: Any = environment.globals
     constants.update(marks=MARKS, most=BRIEF, compared=compared)

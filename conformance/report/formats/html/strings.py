@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
-from turncheck.model.rendering.printable import spelled
+from turncheck.model.rendering.printable import lines
 
 from ...text import LONG
 
@@ -50,7 +50,7 @@ class Line(NamedTuple):
 def said(text: object, most: int = LONGEST) -> Pieces:
     """Spell *text*, and fold it where it is long; then at most *most* characters are shown."""
     whole = str(text)
-    return [spelled(whole)] if len(whole) <= LONG else [_folded(whole, most)]
+    return [lines(whole)] if len(whole) <= LONG else [_folded(whole, most)]
 
 
 def compact(value: Any) -> Pieces:
@@ -127,13 +127,13 @@ def _tame(value: Any, folds: list[Folded] | None, depth: int) -> Any:
 
 def _string(text: str, folds: list[Folded] | None) -> str:
     if folds is None or len(text) <= LONG:
-        return spelled(text[:LONG])
+        return lines(text[:LONG])
     folds.append(_folded(text))
     return f"\ue000{len(folds) - 1}\ue000"
 
 
 def _folded(text: str, most: int = LONGEST) -> Folded:
-    shown = spelled(text[:most])
+    shown = lines(text[:most])
     return Folded(len(text), shown[:most], cut=len(text) > most or len(shown) > most)
 
 

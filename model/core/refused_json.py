@@ -1,0 +1,50 @@
+r"""Why the strict decoder refuses a text: no JSON, or JSON with a lone surrogate.
+
+``"\ud800"`` is JSON by its grammar, and half a character: no Unicode text has it (RFC 8259, section 8.2). A log keeps
+such an event, with U+FFFD in the place of the half; an answer of the protocol is refused.
+"""
+
+import json
+import re
+from typing import Final
+
+_ESCAPE: Final = re.compile(rb"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)
+
+
+def why_refused(text: bytes, error: Exception) -> str:
+    r"""Say in a clause what *text* is, which raised *error* in the decoder.
+
+    >>> why_refused(b'{"a": "\\ud83d"}', ValueError("truncated"))
+    'JSON with a lone surrogate, \\ud83d at byte 7, which is half of a character: no text has it'
+    >>> why_refused(b"{", ValueError("truncated"))
+    'not JSON (truncated)'
+    """
+    found = _lone_surrogate(text)
+    if found is None:
+        return f"not JSON ({error})"
+    at, half = found
+    return f"JSON with a lone surrogate, {half} at byte {at}, which is half of a character: no text has it"
+
+
+def _lone_surrogate(text: bytes) -> tuple[int, str] | None:
+    """The place and the escape of the first lone surrogate; None without one, and for what is no JSON."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    high: tuple[int, str] | None = None
+    end = -1
+    for match in _ESCAPE.finditer(text):
+        if high is not None and not (_is_low(match[1]) and match.start() == end):
+            return high
+        if match[1] is not None:
+            half = match.start(), match[0].decode()
+            if _is_low(match[1]) and high is None:
+                return half
+            high = None if _is_low(match[1]) else half
+        end = match.end()
+    return high
+
+
+def _is_low(digits: bytes | None) -> bool:
+    return digits is not None and int(digits, 16) >= 0xDC00
