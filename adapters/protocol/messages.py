@@ -14,6 +14,7 @@ from turncheck.model.core.policies import Policies
 from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
 
 from .errors import DOCUMENT, ImplementationError, RubbishError, StartError, UnsupportedError
+from .strict_json import StrictnessError, check_strict
 
 VERSION: Final = 1
 
@@ -263,9 +264,12 @@ def read_answer(line: bytes, seq: int) -> Answer:
 
 def _decode(decoder: "msgspec.json.Decoder[_T]", line: bytes) -> _T:
     try:
+        check_strict(line)
         return decoder.decode(line)
+    except StrictnessError as error:
+        raise RubbishError(f"not an answer of the protocol: {error}", came=line, see=f"{DOCUMENT}#answers") from error
     except msgspec.ValidationError as error:
         raise RubbishError(f"not an answer of the protocol: {error}", came=line) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         hint = "stdout is for answers alone: print to stderr"
         raise RubbishError(f"not JSON ({error}); {hint}", came=line or "(an empty line)") from error

@@ -1,6 +1,7 @@
 """The command line: one lazily imported module per command, so that ``--help`` imports no Hypothesis.
 
-Exit codes: 0 nothing wrong, 1 a law is broken, 2 the check could not be made, 130 interrupted, 141 broken pipe.
+Exit codes: 0 nothing wrong, 1 a law is broken, 2 the check could not be made, 130 interrupted, 141 broken pipe, 128 + n
+ended by signal n.
 """
 
 import importlib
@@ -13,6 +14,8 @@ import click
 
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.model.extras import MissingExtraError
+
+from .interruption import INTERRUPTED, interruptible
 
 COMMANDS: Final = {
     "check": "Judge recorded logs of an agent runtime.",
@@ -34,7 +37,6 @@ COMMANDS: Final = {
 }
 """Command → one line of help; the module of the same name in ``commands`` has the rest."""
 
-INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
 """The exit code by which shells report a process that SIGPIPE ended."""
 
@@ -83,7 +85,7 @@ def turncheck() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line; never returns. A broken pipe is quiet, Ctrl-C ends with 130.
+    """Run the command line; never returns. A broken pipe is quiet; SIGTERM and SIGHUP end it as Ctrl-C does.
 
     click's own ``main`` would answer a broken pipe with exit code 1, which says here that a law is broken.
     """
@@ -92,6 +94,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         from click.shell_completion import shell_complete  # noqa: PLC0415 - only a shell needs it
 
         sys.exit(shell_complete(turncheck, {}, "turncheck", COMPLETE, os.environ[COMPLETE]))
+    with interruptible() as interruption:
+        code = _run(given)
+    sys.exit(interruption.code(code))
+
+
+def _run(given: list[str]) -> int:
     try:
         with turncheck.make_context("turncheck", given) as context:
             turncheck.invoke(context)
@@ -116,4 +124,4 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         # The reader has seen enough; a second error at interpreter exit would be noise.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = BROKEN_PIPE
-    sys.exit(code)
+    return code

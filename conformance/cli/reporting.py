@@ -12,6 +12,7 @@ import click
 from turncheck.model.extras import needs_extra
 
 from ..report.registry import KINDS, NEEDS
+from ..verify.whole_file import write_whole
 from .output import notice
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -76,6 +77,6 @@ def publish(reports: Sequence[Report], rendered: Callable[[str], str]) -> None:
             continue
         try:
             report.file.parent.mkdir(parents=True, exist_ok=True)
-            report.file.write_text(text, encoding="utf-8")
+            write_whole(report.file, text.encode())
         except OSError as error:
             notice(f"the report {report.kind} cannot be written to {report.file}: {error.strerror or error}")

@@ -9,8 +9,8 @@ import click
 
 from ...check.judge import EXIT, LogFinding, LogResult, check
 from ...report.registry import OF_LOGS, on_logs
-from ..group import INTERRUPTED
 from ..inputs import expanded, log_options, opened
+from ..interruption import INTERRUPTED
 from ..output import Progress, emit, style
 from ..reporting import Report, aside, publish, report_option
 from ..showing import MARKS

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
+from ...verify.whole_file import write_whole
 from ..completing import complete_machine
 from ..output import Progress
 
@@ -51,7 +52,7 @@ def command(context: click.Context, *, machine: str | None, only: str | None, ou
         context.exit(1 if drifted else 0)
     out.mkdir(parents=True, exist_ok=True)
     for path, picture in pictures.items():
-        path.write_bytes(picture)
+        write_whole(path, picture)
         click.echo(str(path))
 
 

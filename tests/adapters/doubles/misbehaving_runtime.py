@@ -113,6 +113,11 @@ def spins(message, answer):
         pass
 
 
+def answers_late(message, answer):
+    time.sleep(0.3)
+    say(answer)
+
+
 def answers_half_a_line(message, answer):
     write(b'{"ok": tr')
     forever()
@@ -156,6 +161,33 @@ def exits_elsewhere(message, answer):
     if os.environ["PYTHONHASHSEED"] != "0":
         sys.exit(7)
     say(answer)
+
+
+def elsewhere(hello):
+    """Answer hello in this way where the hash seed is not the usual one."""
+    say(HELLO if os.environ["PYTHONHASHSEED"] == "0" else hello)
+
+
+def changes_its_capabilities(message, answer):
+    elsewhere({**HELLO, "profile": {**PROFILE, "capabilities": ["abort", "tools"]}})
+
+
+def changes_its_policies(message, answer):
+    elsewhere({**HELLO, "profile": {**PROFILE, "policies": {"busy": "steer"}}})
+
+
+def changes_its_name(message, answer):
+    elsewhere({**HELLO, "implementation": {**IMPLEMENTATION, "name": "somebody-else"}})
+
+
+def changes_its_protocol(message, answer):
+    elsewhere({**HELLO, "protocol": 2})
+
+
+def changes_when_replaced(message, answer):
+    """Declare less once the marker of main has two lines: a process was replaced."""
+    again = len(Path(sys.argv[2]).read_text().split()) > 1
+    say({**HELLO, "profile": {**PROFILE, "capabilities": ["abort"]}} if again else HELLO)
 
 
 def closes_stdin(message, answer):
