@@ -8,13 +8,14 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any, Final
 
 VALUES: Final = 1_000_000
 """Values in one answer, names not counted. The worst take 350 MB of memory, objects of one entry; three million took
 801 MB. A word of 18 stimuli leads to some hundreds of values."""
 INTEGERS: Final = range(-(2**63), 2**64)
+_TOKENS: Final = 4 * VALUES
+"""More strings, marks and empty lists than so many values can have: each has a name and a mark at most."""
 _DIGITS: Final = 20
 """Characters of the longest integers in INTEGERS."""
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]\s*[\]}]|([,\[{])')
@@ -47,8 +48,12 @@ def _too_many(line: bytes) -> bool:
     """Return whether *line* has more values than an answer may have, from its punctuation."""
     if line.count(b",") + line.count(b"[") + line.count(b"{") < VALUES:
         return False
-    more = (token for token in _TOKEN.finditer(line) if token[1])  # each stands before one value, and one has none
-    return next(islice(more, VALUES - 1, None), None) is not None
+    values = 1  # each mark stands before a value, but for the outermost one
+    for seen, token in enumerate(_TOKEN.finditer(line)):
+        values += bool(token[1])
+        if values > VALUES or seen > _TOKENS:
+            return True
+    return False
 
 
 def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:

@@ -53,7 +53,7 @@ class Runtime:
         return {"events": events, "awaiting": awaiting} | ({"refused": refused} if refused else {})
 
 
-def main(fault, marker=None):
+def main(faults, fault, marker=None):
     parts = fault.split(":")
     name, command, count = parts + ["apply", "1"][len(parts) - 1 :]
     runtime, left = Runtime(), int(count)
@@ -75,7 +75,7 @@ def main(fault, marker=None):
                 with Path(marker).open("a") as file:
                     print(name, file=file)
             print(LAST_WORDS, file=sys.stderr, flush=True)
-            globals()[name](message, answer)
+            faults[name](message, answer)
         elif answer is None:
             return
         else:
@@ -350,4 +350,4 @@ def logs_no_message_then_hangs(message, answer):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(globals(), *sys.argv[1:])
