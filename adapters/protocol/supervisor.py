@@ -95,7 +95,7 @@ class _Supervisor:
             os.set_blocking(descriptor, False)
         signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
         for number in (signal.SIGCHLD, signal.SIGTERM):
-            signal.signal(number, lambda *_: None)
+            signal.signal(number, lambda _number, _frame: None)
         self._pid = 0
         self._ended = False
 

@@ -10,9 +10,7 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
     """Count the passed laws among those that apply, and choose a colour."""
     passed, applicable = result.summary["pass"], len(result.laws) - result.summary["skipped"]
     message = f"{passed}/{applicable} laws" + ", incomplete" * result.incomplete
-    return json.dumps(
-        {"schemaVersion": 1, "label": "turncheck", "message": message, "color": _colour(result)}
-    )
+    return json.dumps({"schemaVersion": 1, "label": "turncheck", "message": message, "color": _colour(result)})
 
 
 def _colour(result: Result) -> str:

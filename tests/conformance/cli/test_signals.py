@@ -171,7 +171,8 @@ def test_the_worker_of_a_server_is_ended_amid_a_request(tmp_path, at, number, ha
 @contextlib.contextmanager
 def served(at, number, *, hangs):
     """An endpoint that ends the harness at its *at*-th request."""
-    harness, over = [], threading.Event()
+    harness: list[int] = []
+    over = threading.Event()
     asked = iter(range(1, 1_000_000))
 
     class Endpoint(BaseHTTPRequestHandler):
