@@ -6,6 +6,7 @@ import shlex
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -458,21 +459,27 @@ def test_a_replaced_process_that_says_something_else_of_itself_is_refused(start,
         runtime.reset()
 
 
-def test_nothing_is_asked_after_the_end_of_the_whole_run(start, tmp_path):
-    runtime = start("behaves:reset", tmp_path / "marker", until=time.monotonic() + SHORT)
-    time.sleep(SHORT)
+def hurry(monkeypatch, seconds):
+    """Let so many seconds pass at once for a connection."""
+    monkeypatch.setattr(connection, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + seconds))
+
+
+def test_nothing_is_asked_after_the_end_of_the_whole_run(start, monkeypatch, tmp_path):
+    runtime = start("behaves:reset", tmp_path / "marker", until=time.monotonic() + LONG)
+    hurry(monkeypatch, LONG)
     with pytest.raises(OverdueError, match="the time of the whole run is over"):
         runtime.reset()
     assert not (tmp_path / "marker").exists()
 
 
-def test_an_answer_is_awaited_until_the_end_of_the_whole_run_at_most(start):
-    runtime = start("never_answers:reset", until=time.monotonic() + 2 * SHORT)
+def test_an_answer_is_awaited_until_the_end_of_the_whole_run_at_most(start, monkeypatch):
+    runtime = start("never_answers:reset", until=time.monotonic() + LONG)
+    hurry(monkeypatch, LONG - SHORT)
     with pytest.raises(OverdueError):
         runtime.reset()
 
 
 def test_a_runtime_that_hangs_before_that_end_hangs(start):
-    runtime = start("never_answers:reset", until=time.monotonic() + LONG, timeout=SHORT)
+    runtime = start("never_answers:reset", until=time.monotonic() + 2 * LONG, timeout=SHORT)
     with pytest.raises(HangingError):
         runtime.reset()

@@ -202,7 +202,7 @@ def judge(ran, said):
 @pytest.mark.parametrize("harm", TEXT_OF_PYTHON)
 def test_a_hostile_adapter_in_python_does_no_harm(tmp_path, harm):
     double = DOUBLES / "misbehaving_runtime.py" if harm.startswith(CHANGES) else PYTHON[1]
-    bound = ("--run-timeout", "4") if harm == "sleeps_just_under_the_timeout" else ()
+    bound = ("--run-timeout", "8") if harm == "sleeps_just_under_the_timeout" else ()
     judge(verified(tmp_path, (sys.executable, double, harm), *timeout(harm), *bound), TEXT_OF_PYTHON[harm])
 
 

@@ -202,7 +202,7 @@ def test_a_runtime_that_never_gets_quiet_ends_after_three_words(tmp_path):
 
 @pytest.mark.parametrize("target", [double("answers_late"), "reference"])
 def test_a_run_that_is_not_over_in_time_is_an_error_and_incomplete(invoke, tmp_path, target):
-    ran = invoke(tmp_path, "verify", target, "--run-timeout", 1.5, "--json", "--examples", 1_000_000)
+    ran = invoke(tmp_path, "verify", target, "--run-timeout", 6, "--json", "--examples", 1_000_000)
     result = json.loads(ran.out)
     why = {law["why"] for law in result["laws"] if law["verdict"] == "error"}
     assert (ran.code, result["incomplete"], why) == (2, True, {"the time of the whole run is over (--run-timeout)"})
