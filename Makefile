@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: mutants rates setup demo matrix museum runtimes debian test quick slow check generate examples bench gate lock learn variants mutation site suites
+.PHONY: mutants rates setup demo matrix museum runtimes debian test quick slow check generate examples bench gate lock learn variants mutation site suites soak
 
 setup: .venv/ready
 
@@ -117,6 +117,11 @@ rates: setup
 # Every conforming variant against every law: no law may alarm at what the sources allow.
 variants: setup
 	PYTHONPATH=tests:tests/teeth $(BIN)/python -m variants
+
+# Does anything grow while turncheck verifies again and again? A table of memory, descriptors, processes, threads, files.
+MINUTES ?= 30
+soak: setup
+	PYTHONPATH=tests:tests/teeth $(BIN)/python -m soak --minutes $(MINUTES)
 
 # The sizes and times of n-complete suites, in docs/suites.md: some five minutes.
 suites: setup

@@ -12,6 +12,8 @@ SLOW: Final[Mapping[str, str]] = {
     "adapters/targets/test_known_runtimes.py": "65 s, and every known runtime's environment",
     "conformance/verify/test_reference_targets.py": "80 s: every reference is held to all laws in processes of its own",
     "conformance/test_pytest_plugin.py": "60 s: 50 runs of pytest",
+    "conformance/verify/test_hostile_adapters.py": "110 s: processes that hang, die, flood or fork",
+    "conformance/cli/test_signals.py": "70 s: processes that are ended at 36 moments",
     "conformance/report/formats/html/test_html_browser.py": "55 s, a browser, and axe from npm",
     "test_action.py": "50 s: the action's steps and pre-commit's hooks, each a process that starts anew",
     "conformance/n_complete": "40 s: models explored and learned",

@@ -1,15 +1,18 @@
 """A conversation over the protocol with a process that is replaced when it breaks."""
 
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from .errors import DiedError, StartError, TargetError
+from .errors import ChangedError, DiedError, HangingError, OverdueError, StartError, TargetError
 from .messages import VERSION, Answer, Hello, HelloAnswer, Message, Stop, encode, expected, read_answer, read_hello, see
 from .process import Child
 
 RESTARTS: Final = 5
 """Replacements of a broken process, at most: enough to shrink a little, and an end where it always breaks."""
+_CLAIMS: Final = ("roles", "machine", "policies")
+_IDENTITY: Final = ("name", "version", "language")
 START_SECONDS: Final = 10.0
 """Seconds for the answer to hello: frameworks take some to import. A longer timeout of the user holds here too."""
 
@@ -18,8 +21,8 @@ class Connection:
     """The process that *command* runs; *name* is the target's text, *environment* is added to our own.
 
     ``last_words`` are the last lines of the log of the process that was ended last. ``generation`` changes whenever a
-    process ends, and its memory with it. Raises StartError where it cannot be started or does not implement this
-    protocol, and TargetError for any other failure at hello.
+    process ends, and its memory with it. After *until* (monotonic seconds) nothing is asked any more. Raises StartError
+    where it cannot be started or does not implement this protocol, and TargetError for any other failure at hello.
     """
 
     def __init__(
@@ -31,6 +34,8 @@ class Connection:
         timeout: float,
         start_seconds: float = START_SECONDS,
         hash_seed: int | None = None,
+        until: float = float("inf"),
+        first: HelloAnswer | None = None,
     ) -> None:
         self.name: Final = name
         self.generation = 0
@@ -44,10 +49,16 @@ class Connection:
         self._breaks = 0
         self._broke: TargetError | None = None
         self._child: Child | None
+        self._until = until
+        self._first = first
         self._child, self.hello = self._start()
+        self._first = self.hello
 
     def again(self, hash_seed: int) -> "Connection":
-        """The same implementation in a new process with this PYTHONHASHSEED."""
+        """The same implementation in a new process with this PYTHONHASHSEED.
+
+        Raises as the constructor does, and ChangedError where it says something else of itself.
+        """
         return Connection(
             self.name,
             command=self._command,
@@ -55,6 +66,8 @@ class Connection:
             timeout=self.timeout,
             start_seconds=self._start_seconds,
             hash_seed=hash_seed,
+            until=self._until,
+            first=self.hello,
         )
 
     def next_seq(self) -> int:
@@ -69,9 +82,21 @@ class Connection:
         """
         child = self.living()
         try:
-            return read_answer(child.ask(_line(message), seconds or self.timeout), self._seq)
+            return read_answer(self._told(child, message, seconds or self.timeout), self._seq)
         except TargetError as error:
             raise self.broken(error, message) from error.__cause__
+
+    def _told(self, child: Child, message: Message, seconds: float) -> bytes:
+        """Return the line that answers *message* within *seconds*, and before the run's end."""
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise OverdueError
+        try:
+            return child.ask(_line(message), min(seconds, left))
+        except HangingError as error:
+            if left > seconds:
+                raise
+            raise OverdueError(error.came) from error
 
     def broken(self, error: TargetError, message: Message) -> TargetError:
         """Complete *error*, and end the process that it came from."""
@@ -115,7 +140,7 @@ class Connection:
         environment = {**os.environ, **self._environment, "PYTHONHASHSEED": str(self._hash_seed)}
         child = Child(self._command, environment)
         try:
-            return child, read_hello(child.ask(_line(hello), self._start_seconds))
+            return child, self._compared(read_hello(self._told(child, hello, self._start_seconds)))
         except TargetError as error:
             child.kill()
             died = isinstance(error, DiedError)
@@ -123,6 +148,29 @@ class Connection:
             told.stderr = child.stderr
             told.while_asking(_line(hello), expected(hello), see(hello))
             raise told from error.__cause__
+
+    def _compared(self, hello: HelloAnswer) -> HelloAnswer:
+        """Return *hello*. Raises ChangedError where it differs from the first one."""
+        changes = [] if self._first is None else list(_changes(self._first, hello))
+        if changes:
+            raise ChangedError(
+                f"the implementation says something else at another start: {'; '.join(changes)}", came=encode(hello)
+            )
+        return hello
+
+
+def _changes(first: HelloAnswer, now: HelloAnswer) -> Iterator[str]:
+    """Yield what *now* says differently, each with what was said first."""
+    before, after = set(first.profile.capabilities), set(now.profile.capabilities)
+    if before != after:
+        gone, new = ", ".join(sorted(before - after)), ", ".join(sorted(after - before))
+        yield "capabilities: " + " and ".join([*[f"no longer {gone}"] * (gone != ""), *[f"also {new}"] * (new != "")])
+    for name, one, other in [
+        *((f"profile.{name}", getattr(first.profile, name), getattr(now.profile, name)) for name in _CLAIMS),
+        *((name, getattr(first.implementation, name), getattr(now.implementation, name)) for name in _IDENTITY),
+    ]:
+        if one != other:
+            yield f"{name}: {encode(other).decode()}, and first {encode(one).decode()}"
 
 
 def _line(message: Message) -> bytes:

@@ -43,7 +43,9 @@ class TargetError(Exception):
 
     def while_asking(self, sent: bytes, expected: str, see: str) -> None:
         """Complete an error of a lower layer, which did not know the message."""
-        self.sent, self.expected, self.see = excerpt(sent), expected, see
+        self.sent, self.expected = excerpt(sent), expected
+        if self.see == DOCUMENT:  # it may know a better place
+            self.see = see
 
     def __str__(self) -> str:
         log = "".join(f"\n    {excerpt(line)}" for line in self.stderr)
@@ -65,7 +67,18 @@ class DiedError(TargetError):
 
 
 class RubbishError(TargetError):
-    """The answer is none: not JSON, not of the protocol, not a projection, or too long."""
+    """The answer is none: not JSON, not of the protocol, not a projection, or too large."""
+
+
+class ChangedError(TargetError):
+    """The implementation says something else of itself than when it was started first: it can be judged by neither."""
+
+
+class OverdueError(TargetError):
+    """The time of the whole run is over; the target may be all right."""
+
+    def __init__(self, came: bytes | str = "") -> None:
+        super().__init__("the time of the whole run is over (--run-timeout)", came=came, see=f"{DOCUMENT}#time")
 
 
 class ImplementationError(Exception):

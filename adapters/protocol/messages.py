@@ -15,6 +15,7 @@ from turncheck.model.core.refused_json import why_refused
 from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
 
 from .errors import DOCUMENT, ImplementationError, RubbishError, StartError, UnsupportedError
+from .strict_json import StrictnessError, check_strict
 
 VERSION: Final = 1
 
@@ -264,10 +265,13 @@ def read_answer(line: bytes, seq: int) -> Answer:
 
 def _decode(decoder: "msgspec.json.Decoder[_T]", line: bytes) -> _T:
     try:
+        check_strict(line)
         return decoder.decode(line)
+    except StrictnessError as error:
+        raise RubbishError(f"not an answer of the protocol: {error}", came=line, see=f"{DOCUMENT}#answers") from error
     except msgspec.ValidationError as error:
         raise RubbishError(f"not an answer of the protocol: {error}", came=line) from error
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         why = why_refused(line, error)
         hint = "; stdout is for answers alone: print to stderr" if why.startswith("not") else ""
         raise RubbishError(f"{why}{hint}", came=line or "(an empty line)") from error

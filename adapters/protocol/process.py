@@ -1,35 +1,27 @@
 """A child process that answers lines with lines, and never outlives its owner.
 
-Its answers have a deadline and a limit, its stderr is drained and bounded, and a write never blocks; no threads. The
-child leads a session of its own. On Linux this process becomes a child subreaper, so that any process of the child,
-in a session of its own or orphaned, is found and killed too. A process that was orphaned *and* started with a wiped
-environment escapes; on other POSIX systems so does any that left the process group. Windows is not supported.
+Its answers have a deadline and a limit, its stderr is drained and bounded, and a write never blocks; no threads. It
+runs under a supervisor, which ends it and all that it started, however this process ends. Windows is not supported.
 """
 
 import atexit
 import contextlib
-import itertools
 import os
 import selectors
 import signal
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from typing import IO, Final
+from typing import Final
 
-from .errors import DiedError, HangingError, RubbishError, StartError, TargetError
-from .executable import unstartable
-from .orphans import MARK, Family, adopt_orphans, sweep
+from .errors import DiedError, HangingError, RubbishError, TargetError
+from .supervised import Supervised
+from .supervisor import GRACE
 
 LINE_LIMIT: Final = 64 * 1024 * 1024
 """Bytes of one answer: a projection of a million events has about as many."""
 STDERR_LINES: Final = 50
 _STDERR_BYTES: Final = 64 * 1024  # bytes kept of a log, which may never end a line
 _CHUNK: Final = 64 * 1024  # bytes that a pipe holds; a larger buffer costs more than it saves
-GRACE: Final = 0.5
-"""Seconds between asking a process to end and killing it."""
-
-_numbers = itertools.count()
 _alive: set["Child"] = set()
 
 
@@ -46,30 +38,17 @@ class Child:
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], line_limit: int = LINE_LIMIT) -> None:
-        adopt_orphans()
         self._owner = os.getpid()
-        self._mark = f"{self._owner}.{next(_numbers)}"
         self._limit = line_limit
         self._pending = bytearray()  # read from stdout, not handed out yet
         self._log = bytearray()
         self._sent = self._due = 0
-        try:
-            self._process = subprocess.Popen(
-                command,
-                bufsize=0,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-                env={**environment, MARK: self._mark},
-            )
-        except (OSError, ValueError) as error:
-            raise StartError(f"cannot start {' '.join(command)!r}: {unstartable(command[0], error)}") from error
+        self._process = Supervised(command, environment)
         _alive.add(self)
         self.pid: Final = self._process.pid
-        pipes = self._process.stdin, self._process.stdout, self._process.stderr
-        self._pipes = [pipe for pipe in pipes if pipe is not None]
-        self._stdin, self._stdout, self._stderr = map(_descriptor, self._pipes)
+        for pipe in self._process.pipes:
+            os.set_blocking(pipe.fileno(), False)
+        self._stdin, self._stdout, self._stderr = (pipe.fileno() for pipe in self._process.pipes)
         self._selector = selectors.DefaultSelector()
         for descriptor in (self._stdout, self._stderr):
             self._selector.register(descriptor, selectors.EVENT_READ)
@@ -102,38 +81,26 @@ class Child:
 
     def kill(self) -> None:
         """End it and everything that it started, SIGTERM first; a second call does nothing."""
-        if self.alive:
-            self._kill(Family(self.pid, self._mark))
-
-    def _kill(self, family: Family) -> None:
+        if not self.alive:
+            return
         if os.getpid() == self._owner:  # a forked copy of this process must not kill what isn't its own
-            for request in (signal.SIGTERM, signal.SIGKILL):
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(self.pid, request)
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    self._process.wait(GRACE)
-            sweep(family)
+            self._process.end()
             self._read_log(_CHUNK * 16)  # a process that escaped may still be writing: no further than this
         _alive.discard(self)
         self._selector.close()
-        for pipe in self._pipes:
-            with contextlib.suppress(OSError):
-                pipe.close()
+        self._process.release()
 
     def close(self, farewell: bytes = b"") -> None:
         """Say *farewell*, give it a moment to end by itself, and leave no process behind."""
         if not self.alive:
             return
-        family = Family(self.pid, self._mark)  # before the farewell: orphans are harder to find
         try:
             with contextlib.suppress(OSError):
                 os.write(self._stdin, farewell)
-            with contextlib.suppress(OSError):
-                self._pipes[0].close()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._process.wait(GRACE)
+            self._process.pipes[0].close()
+            self._process.wait(GRACE)
         finally:
-            self._kill(family)
+            self.kill()
 
     def _send(self, line: bytes, deadline: float, seconds: float) -> None:
         self._sent, self._due = self._write(line), len(line)
@@ -213,9 +180,7 @@ class Child:
 
     def _died(self, otherwise: str) -> DiedError:
         """Say how the process ended, now that a pipe is closed; *otherwise* where it did not end."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(GRACE)
-        match self._process.returncode:
+        match self._process.wait(GRACE):
             case None:
                 how = f"{otherwise}, but runs on"
             case code if code < 0:
@@ -223,8 +188,3 @@ class Child:
             case code:
                 how = f"ended with exit code {code}"
         return DiedError(f"the process {how} where an answer was due", came=bytes(self._pending) or "nothing")
-
-
-def _descriptor(pipe: IO[bytes]) -> int:
-    os.set_blocking(pipe.fileno(), False)
-    return pipe.fileno()

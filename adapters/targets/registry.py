@@ -61,13 +61,15 @@ def open_target(
     profile: Profile | None = None,
     hash_seed: int | None = None,
     start_seconds: float = START_SECONDS,
+    until: float = float("inf"),
     say: Say = lambda _: None,
 ) -> Target:
     """Open the target that *text* names, one of ``KINDS`` or a known runtime; close it, or use it in ``with``.
 
     *timeout* is in seconds per answer, *start_seconds* at least for the first. *profile* takes the place of the one
-    that the target declares. *hash_seed* is the PYTHONHASHSEED of its process. *say* is called with a line before each
-    slow step: a known runtime's environment is made when it is first opened.
+    that the target declares. *hash_seed* is the PYTHONHASHSEED of its process. After *until* (monotonic seconds) its
+    process is asked nothing more. *say* is called with a line before each slow step: a known runtime's environment is
+    made when it is first opened.
 
     Raises BadTargetError where *text* names none, StartError where it cannot be started or lacks its extra, and
     TargetError where it starts and breaks at once (docs/protocol.md).
@@ -97,6 +99,7 @@ def open_target(
         timeout=timeout,
         start_seconds=start_seconds,
         hash_seed=hash_seed,
+        until=until,
     )
     try:
         roles = (profile or connection.hello.profile).roles
@@ -128,7 +131,12 @@ def open_projector(
 
 
 def open_runtime(
-    text: str, *, timeout: float, profile: Profile | None = None, start_seconds: float = START_SECONDS
+    text: str,
+    *,
+    timeout: float,
+    profile: Profile | None = None,
+    start_seconds: float = START_SECONDS,
+    until: float = float("inf"),
 ) -> RuntimeTarget:
     """Open a target that can be driven; the parameters are those of ``open_target``.
 
@@ -140,7 +148,7 @@ def open_runtime(
     ...     [event["type"] for event in runtime.apply(User(id="m1", text="hi")).events]
     ['user-message', 'model-request']
     """
-    target = open_target(text, timeout=timeout, profile=profile, start_seconds=start_seconds)
+    target = open_target(text, timeout=timeout, profile=profile, start_seconds=start_seconds, until=until)
     if target.runtime is None:
         target.close()
         raise StartError(f"not a runtime: {text} has another role")

@@ -11,6 +11,7 @@ from turncheck.model.rendering.printable import fill
 
 from ..verify.baseline import Baseline, BaselineError, grade, read, updated
 from ..verify.results import LawResult, Result
+from ..verify.whole_file import write_whole
 from .output import echo, notice, style
 
 
@@ -37,7 +38,7 @@ class Grading:
         try:
             text = updated(file.read_text("utf-8") if file.exists() else "", result, today)
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(text.encode("utf-8", "replace"))
+            write_whole(file, text.encode("utf-8", "replace"))
             written = read(file)
         except (OSError, UnicodeDecodeError, BaselineError) as error:
             notice(f"the baseline {file} is left as it is: {error}")  # a failure to write must not hide the result

@@ -21,9 +21,9 @@ from turncheck.adapters.protocol.errors import BadTargetError, TargetError, exce
 from turncheck.model.extras import MissingExtraError
 from turncheck.model.rendering.printable import Printable, fill, lines
 
+from .interruption import INTERRUPTED
 from .output import echo
 
-INTERRUPTED: Final = 130
 BROKEN_PIPE: Final = 141
 """The exit code by which shells report a process that SIGPIPE ended."""
 DEBUG: Final = "turncheck.debug"

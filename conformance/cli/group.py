@@ -1,6 +1,7 @@
 """The command line: one lazily imported module per command, so that ``--help`` imports no Hypothesis.
 
-Exit codes: 0 nothing wrong, 1 a law is broken, 2 the check could not be made, 130 interrupted, 141 broken pipe.
+Exit codes: 0 nothing wrong, 1 a law is broken, 2 the check could not be made, 130 interrupted, 141 broken pipe, 128 + n
+ended by signal n.
 """
 
 import importlib
@@ -12,6 +13,7 @@ from typing import Final, NoReturn
 import click
 
 from .failures import DEBUG, run
+from .interruption import interruptible
 
 COMMANDS: Final = {
     "check": "Judge recorded logs of an agent runtime.",
@@ -88,7 +90,7 @@ def turncheck() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command line; never returns. A broken pipe is quiet, Ctrl-C ends with 130.
+    """Run the command line; never returns. A broken pipe is quiet; SIGTERM and SIGHUP end it as Ctrl-C does.
 
     click's own ``main`` would answer errors with exit code 1, which says here that a law is broken.
     """
@@ -97,4 +99,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         from click.shell_completion import shell_complete  # noqa: PLC0415 - only a shell needs it
 
         sys.exit(shell_complete(turncheck, {}, "turncheck", COMPLETE, os.environ[COMPLETE]))
-    sys.exit(run(turncheck, given))
+    with interruptible() as interruption:
+        code = run(turncheck, given)
+    sys.exit(interruption.code(code))

@@ -13,6 +13,7 @@ from turncheck.model.extras import needs_extra
 from turncheck.model.rendering.printable import Document
 
 from ..report.registry import KINDS, NEEDS
+from ..verify.whole_file import write_whole
 from .output import document, notice
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -77,6 +78,6 @@ def publish(reports: Sequence[Report], rendered: Callable[[str], Document]) -> N
             continue
         try:
             report.file.parent.mkdir(parents=True, exist_ok=True)
-            report.file.write_text(text, encoding="utf-8")
+            write_whole(report.file, text.encode())
         except OSError as error:
             notice(f"the report {report.kind} cannot be written to {report.file}: {error.strerror or error}")

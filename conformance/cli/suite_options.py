@@ -80,6 +80,7 @@ def run_suite(
     *,
     seed: int,
     budget: float | None,
+    until: float,
     fail_fast: bool,
     progress: Callable[[str], None],
 ) -> tuple[Result, dict[str, AnyCounterexample]]:
@@ -98,12 +99,12 @@ def run_suite(
         common, beyond = common_letters(runtime.profile, reference)
         letters = chosen_letters(common, asked.globs)
         try:
-            model = model_of(reference, letters, Bounds(asked.bound), deadline=deadline, progress=progress)
+            model = model_of(reference, letters, Bounds(asked.bound), deadline=min(deadline, until), progress=progress)
             result, found = verify_suite(
                 runtime,
                 Plan(model, asked.method, asked.k, chosen_letters(beyond, asked.globs, strict=False)),
                 laws,
-                Options(deadline, seed=seed, fail_fast=fail_fast, progress=progress),
+                Options(deadline, until, seed=seed, fail_fast=fail_fast, progress=progress),
                 foretell=notice,
             )
         except (InexactModelError, NondeterministicError, NoQuietError) as error:

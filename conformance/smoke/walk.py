@@ -6,9 +6,9 @@ from typing import Final
 
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES, RUNTIME_POLICIES, Profile
-from turncheck.adapters.protocol.process import GRACE
 from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.protocol.runtime import RuntimeTarget
+from turncheck.adapters.protocol.supervisor import GRACE
 from turncheck.adapters.targets.registry import Target
 
 from .life import Life

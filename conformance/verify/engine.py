@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NoReturn, TypeVar
 
 import msgspec
 
-from turncheck.adapters.protocol.errors import TargetError
+from turncheck.adapters.protocol.errors import OverdueError, TargetError
 
 from ..laws.law import Finding, Law, Witness, first_finding
 from ..laws.registry import LAWS
@@ -33,11 +33,13 @@ class OverError(BaseException):
 class Options:
     """How a subject is verified.
 
-    ``deadline`` is in monotonic seconds; ``hash_seed`` is that of the twin process; ``several`` is the number of
-    distinct counterexamples that are kept and shrunk per law, at most; ``progress`` is given a line per case.
+    ``deadline`` ends exploration, and ``until`` everything, in monotonic seconds; ``hash_seed`` is that of the twin
+    process; ``several`` is the number of distinct counterexamples that are kept and shrunk per law, at most;
+    ``progress`` is given a line per case.
     """
 
     deadline: float = float("inf")
+    until: float = float("inf")
     hash_seed: int = HASH_SEED
     seed: int = 0
     fail_fast: bool = False
@@ -70,10 +72,17 @@ class Run(Generic[C]):
     def __post_init__(self) -> None:
         self.failures = Failures(self.subject.divergence, self.options.several)
 
+    @property
+    def incomplete(self) -> bool:
+        """True where something else than the caller's own bounds ended the run."""
+        return self.broken is not None or self.cut == INTERRUPTED
+
     # ---- for those that make cases ----
 
     def due(self) -> None:
         """Raise OverError where no further case is wanted: the budget is used up, or the first failure is enough."""
+        if time.monotonic() > self.options.until:
+            self.asking(_overdue)
         if time.monotonic() > self.options.deadline:
             self.end("the time budget was used up")
         if self.options.fail_fast and self.failures:
@@ -89,7 +98,10 @@ class Run(Generic[C]):
         try:
             return act()
         except TargetError as error:
-            self.broken, self.cut = error, f"the target broke: {error}"
+            self.broken, self.cut = (
+                error,
+                str(error) if isinstance(error, OverdueError) else f"the target broke: {error}",
+            )
             raise OverError from error
 
     def judge(self, observation: Observation[C], laws: Sequence[Law] | None = None) -> None:
@@ -107,7 +119,7 @@ class Run(Generic[C]):
 
     def settle(self) -> None:
         """Confirm each failure, and shrink its case."""
-        until = max(self.options.deadline, time.monotonic() + SETTLING)
+        until = min(max(self.options.deadline, time.monotonic() + SETTLING), self.options.until)
         for law in self.laws:
             for failure in self.failures.of(law.name):
                 if law.name in self.subject.repeating or self._breaks_again(failure):
@@ -160,6 +172,10 @@ class Run(Generic[C]):
 
     def _failure(self, law: Law, observation: Observation[C], finding: Finding) -> Failure[C]:
         return Failure(law.name, observation, finding, self.subject.size(observation.case))
+
+
+def _overdue() -> NoReturn:
+    raise OverdueError
 
 
 def run_and_judge(

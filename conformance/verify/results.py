@@ -11,6 +11,8 @@ from turncheck.model.core.cycles import Projection
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.stimuli import Step, Stimulus, Word
 
+from .whole_file import write_whole
+
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "skipped", "error"]
 State: TypeAlias = Literal["known", "flaky", "stale", "expired"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "inconclusive", "skipped", "error")
@@ -173,7 +175,11 @@ class Covered(TypedDict, total=False):
 
 
 class Result(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What `verify --json` prints. ``cut`` says why a run ended before its examples were used up."""
+    """What `verify --json` prints. ``cut`` says why a run ended before its examples were used up.
+
+    ``incomplete`` is true where something else than the caller's own bounds (a budget, the first failure) cut it: the
+    target broke, the time of the whole run was over, or a signal came.
+    """
 
     turncheck: str
     target: str
@@ -184,6 +190,12 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     coverage: Covered
     summary: dict[str, int]
     cut: str | None = None
+    incomplete: bool = False
+
+    @property
+    def how_cut(self) -> str:
+        """What to call a cut, before its reason."""
+        return "the run is incomplete" if self.incomplete else "the run was cut short"
 
     @property
     def exit_code(self) -> int:
@@ -210,7 +222,7 @@ def write(counterexample: AnyCounterexample, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     target = "".join(character if character.isalnum() else "-" for character in counterexample.target).strip("-")
     path = folder / f"{target[-60:]}.{counterexample.law}.json"
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(counterexample), indent=2) + b"\n")
+    write_whole(path, msgspec.json.format(msgspec.json.encode(counterexample), indent=2) + b"\n")
     return path
 
 

@@ -26,6 +26,7 @@ class Limits(TypedDict, total=False):
 
     seed: int
     budget: float | None
+    until: float
     hash_seed: int
     fail_fast: bool
     shrink: bool
@@ -68,6 +69,7 @@ def verify_target(
         coverage=merged([result.coverage for result in results]),
         summary=summary(verdicts),
         cut=next((result.cut for result in results if result.cut), None),
+        incomplete=any(result.incomplete for result in results),
     )
     return whole, {law: one for _, failed in found for law, one in failed.items()}
 

@@ -11,8 +11,8 @@ from turncheck.model.rendering.printable import fill
 
 from ...check.judge import EXIT, LogFinding, LogResult, check
 from ...report.registry import OF_LOGS, on_logs
-from ..failures import INTERRUPTED
 from ..inputs import expanded, is_kind, log_options, opened, reason
+from ..interruption import INTERRUPTED
 from ..output import Progress, echo, emit, style
 from ..reporting import Report, aside, publish, report_option
 from ..showing import MARKS

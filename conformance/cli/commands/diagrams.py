@@ -10,6 +10,7 @@ import click
 
 from turncheck.model.rendering.printable import fill, line
 
+from ...verify.whole_file import write_whole
 from ..completing import complete_machine
 from ..output import Progress, echo
 
@@ -54,7 +55,7 @@ def command(context: click.Context, *, machine: str | None, only: str | None, ou
         context.exit(1 if drifted else 0)
     out.mkdir(parents=True, exist_ok=True)
     for path, picture in pictures.items():
-        path.write_bytes(picture)
+        write_whole(path, picture)
         echo(line(path))
 
 

@@ -20,6 +20,7 @@ from turncheck.model.core.stimuli import Awaited, ResetOptions, Step, Stimulus
 from turncheck.model.rendering.printable import fill, lines
 from turncheck.model.rendering.words import awaited_line, event_line
 
+from ...verify.whole_file import write_whole
 from ..completing import complete_target
 from ..options import timeout_option
 from ..output import echo, style
@@ -188,7 +189,7 @@ def _json(value: object) -> str:
 
 
 def _write(name: str, lines: Iterable[str]) -> None:
-    Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+    write_whole(Path(name), "".join(f"{line}\n" for line in lines).encode())
     _echo([f"written: {name}"])
 
 

@@ -11,6 +11,7 @@ from turncheck.adapters.references.registry import REFERENCES
 from turncheck.adapters.targets.registry import open_runtime
 from turncheck.model.extras import needs_extra
 
+from ...verify.whole_file import write_whole
 from ..options import SECONDS, timeout_option
 from ..output import Progress, emit
 from ..showing_learned import show_comparison, show_conflict, show_learned
@@ -146,6 +147,6 @@ def _write(path: Path | None, draw: Callable[[], str]) -> None:
     if path is None:
         return
     try:
-        path.write_text(draw(), encoding="utf-8")
+        write_whole(path, draw().encode())
     except (OSError, ValueError) as error:
         raise click.ClickException(f"the picture {path} cannot be written: {error}") from error

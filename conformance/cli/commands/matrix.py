@@ -15,6 +15,7 @@ from turncheck.model.rendering.printable import Document
 from ...laws.registry import selected
 from ...report.matrix import Matrix, Unstarted, reasons, to_markdown
 from ...verify.results import INTERRUPTED, Result, write
+from ...verify.whole_file import write_whole
 from ..completing import complete_target
 from ..options import SECONDS
 from ..output import Progress, document, emit, hypothesis_elsewhere, notice
@@ -92,5 +93,5 @@ def _write(matrix: Matrix, out: Path) -> None:
     for path in (out / "counterexamples").glob("*.json"):
         if str(path.relative_to(out)) not in named:
             path.unlink()
-    (out / "matrix.json").write_bytes(msgspec.json.format(msgspec.json.encode(matrix), indent=2) + b"\n")
-    (out / "matrix.md").write_text(to_markdown(matrix) + "\n" + reasons(matrix), encoding="utf-8")
+    write_whole(out / "matrix.json", msgspec.json.format(msgspec.json.encode(matrix), indent=2) + b"\n")
+    write_whole(out / "matrix.md", f"{to_markdown(matrix)}\n{reasons(matrix)}".encode())

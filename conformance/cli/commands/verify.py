@@ -1,6 +1,7 @@
 """``turncheck verify``."""
 
 import shlex
+import time
 from pathlib import Path
 from typing import Final
 
@@ -29,13 +30,21 @@ from ..suite_options import Suite, run_suite, suite_options
 
 LAW: Final = "equals-model"
 """The law of a suite, which is judged whatever --laws names."""
+RUN_SECONDS: Final = 1800.0
+"""Seconds for a whole run: the slowest known runtime takes under two minutes on two busy cores. The length of a suite
+is the user's choice, and foretold."""
 
 
 @click.command()
 @click.argument("target", shell_complete=complete_target)
 @click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated logs, or words.")
 @click.option("--seed", type=int, default=0, show_default=True)
-@click.option("--budget", type=SECONDS, help="Seconds for the whole run.")
+@click.option("--budget", type=SECONDS, help="Seconds of exploring; what was seen until then is judged.")
+@click.option(
+    "--run-timeout",
+    type=SECONDS,
+    help=f"Seconds for the whole run; then it is an error. {RUN_SECONDS:g} by default, and with --suite none.",
+)
 @timeout_option
 @click.option(
     "--laws",
@@ -64,6 +73,7 @@ def command(
     examples: int,
     seed: int,
     budget: float | None,
+    run_timeout: float | None,
     timeout: float,
     globs: tuple[str, ...],
     profile_file: Path | None,
@@ -95,13 +105,19 @@ def command(
     hypothesis_elsewhere()
     from ...verify.verification import subjects_of, verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
 
-    with open_target(target, timeout=timeout, profile=profile, say=notice) as opened, Progress(target) as progress:
+    seconds = run_timeout or (RUN_SECONDS if suite is None else float("inf"))
+    until = time.monotonic() + seconds
+    with (
+        open_target(target, timeout=timeout, profile=profile, until=until, say=notice) as opened,
+        Progress(target) as progress,
+    ):
         if suite is not None:
             laws = [law for law in _laws(["runtime"], globs, suite=True) if law.name != LAW]
             result, counterexamples = run_suite(
                 *(opened, suite, [*laws, LAWS[LAW]]),
                 seed=seed,
                 budget=budget,
+                until=until,
                 fail_fast=fail_fast,
                 progress=progress.say,
             )
@@ -112,6 +128,7 @@ def command(
                 examples=examples,
                 seed=seed,
                 budget=budget,
+                until=until,
                 fail_fast=fail_fast,
                 progress=progress.say,
             )
@@ -198,5 +215,5 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
     show(coverage_lines(result.coverage))
     show_baseline(result)
     if result.cut:
-        for line in f"the run was cut short: {result.cut}".splitlines():
+        for line in f"{result.how_cut}: {result.cut}".splitlines():
             echo(style(line, fg="yellow"))

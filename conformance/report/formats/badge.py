@@ -9,9 +9,8 @@ from ...verify.results import AnyCounterexample, Result
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:  # noqa: ARG001 - as all reports
     """Count the passed laws among those that apply, and choose a colour."""
     passed, applicable = result.summary["pass"], len(result.laws) - result.summary["skipped"]
-    return json.dumps(
-        {"schemaVersion": 1, "label": "turncheck", "message": f"{passed}/{applicable} laws", "color": _colour(result)}
-    )
+    message = f"{passed}/{applicable} laws" + ", incomplete" * result.incomplete
+    return json.dumps({"schemaVersion": 1, "label": "turncheck", "message": message, "color": _colour(result)})
 
 
 def _colour(result: Result) -> str:

@@ -33,7 +33,7 @@ def _commands(result: Result, counterexamples: Mapping[str, AnyCounterexample]) 
         elif law.verdict == "inconclusive":
             yield _command("warning", _title(law), f"inconclusive: {why(law)}")
     if result.cut:
-        yield _command("warning", "the run was cut short", result.cut)
+        yield _command("warning", result.how_cut, result.cut)
 
 
 def _of_log(result: LogResult) -> Iterator[str]:

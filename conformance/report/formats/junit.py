@@ -24,6 +24,7 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
         suite.add_property(f"{share.role} {share.what}", str(share))
     if result.cut:
         suite.add_property("cut", line(result.cut))
+        suite.add_property("incomplete", str(result.incomplete).lower())
     suite.add_testcases([_case(law, result, counterexamples) for law in result.laws])
     written = BytesIO()
     suite.write(written)  # pyright: ignore[reportUnknownMemberType]

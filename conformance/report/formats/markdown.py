@@ -24,7 +24,7 @@ def _lines(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
     yield ""
     yield f"{inline(f'{who.name} {who.version} ({who.language})')}: {counted(result)}; seed {result.seed}"
     if result.cut:
-        yield f"\n**The run was cut short**: {inline(result.cut)}"
+        yield f"\n**{result.how_cut.capitalize()}**: {inline(result.cut)}"
     yield from ["", "| | law | verdict | clauses | |", "| :-: | --- | --- | --- | --- |"]
     for law in result.laws:
         verdict = "known" if law.excused else law.verdict

@@ -147,6 +147,35 @@ def ignores_sigterm():
     forever()
 
 
+def leaves_a_daemon_behind():
+    """Answer with the id of an orphan: in a session of its own, without an environment, deaf to SIGTERM."""
+    input()
+    reading, writing = os.pipe()
+    if not os.fork():
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        daemon = "import os, time; os.write({}, b'%d' % os.getpid()); os.closerange(0, 256); time.sleep(600)"
+        os.set_inheritable(writing, True)  # noqa: FBT003
+        os.execve(sys.executable, [sys.executable, "-c", daemon.format(writing)], {})
+    os.wait()
+    print(os.read(reading, 64).decode(), flush=True)
+    forever()
+
+
+def kills_its_parent():
+    input()
+    os.kill(os.getppid(), signal.SIGKILL)
+    forever()
+
+
+def stops_its_parent():
+    os.kill(os.getppid(), signal.SIGSTOP)
+    while True:
+        print(input(), flush=True)
+
+
 def leaves_children_behind():
     """Start a child, and one in a session of its own whose parent is gone; both outlive a polite end."""
     code = "import signal, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(600)"

@@ -53,7 +53,7 @@ class Runtime:
         return {"events": events, "awaiting": awaiting} | ({"refused": refused} if refused else {})
 
 
-def main(fault, marker=None):
+def main(faults, fault, marker=None):
     parts = fault.split(":")
     name, command, count = parts + ["apply", "1"][len(parts) - 1 :]
     runtime, left = Runtime(), int(count)
@@ -75,7 +75,7 @@ def main(fault, marker=None):
                 with Path(marker).open("a") as file:
                     print(name, file=file)
             print(LAST_WORDS, file=sys.stderr, flush=True)
-            globals()[name](message, answer)
+            faults[name](message, answer)
         elif answer is None:
             return
         else:
@@ -111,6 +111,11 @@ def never_answers(message, answer):
 def spins(message, answer):
     while True:
         pass
+
+
+def answers_late(message, answer):
+    time.sleep(0.3)
+    say(answer)
 
 
 def answers_half_a_line(message, answer):
@@ -156,6 +161,33 @@ def exits_elsewhere(message, answer):
     if os.environ["PYTHONHASHSEED"] != "0":
         sys.exit(7)
     say(answer)
+
+
+def elsewhere(hello):
+    """Answer hello in this way where the hash seed is not the usual one."""
+    say(HELLO if os.environ["PYTHONHASHSEED"] == "0" else hello)
+
+
+def changes_its_capabilities(message, answer):
+    elsewhere({**HELLO, "profile": {**PROFILE, "capabilities": ["abort", "tools"]}})
+
+
+def changes_its_policies(message, answer):
+    elsewhere({**HELLO, "profile": {**PROFILE, "policies": {"busy": "steer"}}})
+
+
+def changes_its_name(message, answer):
+    elsewhere({**HELLO, "implementation": {**IMPLEMENTATION, "name": "somebody-else"}})
+
+
+def changes_its_protocol(message, answer):
+    elsewhere({**HELLO, "protocol": 2})
+
+
+def changes_when_replaced(message, answer):
+    """Declare less once the marker of main has two lines: a process was replaced."""
+    again = len(Path(sys.argv[2]).read_text().split()) > 1
+    say({**HELLO, "profile": {**PROFILE, "capabilities": ["abort"]}} if again else HELLO)
 
 
 def closes_stdin(message, answer):
@@ -318,4 +350,4 @@ def logs_no_message_then_hangs(message, answer):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(globals(), *sys.argv[1:])

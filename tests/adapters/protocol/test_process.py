@@ -1,18 +1,23 @@
 """A child process that misbehaves is noticed in time, named, and gone."""
 
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from turncheck.adapters.protocol.errors import DiedError, HangingError, RubbishError, StartError
-from turncheck.adapters.protocol.process import GRACE, STDERR_LINES, Child
+from turncheck.adapters.protocol.process import STDERR_LINES, Child
+from turncheck.adapters.protocol.supervisor import GRACE
 
 DOUBLE = Path(__file__).parents[1] / "doubles" / "misbehaving.py"
 SHORT = 0.3
+PR_GET_CHILD_SUBREAPER = 37  # linux/prctl.h
 LONG = 20.0  # never waited for: an answer comes, or the test is about something else
 
 
@@ -30,7 +35,19 @@ def start():
 
 
 def gone(pid):
-    return not Path(f"/proc/{pid}").exists()
+    """Ended; an orphan's entry stays until some other process looks at it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def gone_soon(pids):
+    """Whether all are gone within seconds."""
+    deadline = time.monotonic() + LONG
+    while not all(map(gone, pids)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return all(map(gone, pids))
 
 
 def test_an_answer_comes_back_without_its_line_feed(start):
@@ -146,6 +163,43 @@ def test_close_ends_children_and_orphans_in_sessions_of_their_own(start):
     assert all(map(gone, pids))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+def test_close_ends_an_orphan_whose_environment_is_empty(start):
+    child = start("leaves_a_daemon_behind")
+    pid = int(child.ask(b"a\n", LONG))
+    child.close(b"end\n")
+    assert gone(pid)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+def test_the_processes_of_others_are_not_adopted(start):
+    start("echoes")
+    adopter = ctypes.c_int()
+    ctypes.CDLL(None).prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(adopter), 0, 0, 0)
+    assert adopter.value == 0
+
+
+def test_a_child_outlives_the_thread_that_started_it(start):
+    with ThreadPoolExecutor(1) as other:
+        child = other.submit(start, "echoes").result()
+    assert child.ask(b"still here\n", LONG) == b"still here"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has parent-death signals")
+def test_a_child_that_kills_its_supervisor_dies_with_it(start):
+    child = start("kills_its_parent")
+    with pytest.raises(DiedError):
+        child.ask(b"a\n", LONG)
+    assert gone_soon([child.pid])
+
+
+def test_a_child_that_stops_its_supervisor_is_ended(start):
+    child = start("stops_its_parent")
+    child.ask(b"a\n", LONG)
+    child.close()
+    assert gone(child.pid)
+
+
 def test_another_child_survives_the_sweep(start):
     other = start("echoes")
     start("echoes").close()
@@ -181,6 +235,20 @@ print(child.pid, flush=True)
 """
     harness = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert gone(int(harness.stdout))
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_that_ends_the_harness_at_once_leaves_no_process(number):
+    code = f"""
+import os, signal, sys
+from turncheck.adapters.protocol.process import Child
+child = Child([sys.executable, {str(DOUBLE)!r}, "leaves_a_daemon_behind"], os.environ)
+print(child.pid, child.ask(b"a\\n", 60).decode(), flush=True)
+os.kill(os.getpid(), {number})
+"""
+    harness = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    pids = [int(pid) for pid in harness.stdout.split()]
+    assert (len(pids), gone_soon(pids)) == (2, True)
 
 
 def test_a_command_that_does_not_exist_cannot_be_started():

@@ -145,6 +145,65 @@ def test_a_wrong_answer_is_rubbish(answer, why):
         protocol.read_answer(line(answer), 4)
 
 
+@pytest.mark.parametrize("place", ["known", "unknown"])
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        (b'"\xff\xfe"', "not JSON"),
+        (b'"\xed\xa0\x80"', "not JSON"),
+        (rb'"\ud800"', "half of a surrogate pair"),
+        (rb'"\udc00\ud800"', "half of a surrogate pair"),
+        (rb'"\\\ud800"', "half of a surrogate pair"),
+        (b"NaN", "NaN is no number of JSON"),
+        (b"-Infinity", "-Infinity is no number of JSON"),
+        (b"-1e999", "the number -1e999 is too large"),
+        (b"18446744073709551616", "more than 64 bits"),
+        (b"-9223372036854775809", "more than 64 bits"),
+        (b"9" * 5000, "more than 64 bits"),
+        (b'{"a": 1, "b": 2, "a": 1}', "the name 'a' is there twice in one object"),
+        (b"[" * 200_000 + b"]" * 200_000, "not JSON"),
+    ],
+)
+def test_what_is_read_in_several_ways_is_refused_in_fields_known_and_unknown(place, value, why):
+    answer = b'{"seq": 4, "ok": true, "%s": [%s]}' % (b"events" if place == "known" else b"mood", value)
+    with pytest.raises(RubbishError, match=why):
+        protocol.read_answer(answer, 4)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b'"\xc3\xa9\xf0\x9f\x98\x80"',
+        rb'"\ud83d\ude00 \\ud800 \u00e9"',
+        b"18446744073709551615",
+        b"-9223372036854775808",
+        b"-1.5e308",
+        b'[{"a": 1}, {"a": 1}]',
+    ],
+)
+def test_what_everybody_reads_alike_is_an_answer(value):
+    answer = protocol.read_answer(b'{"seq": 4, "ok": true, "events": [%s], "mood": %s}\r' % (value, value), 4)
+    assert answer.events == (json.loads(value),)
+
+
+@pytest.mark.parametrize("value", [b"{}", b'"x"'])
+def test_an_answer_of_too_many_values_is_refused(value):
+    answer = b'{"seq": 4, "ok": true, "events": [%s]}' % b",".join([value] * 1_000_000)
+    with pytest.raises(RubbishError, match=r"more than 1,000,000 values in one answer") as caught:
+        protocol.read_answer(answer, 4)
+    assert caught.value.see == "docs/protocol.md#answers"
+
+
+def test_an_answer_of_as_many_values_as_allowed_is_read():
+    events = b",".join([b"[ ]"] * 999_996)  # and the answer, its seq, its ok and its events
+    assert len(protocol.read_answer(b'{"seq": 4, "ok": true, "events": [%s]}' % events, 4).events or ()) == 999_996
+
+
+def test_punctuation_in_a_text_is_no_value():
+    text = "[{," * 1_000_000
+    assert protocol.read_answer(line({"seq": 4, "ok": True, "events": [text]}), 4).events == (text,)
+
+
 def test_failed_is_the_implementations():
     with pytest.raises(ImplementationError, match="boom") as caught:
         protocol.read_answer(

@@ -1,17 +1,27 @@
 """A runtime over the protocol: the meaning of its answers, and the outcome of each way to misbehave."""
 
 import os
+import re
 import shlex
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 from uuid import uuid4
 
 import pytest
 
 from turncheck.adapters.protocol import connection
-from turncheck.adapters.protocol.errors import DiedError, HangingError, RubbishError, StartError, TargetError
+from turncheck.adapters.protocol.errors import (
+    ChangedError,
+    DiedError,
+    HangingError,
+    OverdueError,
+    RubbishError,
+    StartError,
+    TargetError,
+)
 from turncheck.adapters.protocol.messages import Answer, Profile
 from turncheck.adapters.protocol.process import STDERR_LINES
 from turncheck.adapters.targets.registry import open_projector, open_runtime
@@ -51,7 +61,7 @@ FAULTS = HANGING | {
     "awaits_what_nobody_knows": (RubbishError, r"'approval' - at `\$\.awaiting\[0\]\.kind`"),
     "answers_hugely": (RubbishError, "more than 67,108,864 bytes on stdout"),
     "answers_what_is_no_utf_8": (RubbishError, "not JSON"),
-    "answers_not_a_number": (RubbishError, "not JSON"),
+    "answers_not_a_number": (RubbishError, "NaN is no number of JSON"),
     "fails": (TargetError, "the adapter failed: KeyError: 'callId'"),
     "does_not_know_the_command": (TargetError, "a runtime must know this: apply"),
 }
@@ -422,3 +432,54 @@ def test_closing_twice_is_as_good_as_once(start):
 def test_options_of_a_reset_reach_the_runtime(start):
     runtime = start("says_its_options:reset")
     assert runtime.reset(ResetOptions(deaf_tools=True)).events == ({"type": "native", "options": {"deafTools": True}},)
+
+
+# ---- what it says of itself, and the time of the whole run ----
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "why"),
+    [
+        ("changes_its_capabilities", ChangedError, "capabilities: no longer model-input and also tools"),
+        ("changes_its_policies", ChangedError, 'profile.policies: {"busy":"steer"}, and first {"busy":"reject"}'),
+        ("changes_its_name", ChangedError, 'name: "somebody-else", and first "misbehaving-runtime"'),
+        ("changes_its_protocol", StartError, "speaks protocol 2, not 1"),
+    ],
+)
+def test_a_twin_that_says_something_else_of_itself_is_refused(start, fault, error, why):
+    runtime = start(f"{fault}:hello")
+    with pytest.raises(error, match=re.escape(why)):
+        runtime.again(7)
+
+
+def test_a_replaced_process_that_says_something_else_of_itself_is_refused(start, tmp_path):
+    runtime = start("changes_when_replaced:hello", tmp_path / "marker")
+    runtime.kill()
+    with pytest.raises(ChangedError, match="no longer model-input"):
+        runtime.reset()
+
+
+def hurry(monkeypatch, seconds):
+    """Let so many seconds pass at once for a connection."""
+    monkeypatch.setattr(connection, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + seconds))
+
+
+def test_nothing_is_asked_after_the_end_of_the_whole_run(start, monkeypatch, tmp_path):
+    runtime = start("behaves:reset", tmp_path / "marker", until=time.monotonic() + LONG)
+    hurry(monkeypatch, LONG)
+    with pytest.raises(OverdueError, match="the time of the whole run is over"):
+        runtime.reset()
+    assert not (tmp_path / "marker").exists()
+
+
+def test_an_answer_is_awaited_until_the_end_of_the_whole_run_at_most(start, monkeypatch):
+    runtime = start("never_answers:reset", until=time.monotonic() + LONG)
+    hurry(monkeypatch, LONG - SHORT)
+    with pytest.raises(OverdueError):
+        runtime.reset()
+
+
+def test_a_runtime_that_hangs_before_that_end_hangs(start):
+    runtime = start("never_answers:reset", until=time.monotonic() + 2 * LONG, timeout=SHORT)
+    with pytest.raises(HangingError):
+        runtime.reset()

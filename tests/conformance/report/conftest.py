@@ -47,11 +47,11 @@ def law():
 
 @pytest.fixture(scope="session")
 def result():
-    """Make a result of laws: ``result(*laws, cut=..., target=...)``."""
+    """Make a result of laws: ``result(*laws, cut=..., incomplete=..., target=...)``."""
 
-    def made(*laws, cut=None, target="reference", name="ours"):
+    def made(*laws, cut=None, incomplete=False, target="reference", name="ours"):
         who = Implementation(name, "1.0", "python")
-        return Result("0.1.0", target, who, PROFILE, 0, laws, {}, summary(laws), cut)
+        return Result("0.1.0", target, who, PROFILE, 0, laws, {}, summary(laws), cut, incomplete)
 
     return made
 

@@ -179,3 +179,10 @@ def test_the_documentation_lists_every_kind_and_which_check_has():
 def test_a_kind_that_tells_of_no_logs_says_so():
     with pytest.raises(KeyError):
         on_logs("badge")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_incomplete_run_is_told_from_one_that_its_caller_cut(result, kind):
+    cut, incomplete = (on_result(kind)(result(cut="x", incomplete=one), {}) for one in (False, True))
+    assert "incomplete" in incomplete
+    assert cut != incomplete

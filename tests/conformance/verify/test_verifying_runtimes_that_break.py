@@ -47,7 +47,7 @@ FAULTS = {
     "awaits_what_nobody_knows": "'approval'",
     "answers_hugely": "more than 67,108,864 bytes",
     "answers_what_is_no_utf_8": "not JSON",
-    "answers_not_a_number": "not JSON",
+    "answers_not_a_number": "NaN is no number of JSON",
     "fails": "the adapter failed: KeyError",
     "does_not_know_the_command": "a runtime must know this",
 }
@@ -198,6 +198,21 @@ def test_a_runtime_that_never_gets_quiet_ends_after_three_words(tmp_path):
     result, _ = verified("is_never_quiet", tmp_path / "marker")
     assert (result.exit_code, result.summary["error"], result.coverage["unsettled"]) == (2, 0, 3)
     assert len((tmp_path / "marker").read_text().split()) == 3
+
+
+@pytest.mark.parametrize("target", [double("answers_late"), "reference"])
+def test_a_run_that_is_not_over_in_time_is_an_error_and_incomplete(invoke, tmp_path, target):
+    ran = invoke(tmp_path, "verify", target, "--run-timeout", 6, "--json", "--examples", 1_000_000)
+    result = json.loads(ran.out)
+    why = {law["why"] for law in result["laws"] if law["verdict"] == "error"}
+    assert (ran.code, result["incomplete"], why) == (2, True, {"the time of the whole run is over (--run-timeout)"})
+    assert [law["law"] for law in result["laws"] if law["verdict"] == "pass"] == []
+
+
+def test_a_run_whose_budget_is_used_up_is_complete(invoke, tmp_path):
+    ran = invoke(tmp_path, "verify", "reference", "--budget", 0.5, "--json", "--examples", 1_000_000)
+    result = json.loads(ran.out)
+    assert (ran.code, result["cut"], "incomplete" in result) == (0, "the time budget was used up", False)
 
 
 def test_an_interrupt_amid_generated_words_exits_130(invoke, tmp_path, monkeypatch):

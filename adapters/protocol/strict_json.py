@@ -1,0 +1,82 @@
+"""What an answer may hold, its unknown fields included: JSON that every reader reads alike, of bounded size.
+
+I-JSON (RFC 7493), but with integers of up to 64 bits. What is outside it one reader refuses, another one changes: then
+a verdict would depend on whether a field is known here.
+"""
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+VALUES: Final = 1_000_000
+"""Values in one answer, names not counted. The worst take 350 MB of memory, objects of one entry; three million took
+801 MB. A word of 18 stimuli leads to some hundreds of values."""
+INTEGERS: Final = range(-(2**63), 2**64)
+_TOKENS: Final = 4 * VALUES
+"""More strings, marks and empty lists than so many values can have: each has a name and a mark at most."""
+_DIGITS: Final = 20
+"""Characters of the longest integers in INTEGERS."""
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]\s*[\]}]|([,\[{])')
+_ESCAPED: Final = re.compile(r"\\(?:\\|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F]))")
+
+
+class StrictnessError(ValueError):
+    """The text is JSON, or nearly, and no answer; its message says which rule it breaks."""
+
+
+def check_strict(line: bytes) -> None:
+    """Raise StrictnessError where *line* is more than an answer may be, or is read in several ways.
+
+    Raises ValueError where it is no JSON, and RecursionError where it is nested too deeply.
+
+    >>> check_strict(b'{"seq": 1, "seq": 2}')
+    Traceback (most recent call last):
+    ...
+    turncheck.adapters.protocol.strict_json.StrictnessError: the name 'seq' is there twice in one object
+    """
+    if _too_many(line):
+        raise StrictnessError(f"more than {VALUES:,} values in one answer")
+    text = line.decode()
+    if "\\u" in text and any(found[1] for found in _ESCAPED.finditer(text)):
+        raise StrictnessError("half of a surrogate pair, which is no character")
+    json.loads(text, object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_no_number)
+
+
+def _too_many(line: bytes) -> bool:
+    """Return whether *line* has more values than an answer may have, from its punctuation."""
+    if line.count(b",") + line.count(b"[") + line.count(b"{") < VALUES:
+        return False
+    values = 1  # each mark stands before a value, but for the outermost one
+    for seen, token in enumerate(_TOKEN.finditer(line)):
+        values += bool(token[1])
+        if values > VALUES or seen > _TOKENS:
+            return True
+    return False
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise StrictnessError(f"the name {twice!r} is there twice in one object")
+    return found
+
+
+def _integer(text: str) -> int:
+    if len(text) > _DIGITS or int(text) not in INTEGERS:
+        raise StrictnessError(f"the integer {text[:_DIGITS]}… has more than 64 bits: send it as a string")
+    return int(text)
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise StrictnessError(f"the number {text[:_DIGITS]} is too large")
+    return number
+
+
+def _no_number(text: str) -> None:
+    raise StrictnessError(f"{text} is no number of JSON")
