@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 import click
 
 from turncheck.model.extras import needs_extra
+from turncheck.model.writing import write_file
 
 from ..report.registry import KINDS, NEEDS
-from .output import notice
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -53,6 +53,8 @@ def _read(text: str, kinds: Sequence[str]) -> Report:
         needs_extra(NEEDS[kind], f"the report {kind}")
     if equals and not file:
         raise click.BadParameter(f"{text} names no file: write {kind}=FILE, or {kind} for standard output")
+    if equals and Path(file).is_dir():
+        raise click.BadParameter(f"{text}: {file} is a folder, and a file is needed")
     return Report(kind, Path(file) if equals else None)
 
 
@@ -75,7 +77,6 @@ def publish(reports: Sequence[Report], rendered: Callable[[str], str]) -> None:
             click.echo(text, nl=not text.endswith("\n"))
             continue
         try:
-            report.file.parent.mkdir(parents=True, exist_ok=True)
-            report.file.write_text(text, encoding="utf-8")
+            write_file(report.file, text)
         except OSError as error:
-            notice(f"the report {report.kind} cannot be written to {report.file}: {error.strerror or error}")
+            click.echo(f"the report {report.kind} cannot be written to {report.file}: {error.strerror}", err=True)

@@ -3,7 +3,6 @@
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -17,6 +16,7 @@ from turncheck.model.core.decode import judge
 from turncheck.model.core.events import RunStop
 from turncheck.model.core.stimuli import Awaited, ResetOptions, Step, Stimulus
 from turncheck.model.rendering.words import awaited_line, event_line
+from turncheck.model.writing import write_file
 
 from ..completing import complete_target
 from ..options import timeout_option
@@ -185,7 +185,7 @@ def _json(value: object) -> str:
 
 
 def _write(name: str, lines: Iterable[str]) -> None:
-    Path(name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
+    write_file(name, "".join(f"{line}\n" for line in lines))
     _echo([f"written: {name}"])
 
 

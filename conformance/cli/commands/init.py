@@ -1,6 +1,5 @@
 """``turncheck init``."""
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Final
 import click
 
 from turncheck.adapters import kit
+from turncheck.model.writing import write_file
 
 TEMPLATES: Final = Path(__file__).parents[2] / "templates"
 _KIT: Final = Path(kit.__file__).parent / "turncheck_kit.mjs"
@@ -93,8 +93,7 @@ def command(*, kind: str, lang: str, force: bool, folder: Path) -> None:
         raise click.ClickException(f"{', '.join(there)}: there already, and nothing was written; --force overwrites")
     try:
         for name, source in starter.files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, folder / name)
+            write_file(folder / name, source.read_bytes())
             click.echo(f"wrote {folder / name}")
     except OSError as error:
         raise click.ClickException(f"{error.filename or folder}: {error.strerror}") from error

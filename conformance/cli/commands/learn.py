@@ -10,6 +10,7 @@ from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.references.registry import REFERENCES
 from turncheck.adapters.targets.registry import open_runtime
 from turncheck.model.extras import needs_extra
+from turncheck.model.writing import write_file
 
 from ..options import SECONDS, timeout_option
 from ..output import Progress, emit
@@ -146,6 +147,7 @@ def _write(path: Path | None, draw: Callable[[], str]) -> None:
     if path is None:
         return
     try:
-        path.write_text(draw(), encoding="utf-8")
+        write_file(path, draw())
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"the picture {path} cannot be written: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise click.ClickException(f"the picture {path} cannot be written: {why}") from error
