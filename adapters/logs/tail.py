@@ -1,7 +1,10 @@
 """A log that is still being written, as a stream: it has no end until someone stops it, or the file is another one."""
 
+import errno
 import os
+import stat
 from collections.abc import Callable
+from io import BufferedReader
 from pathlib import Path
 from threading import Event
 from typing import Final, Self
@@ -17,16 +20,17 @@ class Tail:
 
     It ends (b"") when *stop* is set, or when the file was replaced or cut: then ``replaced`` says how, and a new Tail
     begins at the start of what is there. The unfinished last line is held back, *max_line* bytes of it at most: what
-    is longer is over the limit anyway. *say* hears what happens to the file.
+    is longer is over the limit anyway. A file that is gone, or is no file any more, is waited for. *say* hears what
+    happens to it.
     """
 
     def __init__(self, path: Path, stop: Event, *, max_line: int, say: Callable[[str], None] = lambda _: None) -> None:
-        """Open the file. Raises OSError."""
+        """Open the file. Raises OSError, for what is no regular file too."""
         self._path, self._stop, self._max, self._say = path, stop, max_line, say
-        self._file: Final = path.open("rb")
+        self._file: Final = _opened(path)
         self._ready = memoryview(b"")
         self._held = bytearray()
-        self._gone = False
+        self._away: str | None = None
         self.replaced: str | None = None
 
     def __enter__(self) -> Self:
@@ -63,14 +67,41 @@ class Tail:
 
     def _changed(self) -> str | None:
         """What became of the file, at the end of what was read of it; None where it is as it was."""
+        away = None
         try:
             there = self._path.stat()
+            if not stat.S_ISREG(there.st_mode):
+                away = f"{self._path} is {_kind(there.st_mode)} now; waiting for a file"
         except FileNotFoundError:
-            if not self._gone:
-                self._gone = True
-                self._say(f"{self._path} is gone; waiting for a new one")
+            away = f"{self._path} is gone; waiting for a new one"
+        except OSError as error:
+            away = f"{self._path} cannot be read: {error.strerror}; waiting for a file"
+        if away is not None and away != self._away:
+            self._say(away)
+        self._away = away
+        if away is not None:
             return None
         own = os.fstat(self._file.fileno())
         if (there.st_dev, there.st_ino) != (own.st_dev, own.st_ino):
-            return "was replaced"
-        return "was cut" if there.st_size < self._file.tell() else None
+            return f"was replaced{self._unjudged()}"
+        return f"was cut{self._unjudged()}" if there.st_size < self._file.tell() else None
+
+    def _unjudged(self) -> str:
+        return f", behind {len(self._held)} bytes of a line without an end, which were not judged" if self._held else ""
+
+
+def _opened(path: Path) -> BufferedReader:
+    """Open a regular file: what is none by now, a FIFO say, must not make the opening wait. Raises OSError."""
+    file = open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")  # noqa: PTH123, SIM115 - a descriptor
+    mode = os.fstat(file.fileno()).st_mode
+    if not stat.S_ISREG(mode):
+        file.close()
+        raise OSError(errno.EINVAL, f"it is {_kind(mode)}, and a file is needed", str(path))
+    return file
+
+
+def _kind(mode: int) -> str:
+    for kind, is_one in (("a folder", stat.S_ISDIR), ("a FIFO", stat.S_ISFIFO), ("a socket", stat.S_ISSOCK)):
+        if is_one(mode):
+            return kind
+    return "a device"

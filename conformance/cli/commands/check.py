@@ -3,14 +3,13 @@
 import os
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import click
 
 from ...check.judge import EXIT, LogFinding, LogResult, check
 from ...report.registry import OF_LOGS, on_logs
 from ..group import INTERRUPTED
-from ..inputs import expanded, log_options, opened
+from ..inputs import Input, expanded, log_options, opened
 from ..output import Progress, emit, style
 from ..reporting import Report, aside, publish, report_option
 from ..showing import MARKS
@@ -47,7 +46,7 @@ def command(
     judge = partial(check, format_name=format_name, max_line=max_line, strict=strict)
     if follow:
         log, *others = logs
-        if others or not Path(log).is_file():
+        if others or not os.path.isfile(log):  # noqa: PTH113 - Path.is_file raises, where the name is too long say
             raise click.UsageError(f"--follow takes one file: {', '.join(logs)} is none")
         if reports:
             raise click.UsageError("--follow has no report: a report tells of a log that is whole")
@@ -56,8 +55,8 @@ def command(
     worst = 0
     kept: list[LogResult] = []  # only a report needs them all
     with aside(reports, as_json=as_json):
-        for path in expanded(logs):
-            result = _judged(path, judge, format_name or "auto")
+        for given in expanded(logs):
+            result = _judged(given, judge, format_name or "auto")
             worst = max(worst, EXIT[result.verdict])
             kept += [result] if reports else []
             emit(result) if as_json else _show(result)
@@ -75,10 +74,12 @@ def _follow(log: str, judge: Callable[..., LogResult], max_line: int, *, as_json
         raise click.ClickException(f"{log}: {error}") from error
 
 
-def _judged(path: str, judge: Callable[..., LogResult], form: str) -> LogResult:
-    shown = os.fsencode(path).decode(errors="replace")
+def _judged(given: Input, judge: Callable[..., LogResult], form: str) -> LogResult:
+    shown = os.fsencode(given.path).decode(errors="replace")
+    if given.fault is not None:
+        return LogResult(shown, form, 0, 0, (), "error", given.fault)
     try:
-        with opened(path) as stream, Progress(shown) as progress:
+        with opened(given.path) as stream, Progress(shown) as progress:
             return judge(shown, stream, progress=progress.events)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)

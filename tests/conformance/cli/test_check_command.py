@@ -108,9 +108,10 @@ def test_a_folder_is_searched_for_logs_in_the_order_of_their_paths(run: Any) -> 
 
 def test_a_folder_without_logs_is_an_error(run: Any) -> None:
     write("logs/notes.txt", SOUND)
-    ran = run("check", "logs")
-    assert (ran.code, ran.out) == (2, "")
-    assert "no log in the folder logs" in ran.err
+    ran = run("check", "logs", write("log.jsonl", SOUND), "--json")
+    empty, sound = map(json.loads, ran.out.splitlines())
+    assert (ran.code, empty["log"], sound["verdict"]) == (2, "logs", "pass")
+    assert empty["why"] == "no log in the folder: looked for .jsonl, .ndjson, .sse"
 
 
 def test_a_file_that_is_named_is_read_whatever_it_is_called(run: Any) -> None:
