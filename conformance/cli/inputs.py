@@ -68,14 +68,14 @@ def _searched(root: str) -> Iterator[Input]:
             status = os.stat(folder)  # noqa: PTH116 - text in, text out
             own = (status.st_dev, status.st_ino)
             if own in above:
-                yield Input(folder, "the link leads back to a folder above it")
+                yield Input(str(Path(folder)), "the link leads back to a folder above it")
             if own in seen:
                 continue
             seen.add(own)
             with os.scandir(folder) as found:
                 entries = sorted(found, key=lambda entry: entry.name)
         except OSError as error:
-            yield Input(folder, f"the folder cannot be read: {error.strerror}")
+            yield Input(str(Path(folder)), f"the folder cannot be read: {error.strerror}")
             continue
         for entry in entries:
             try:
