@@ -6,7 +6,7 @@ from functools import partial
 
 import click
 
-from ...check.judge import EXIT, LogFinding, LogResult, check
+from ...check.judge import EXIT, LogFinding, LogResult, check, more_lines
 from ...report.registry import OF_LOGS, on_logs
 from ..group import INTERRUPTED
 from ..inputs import Input, expanded, log_options, opened
@@ -90,6 +90,12 @@ def _show(result: LogResult) -> None:
     _show_summary(result)
     for finding in result.findings:
         _show_finding(finding)
+    _show_more(result)
+
+
+def _show_more(result: LogResult) -> None:
+    for line in more_lines(result):
+        click.echo(f"    {line}")
 
 
 def _show_summary(result: LogResult) -> None:

@@ -276,3 +276,10 @@ def test_help_lists_every_command(run: Any) -> None:
     ran = run("--help")
     assert ran.code == 0
     assert [name for name in COMMANDS if f"  {name} " not in ran.out] == []
+
+
+def test_findings_that_are_not_listed_are_counted_in_the_text_and_in_json(run: Any) -> None:
+    log = write("log.jsonl", b"x\n" * 2500)
+    assert run("check", log).out.splitlines()[-1] == "    … and 1,500 more of malformed"
+    ran = run("check", log, "--json")
+    assert (ran.code, json.loads(ran.out)["more"]) == (1, {"malformed": 1500})
