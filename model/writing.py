@@ -237,7 +237,10 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 def _sync_folder(folder: Path) -> None:
     """Make the file's name durable, where the file system can."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except PermissionError:
+        return  # a folder may be written and not read
     try:
         os.fsync(descriptor)
     except OSError as error:

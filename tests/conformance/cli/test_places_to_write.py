@@ -3,6 +3,7 @@
 import json
 import resource
 import shlex
+import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -214,3 +215,12 @@ def test_an_earlier_matrix_that_cannot_be_read_is_told_and_nothing_goes(invoke, 
     (tmp_path / "matrix.json").write_text("{}")
     ran = invoke(tmp_path, "matrix", NULL, "--examples", "0", "--out", ".")
     assert (file.exists(), "is no table of this version" in ran.err) == (True, True)
+
+
+@pytest.mark.parametrize("file", ["/dev/stdout", "/dev/fd/1"])
+def test_a_report_goes_where_standard_output_goes_behind_the_text(tmp_path, file):
+    (tmp_path / "log.jsonl").write_text("x\n")
+    command = [sys.executable, "-m", "turncheck.conformance", "check", "log.jsonl", "--report", f"sarif={file}"]
+    ran = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, check=False)
+    text, brace, report = ran.stdout.decode().partition("{")
+    assert (ran.returncode, text[:2], json.loads(brace + report)["version"]) == (1, "✗ ", "2.1.0")
