@@ -116,13 +116,11 @@ def _status(path: Path) -> os.stat_result | None:
     """What is at *path*, behind a link only where that leads to no regular file; None where nothing is."""
     try:
         found = path.lstat()
-        if stat.S_ISLNK(found.st_mode):
-            behind = path.stat()  # a FIFO or a device by another name, like /dev/stdout, is no file to be replaced
-            return behind if stat.S_ISFIFO(behind.st_mode) or stat.S_ISCHR(behind.st_mode) else found
-    except FileNotFoundError:
-        return found if os.path.lexists(path) else None
-    except NotADirectoryError:
+    except (FileNotFoundError, NotADirectoryError):
         return None  # make_folder says which part is no folder
+    if stat.S_ISLNK(found.st_mode) and path.exists():
+        behind = path.stat()  # a FIFO or a device by another name, like /dev/stdout, is no file to be replaced
+        return behind if stat.S_ISFIFO(behind.st_mode) or stat.S_ISCHR(behind.st_mode) else found
     return found
 
 

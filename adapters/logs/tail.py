@@ -67,24 +67,28 @@ class Tail:
 
     def _changed(self) -> str | None:
         """What became of the file, at the end of what was read of it; None where it is as it was."""
-        away = None
         try:
             there = self._path.stat()
-            if not stat.S_ISREG(there.st_mode):
-                away = f"{self._path} is {_kind(there.st_mode)} now; waiting for a file"
         except FileNotFoundError:
-            away = f"{self._path} is gone; waiting for a new one"
-        except OSError as error:
-            away = f"{self._path} cannot be read: {error.strerror}; waiting for a file"
-        if away is not None and away != self._away:
-            self._say(away)
-        self._away = away
-        if away is not None:
+            self._wait("is gone; waiting for a new one")
             return None
+        except OSError as error:
+            self._wait(f"cannot be read: {error.strerror}; waiting for a file")
+            return None
+        if not stat.S_ISREG(there.st_mode):
+            self._wait(f"is {_kind(there.st_mode)} now; waiting for a file")
+            return None
+        self._away = None
         own = os.fstat(self._file.fileno())
         if (there.st_dev, there.st_ino) != (own.st_dev, own.st_ino):
             return f"was replaced{self._unjudged()}"
         return f"was cut{self._unjudged()}" if there.st_size < self._file.tell() else None
+
+    def _wait(self, why: str) -> None:
+        """There is no file, for now: say why, once."""
+        if why != self._away:
+            self._away = why
+            self._say(f"{self._path} {why}")
 
     def _unjudged(self) -> str:
         return f", behind {len(self._held)} bytes of a line without an end, which were not judged" if self._held else ""

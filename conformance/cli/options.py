@@ -24,10 +24,10 @@ def _usable(context: click.Context, parameter: click.Parameter, value: Path) -> 
     """A folder that is named must be one that can be written; the default one may never be needed."""
     if context.get_parameter_source(parameter.name or "") is ParameterSource.DEFAULT:
         return value
+    there = next(part for part in (value, *value.absolute().parents) if os.path.lexists(part))
     try:
-        there = next(part for part in (value, *value.absolute().parents) if os.path.lexists(part))
         value.lstat()  # a name that is too long is not there either
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         pass
     except OSError as error:
         raise click.BadParameter(f"{value}: {error.strerror}") from error

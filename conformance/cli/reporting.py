@@ -53,8 +53,6 @@ def _read(text: str, kinds: Sequence[str]) -> Report:
         needs_extra(NEEDS[kind], f"the report {kind}")
     if equals and not file:
         raise click.BadParameter(f"{text} names no file: write {kind}=FILE, or {kind} for standard output")
-    if equals and Path(file).is_dir():
-        raise click.BadParameter(f"{text}: {file} is a folder, and a file is needed")
     return Report(kind, Path(file) if equals else None)
 
 

@@ -115,12 +115,6 @@ def test_a_matrix_whose_default_folder_is_a_file_exits_2(invoke, tmp_path):
     assert not (tmp_path / "started").exists()
 
 
-def test_a_folder_in_the_place_of_a_report_exits_2_before_anything_is_started(invoke, tmp_path):
-    ran = invoke(tmp_path, "verify", "cmd:touch started", "--report", f"sarif={tmp_path}")
-    assert (ran.code, "is a folder, and a file is needed" in ran.err) == (2, True)
-    assert not (tmp_path / "started").exists()
-
-
 @pytest.mark.parametrize("name", ["turn.svg", "turn.mmd"])
 def test_a_folder_in_the_place_of_a_picture_exits_2(invoke, tmp_path, name):
     (tmp_path / name).mkdir()
