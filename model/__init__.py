@@ -1,7 +1,7 @@
 """The formal model: events, machines declared as rows, the projection, and what is derived from them.
 
-Pure: no I/O and no test library. Names that users need are imported from their modules, so that importing this package
-costs nothing.
+Pure: no test library, and no I/O but ``writing``, by which all rooms write their files. Names that users need are
+imported from their modules, so that importing this package costs nothing.
 """
 
 from . import renamed

@@ -125,27 +125,54 @@ _DECODER: Final = json.JSONDecoder(parse_int=float)  # accepts integers of any l
 _scan: Final[Callable[[str, int], tuple[object, int]]] = _DECODER.raw_decode
 
 
-def values(text: bytes, max_line: int, start: int = 0) -> Iterator[Frame] | None:
+def values(text: bytes | memoryview, max_line: int, start: int = 0) -> Iterator[Frame] | None:
     """Split *text* into the elements of one array, or into the values in a row; return None where it is neither.
 
     An array counts only if its first element is an object; values count only if the first takes more than one line.
     The rest after the last readable value is one frame. *text* begins at offset *start* of its file.
     """
-    decoded = text.decode("utf-8", "surrogateescape")
+    decoded = str(text, "utf-8", "surrogateescape")
+    if not _hold_values(decoded, whole=True):
+        return None
     begin = _skip(decoded, 0)
     in_array = decoded.startswith("[", begin)
+    return _scanned(decoded, _skip(decoded, begin + 1) if in_array else begin, start, max_line, in_array=in_array)
+
+
+def may_be_values(head: bytes | memoryview) -> bool:
+    """Whether a log that begins with *head* may be what ``values`` takes: nothing in *head* is at odds with it.
+
+    A first line that was torn is told from one that goes on by this, and not by reading the whole log.
+    """
+    return _hold_values(str(head, "utf-8", "surrogateescape"), whole=False)
+
+
+_CUT: Final = 9
+"""Characters at the end of a text within which an error may come of its cut: the longest token is ``-Infinity``."""
+
+
+def _hold_values(text: str, *, whole: bool) -> bool:
+    """Whether *text*, or the one that it is the beginning of, is an array of objects or pretty-printed values.
+
+    Each value is forgotten at once: as objects, those of a log take ten times the memory of its text.
+    """
+    begin = _skip(text, 0)
     try:
-        if in_array:
-            match _DECODER.decode(decoded):
-                case [{}, *_]:
-                    begin = _skip(decoded, begin + 1)
-                case _:
-                    return None
-        elif "\n" not in decoded[begin : _scan(decoded, begin)[1]]:
-            return None
-    except (ValueError, RecursionError):
-        return None
-    return _scanned(decoded, begin, start, max_line, in_array=in_array)
+        if not text.startswith("[", begin):
+            return "\n" in text[begin : _scan(text, begin)[1]]
+        begin = _skip(text, begin + 1)
+        first, end = _scan(text, begin)
+        if not isinstance(first, dict):
+            return False
+        while text.startswith(",", end := _skip(text, end)):
+            end = _scan(text, _skip(text, end + 1))[1]
+    except json.JSONDecodeError as error:
+        return not whole and (error.pos >= len(text) - _CUT or error.msg.startswith("Unterminated string"))
+    except RecursionError:
+        return False
+    if end == len(text):
+        return not whole
+    return text[end] == "]" and _skip(text, end + 1) == len(text)
 
 
 def _scanned(text: str, begin: int, offset: int, max_line: int, *, in_array: bool) -> Iterator[Frame]:

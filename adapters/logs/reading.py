@@ -1,7 +1,7 @@
 """From the bytes of a recorded log to events with their positions and origins.
 
 A log in turncheck's own format is decoded block by block; every other one frame by frame through its format's mapper.
-Memory: one block, and what a mapper holds back. Arrays and pretty-printed logs are read whole.
+Memory: one block, and what a mapper holds back. Arrays and pretty-printed logs are read whole, up to a limit.
 """
 
 import re
@@ -27,6 +27,7 @@ from .framing import (
     lines,
     looks_server_sent,
     looks_unfinished,
+    may_be_values,
     physical,
     server_sent,
     values,
@@ -40,7 +41,15 @@ _DETECT: Final = 8
 """Number of first objects from which the format is recognised."""
 _MAPPED: Final = 512
 """Events per batch of a mapped log: about as many as a block of our own format holds."""
+WHOLE: Final = 64 << 20
+"""Bytes of an array, or of a pretty-printed log: more is refused, for it is read whole, in twice its size of memory."""
+_PROBE: Final = 1 << 20
+"""Bytes in which a torn first line is told from a value that goes on."""
 _TOO_LONG: Final = Malformed("line over the limit (--max-line)")
+
+
+class TooLargeError(ValueError):
+    """The log would have to be read whole, and is too large for that."""
 
 
 class Chunk(NamedTuple):
@@ -68,7 +77,8 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
     A *live* log is still being written: its format is detected from the first block, and its events come as soon as
     they are read. It cannot be an array or pretty-printed, since these are read whole.
 
-    Raises KeyError for an unknown name, UnsupportedFormatError for a format that is known but not supported, OSError.
+    Raises KeyError for an unknown name, UnsupportedFormatError for a format that is known and not read, TooLargeError
+    for an array or a pretty-printed log of more than ``WHOLE`` bytes, OSError.
     """
     source = _Rewound(stream)
     first, whole = source.first_line(max_line)
@@ -76,7 +86,7 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
     if looks_unfinished(first, whole=whole):
         if live:
             raise UnsupportedFormatError("an array, or a pretty-printed log, is read whole: it cannot be followed")
-        found = values(source.rest(), max_line, source.start)
+        found = _values(source, max_line)
         if found is not None:
             return _framed(found, format_name)
     cut = blocks(source, max_line, source.start)
@@ -102,17 +112,34 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
 def read_values(stream: Stream, *, max_line: int = MAX_LINE) -> tuple[Format, Iterator[Any]]:
     """Return the format of a recorded log, and the JSON value at each position, None where it is unreadable.
 
-    Raises UnsupportedFormatError, OSError.
+    Raises UnsupportedFormatError, TooLargeError, OSError.
     """
     source = _Rewound(stream)
     first, whole = source.first_line(max_line)
-    found = values(source.rest(), max_line, source.start) if looks_unfinished(first, whole=whole) else None
+    found = _values(source, max_line) if looks_unfinished(first, whole=whole) else None
     if found is None:
         cut = blocks(source, max_line, source.start)
         found = server_sent(cut, max_line) if looks_server_sent(first) else lines(cut)
     shown = map(_value, found)
     head = list(islice(shown, _DETECT))
     return _format(head, None), chain(head, shown)
+
+
+def _values(source: "_Rewound", max_line: int) -> Iterator[Frame] | None:
+    """The values of an array or of a pretty-printed log, None where the log is neither. Raises TooLargeError."""
+    if not may_be_values(source.head(_PROBE)):
+        return None
+    text = source.head(WHOLE + 1)
+    if len(text) > WHOLE:
+        raise TooLargeError(
+            f"an array, or a pretty-printed log, is read whole, and this one has more than {WHOLE >> 20} MiB: write it"
+            " with one event a line, as `jq -c .[]` does with an array and `jq -c .` with values"
+        )
+    found = values(text, max_line, source.start)
+    text.release()
+    if found is not None:
+        source.forget()
+    return found
 
 
 def _format(seen: Iterable[Any], name: str | None) -> Format:
@@ -243,11 +270,15 @@ class _Rewound:
                 stop = end if end >= 0 else seen
                 return bytes(self._held[begin : min(stop, begin + max_line)]), stop - begin <= max_line
 
-    def rest(self) -> bytes:
-        """Return everything that is left, without consuming it."""
-        while self._more():
+    def head(self, size: int) -> memoryview:
+        """The first *size* bytes, or all that there are; they can still be read, once this view is released."""
+        while len(self._held) - self._next < size and self._more():
             pass
-        return bytes(memoryview(self._held)[self._next :])
+        return memoryview(self._held)[self._next : self._next + size]
+
+    def forget(self) -> None:
+        """Hold nothing any more: what was looked at is not read again."""
+        self._held, self._next = bytearray(), 0
 
     def read1(self, size: int = -1, /) -> bytes:
         if self._next == len(self._held):

@@ -1,7 +1,8 @@
 """``check``: judge a recorded log by the laws that need only the log."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -23,6 +24,8 @@ Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
 EXIT: Final[dict[Verdict, int]] = {"pass": 0, "inconclusive": 0, "fail": 1, "error": 2}
 """Verdict of a log → exit code; for several logs, the greatest counts."""
 
+LISTED: Final = 1000
+"""Findings of a law that are listed, the first ones; further ones are counted. A listed one takes 0.8 KB of memory."""
 _SHOWN: Final = 80
 """Characters of an unknown type's name that a finding shows."""
 
@@ -42,7 +45,10 @@ class LogFinding(msgspec.Struct, frozen=True):
 
 
 class LogResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The object that `check --json` prints for one log; ``why`` explains the verdict ``error``."""
+    """The object that `check --json` prints for one log; ``why`` explains the verdict ``error``.
+
+    ``findings`` lists the first thousand of each law; ``more`` counts, by law, those that are not listed.
+    """
 
     log: str
     format: str
@@ -51,6 +57,13 @@ class LogResult(msgspec.Struct, frozen=True, omit_defaults=True):
     findings: tuple[LogFinding, ...]
     verdict: Verdict
     why: str | None = None
+    more: dict[str, int] = {}
+
+
+def more_lines(result: LogResult) -> Iterator[str]:
+    """Say how many findings of each law are not listed."""
+    for law, count in result.more.items():
+        yield f"… and {count:,} more of {law}"
 
 
 def check(
@@ -67,13 +80,15 @@ def check(
 ) -> LogResult:
     r"""Judge one log, called *name* in the result, by the laws on logs (RC-D4, RC-D5).
 
-    *stream* is read once, in blocks; memory holds the open cycles, the queues, a word per session, and the findings.
+    *stream* is read once, in blocks; memory holds the open cycles, the queues, a word per session, and the findings:
+    up to ``LISTED`` of each law.
     *format_name* is a key of ``FORMATS``, recognised by default; *max_line* is in bytes. A log that is merely
     ``truncated`` is inconclusive, unless *strict*, or its format says that it is whole; an empty log is an ``error``.
     *policies* are those of the projection. *progress* is called with the number of events read, block by block,
     *found* with each finding as soon as it is certain. A *live* log is still being written, and never counts as whole.
 
-    Raises OSError, KeyError (unknown format name) and UnsupportedFormatError.
+    Raises OSError, KeyError (unknown format name), and ValueError for a log that is not read: UnsupportedFormatError,
+    TooLargeError.
 
     >>> from io import BytesIO
     >>> log = b'{"type":"user-message","text":"hi"}\n{"type":"run-stop","reason":"completed"}\n'
@@ -92,15 +107,15 @@ def check(
         events=judge.events,
         cycles=judge.cycles,
         findings=findings,
-        verdict=_verdict(findings, judge.events, strict=strict or (log.format.whole and not live)),
+        verdict=_verdict(judge.counts.keys(), judge.events, strict=strict or (log.format.whole and not live)),
         why=None if judge.events else "the log is empty: there is nothing to judge",
+        more={law: count - LISTED for law, count in judge.counts.items() if count > LISTED},
     )
 
 
-def _verdict(findings: Iterable[LogFinding], events: int, *, strict: bool) -> Verdict:
+def _verdict(laws: Set[str], events: int, *, strict: bool) -> Verdict:
     if not events:
         return "error"
-    laws = {finding.law for finding in findings}
     if not laws:
         return "pass"
     return "inconclusive" if laws == {"truncated"} and not strict else "fail"
@@ -144,6 +159,8 @@ class _Judge:
         self._sessions = LogProjector(policies)
         self._places = _Places()
         self._findings: list[LogFinding] = []
+        self.counts: Counter[str] = Counter()
+        """Law → its findings, those that are not listed too."""
         self.events = 0
         self.cycles = 0
 
@@ -159,7 +176,7 @@ class _Judge:
         self._places.forget(self._sessions)
 
     def ending(self) -> tuple[LogFinding, ...]:
-        """Return all findings in the order of the lines that reveal them, those of the log's end last."""
+        """The listed findings in the order of the lines that reveal them, those of the log's end last."""
         for _, anomaly in self._sessions.ending():
             self._find(anomaly)
         return tuple(self._findings)
@@ -176,7 +193,9 @@ class _Judge:
         assert broken is not None
         message = f"{broken.message}: {detail}" if detail else broken.message
         finding = LogFinding(law.name, law.clauses, anomaly.at, self._places.line(anomaly.at), message)
-        self._findings.append(finding)
+        self.counts[law.name] += 1
+        if self.counts[law.name] <= LISTED:
+            self._findings.append(finding)
         self._tell(finding)
 
 

@@ -1,7 +1,13 @@
-"""``redact``: a log without its content but with the same verdict (a theorem, by X-8)."""
+"""``redact``: a log without its content, and with the same verdict (X-8 makes that a theorem).
+
+What is not known is replaced, since nobody can say what it holds: a field that the format does not have loses its name
+and its value, a type that it does not have its name. What is known and tells nothing is kept. ``Unknown`` counts.
+"""
 
 import json
 import math
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, cast, get_args
 
@@ -36,11 +42,58 @@ _DEPTH: Final = 100
 UNREADABLE: Final = "unreadable"
 """The replacement for an unreadable line, itself unreadable."""
 
+_TOOL: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,63}")
+"""What a tool is called: providers take no longer names. What is none of this may be anything."""
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
+"""A time as text (RFC 3339, ISO 8601)."""
+
 _Renamed = Callable[[str, str], str]
 
 
-def redact(stream: Stream, max_line: int) -> Iterator[str]:
-    """Yield the redacted lines of a log in turncheck's own format, one for each position.
+class Unknown:
+    """What a log holds that its format does not know: how often, and where first. No content is kept."""
+
+    WHAT: Final = {
+        "line": "unreadable lines, each replaced by a mark",
+        "value": "lines that are no event, replaced by their shape",
+        "type": "events of a type that the format does not have, whose name is replaced",
+        "field": "fields that the format does not have, whose names and values are replaced",
+    }
+
+    def __init__(self) -> None:
+        self.events = 0
+        """Events of a type that the format has."""
+        self._counts: Counter[str] = Counter()
+        self._first: dict[str, int] = {}
+
+    def take(self, at: int, value: Any) -> None:
+        """Count what is unknown in the *value* at position *at*, None for an unreadable line."""
+        if value is None:
+            self._count("line", at)
+        elif not isinstance(value, dict):
+            self._count("value", at)
+        else:
+            fields = cast(dict[str, Any], value)
+            if _is_known("type", fields.get("type")):
+                self.events += 1
+            else:
+                self._count("type", at)
+            for _ in fields.keys() - _FIELDS:
+                self._count("field", at)
+
+    def _count(self, what: str, at: int) -> None:
+        self._counts[what] += 1
+        self._first.setdefault(what, at)
+
+    def lines(self) -> Iterator[str]:
+        """Name what was found; a log of known events alone has none."""
+        for what, said in self.WHAT.items():
+            if self._counts[what]:
+                yield f"{self._counts[what]:,} {said}; the first at position {self._first[what]}"
+
+
+def redact(stream: Stream, max_line: int, unknown: Unknown | None = None) -> Iterator[str]:
+    """Yield the redacted lines of a log in turncheck's own format, one for each position. *unknown* counts the rest.
 
     Raises UnsupportedFormatError for a log in another format, and OSError.
     """
@@ -57,7 +110,9 @@ def redact(stream: Stream, max_line: int) -> Iterator[str]:
             names[letter, value] = f"{letter}{counts[letter]}"
         return names[letter, value]
 
-    for value in found:
+    unknown = unknown or Unknown()
+    for at, value in enumerate(found):
+        unknown.take(at, value)
         yield UNREADABLE if value is None else json.dumps(_line(value, renamed))
 
 
@@ -65,17 +120,24 @@ def _line(value: Any, renamed: _Renamed) -> Any:
     if not isinstance(value, dict):
         return _hidden(value)
     fields = cast(dict[str, Any], value)
+    called = fields.get("kind") == "tool-call"
     return {
-        key if key in _FIELDS else f"key{number}": _field(key, item, renamed)
+        key if key in _FIELDS else f"key{number}": _field(key, item, renamed, called=called)
         for number, (key, item) in enumerate(fields.items(), 1)
     }
 
 
-def _field(field: str, value: Any, renamed: _Renamed) -> Any:
+def _is_known(field: str, value: Any) -> bool:
+    return isinstance(value, str) and value in _WORDS.get(field, ())
+
+
+def _field(field: str, value: Any, renamed: _Renamed, *, called: bool) -> Any:
     if isinstance(value, str):
         if field in _IDS:
             return renamed(field, value)
-        if field == "tool" or value in _WORDS.get(field, ()):
+        if _is_known(field, value) or (field == "timestamp" and _TIME.fullmatch(value)):
+            return value
+        if field == "tool" and called and _TOOL.fullmatch(value):
             return value
     elif field in _NUMBERS and isinstance(value, int | float) and math.isfinite(value):
         return value

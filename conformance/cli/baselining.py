@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from turncheck.model.rendering.printable import fill
+from turncheck.model.writing import locked, write_file
 
-from ..verify.baseline import Baseline, BaselineError, grade, read, updated
+from ..verify.baseline import Baseline, BaselineError, grade, parse, read, updated
 from ..verify.results import LawResult, Result
-from ..verify.whole_file import write_whole
 from .output import echo, notice, style
 
 
@@ -36,12 +36,14 @@ class Grading:
             notice(f"the baseline {file} is left as it is: the run was cut short")
             return self.baseline
         try:
-            text = updated(file.read_text("utf-8") if file.exists() else "", result, today)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(file, text.encode("utf-8", "replace"))
-            written = read(file)
+            with locked(file):  # what another run writes meanwhile is kept: it is read here, not at the beginning
+                text = updated(file.read_text("utf-8") if file.exists() else "", result, today)
+                content = text.encode("utf-8", "replace")
+                written = parse(content.decode(), str(file))
+                write_file(file, content)
         except (OSError, UnicodeDecodeError, BaselineError) as error:
-            notice(f"the baseline {file} is left as it is: {error}")  # a failure to write must not hide the result
+            why = error.strerror if isinstance(error, OSError) and error.strerror else error
+            echo(fill("the baseline {} is left as it is: {}", file, why), err=True)  # the result is told all the same
             return self.baseline
         notice(f"the baseline {file} is written: {_changes(self.baseline, written)}")
         return written

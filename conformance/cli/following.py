@@ -7,7 +7,7 @@ from pathlib import Path
 from threading import Event
 from types import FrameType
 
-from turncheck.adapters.logs.tail import Tail
+from turncheck.adapters.logs.tail import PAUSE, Tail
 
 from ..check.judge import LogFinding, LogResult
 from .output import echo, style
@@ -27,12 +27,31 @@ def follow(
     log, and begins another. Raises OSError, and ValueError for a log that cannot be followed.
     """
     with _until_interrupted() as stop:
+        tail = Tail(Path(path), stop, max_line=max_line, say=_say)
         while True:
-            with Tail(Path(path), stop, max_line=max_line, say=_say) as tail:
+            with tail:
                 show(judge(path, tail, live=True, found=tell))
-                if tail.replaced is None:
-                    return
-                _say(f"{path} {tail.replaced}: followed from its start, as a new log")
+            if tail.replaced is None:
+                return
+            _say(f"{path} {tail.replaced}: followed from its start, as a new log")
+            again = _again(path, stop, max_line)
+            if again is None:
+                return
+            tail = again
+
+
+def _again(path: str, stop: Event, max_line: int) -> Tail | None:
+    """The new file, which may be gone once more by now: it is waited for; None where Ctrl-C comes first."""
+    said = ""
+    while not stop.is_set():
+        try:
+            return Tail(Path(path), stop, max_line=max_line, say=_say)
+        except OSError as error:
+            if error.strerror != said:
+                said = error.strerror or str(error)
+                _say(f"{path}: {said}; waiting for a file")
+            stop.wait(PAUSE)
+    return None
 
 
 def _say(text: str) -> None:

@@ -1,9 +1,11 @@
 """The inputs of commands that read logs: files, folders and standard input, with their options."""
 
+import os
+import stat
 from collections.abc import Callable, Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import click
 
@@ -34,16 +36,58 @@ log_options: Final = options(
 """The options for reading a log."""
 
 
-def expanded(paths: tuple[str, ...]) -> Iterator[str]:
-    """Yield the logs: ``-`` and files as they are, folders searched for logs, in the order of their paths."""
+class Input(NamedTuple):
+    """A log, or what stands where one may be: then ``fault`` says why it cannot be judged."""
+
+    path: str
+    fault: str | None = None
+
+
+def expanded(paths: tuple[str, ...]) -> Iterator[Input]:
+    """Yield the logs: ``-`` and files as they are, folders searched for logs, in the order of their paths.
+
+    Links to folders are followed. A folder that cannot be read, a link that leads nowhere or back, and a log's name on
+    what is no file are yielded with their fault; so is a folder that was named and has no log.
+    """
     for path in paths:
         if path != "-" and is_kind(Path.is_dir, path):
-            found = sorted(str(item) for item in Path(path).rglob("*") if item.suffix in SUFFIXES and item.is_file())
-            if not found:
-                raise click.ClickException(f"no log in the folder {path}: looked for {', '.join(SUFFIXES)}")
-            yield from found
+            yield from sorted(_searched(path)) or [
+                Input(path, f"no log in the folder: looked for {', '.join(SUFFIXES)}")
+            ]
         else:
-            yield path
+            yield Input(path)
+
+
+def _searched(root: str) -> Iterator[Input]:
+    """All logs below *root*, each folder once, by whatever way it is found first."""
+    seen: set[tuple[int, int]] = set()
+    waiting = [(str(Path(root)), frozenset[tuple[int, int]]())]
+    while waiting:
+        folder, above = waiting.pop()
+        try:
+            status = os.stat(folder)  # noqa: PTH116 - text in, text out
+            own = (status.st_dev, status.st_ino)
+            if own in above:
+                yield Input(str(Path(folder)), "the link leads back to a folder above it")
+            if own in seen:
+                continue
+            seen.add(own)
+            with os.scandir(folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            yield Input(str(Path(folder)), f"the folder cannot be read: {error.strerror}")
+            continue
+        for entry in entries:
+            try:
+                mode = entry.stat().st_mode
+            except OSError as error:
+                why = "the link leads nowhere" if isinstance(error, FileNotFoundError) else error.strerror
+                yield Input(str(Path(entry.path)), why)
+                continue
+            if stat.S_ISDIR(mode):
+                waiting.append((entry.path, above | {own}))
+            elif entry.name.endswith(SUFFIXES):
+                yield Input(str(Path(entry.path)), None if stat.S_ISREG(mode) else "it is no file")
 
 
 def is_kind(kind: Callable[[Path], bool], path: str) -> bool:

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import click
 
 from turncheck.model.extras import needs_extra
-from turncheck.model.rendering.printable import Document
+from turncheck.model.rendering.printable import Document, fill
+from turncheck.model.writing import write_file
 
 from ..report.registry import KINDS, NEEDS
-from ..verify.whole_file import write_whole
-from .output import document, notice
+from .output import document, echo
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -77,7 +77,6 @@ def publish(reports: Sequence[Report], rendered: Callable[[str], Document]) -> N
             document(text)
             continue
         try:
-            report.file.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(report.file, text.encode())
+            write_file(report.file, text)
         except OSError as error:
-            notice(f"the report {report.kind} cannot be written to {report.file}: {error.strerror or error}")
+            echo(fill("the report {} cannot be written to {}: {}", report.kind, report.file, error.strerror), err=True)

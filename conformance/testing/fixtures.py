@@ -17,7 +17,7 @@ from turncheck.adapters.targets.inprocess import InProcessProjector
 from turncheck.adapters.targets.registry import open_projector, open_runtime
 from turncheck.model.rendering.printable import joined
 
-from ..check.judge import LogResult, check
+from ..check.judge import LogResult, check, more_lines
 
 TIMEOUT: Final = 5.0
 """Seconds per answer, as in `verify`."""
@@ -63,6 +63,7 @@ def clean_log(path: str | os.PathLike[str], *, format_name: str | None = None, s
         result = check(os.fspath(path), stream, format_name=format_name, strict=strict)
     if result.verdict in {"fail", "error"}:
         found = [f"  line {one.line}  {one.law}  {one.message}  {', '.join(one.clauses)}" for one in result.findings]
+        found += [f"  {line}" for line in more_lines(result)]
         head = f"{result.log}: {result.verdict} {result.why or ''}".rstrip()
         pytest.fail(joined("\n", [head, *found]), pytrace=False)
     return result

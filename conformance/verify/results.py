@@ -1,5 +1,6 @@
 """The one result of a verification, and the counterexample file: everything that is shown is a rendering of these."""
 
+import hashlib
 from collections import Counter
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, TypedDict
@@ -10,12 +11,13 @@ from turncheck.adapters.protocol.messages import Implementation, Profile, Role
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.stimuli import Step, Stimulus, Word
-
-from .whole_file import write_whole
+from turncheck.model.writing import write_file
 
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "skipped", "error"]
 State: TypeAlias = Literal["known", "flaky", "stale", "expired"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "inconclusive", "skipped", "error")
+_NAME: Final = 60
+"""Bytes of a file's name that a target takes: with the longest law well below the 255 that file systems allow."""
 INTERRUPTED: Final = "interrupted"
 """Why a run was cut that Ctrl-C ended."""
 
@@ -219,11 +221,18 @@ def summary(laws: tuple[LawResult, ...]) -> dict[str, int]:
 
 def write(counterexample: AnyCounterexample, folder: Path) -> Path:
     """Write the file, named by its target and law. Raises OSError."""
-    folder.mkdir(parents=True, exist_ok=True)
-    target = "".join(character if character.isalnum() else "-" for character in counterexample.target).strip("-")
-    path = folder / f"{target[-60:]}.{counterexample.law}.json"
-    write_whole(path, msgspec.json.format(msgspec.json.encode(counterexample), indent=2) + b"\n")
+    path = folder / f"{_file_name(counterexample.target)}.{counterexample.law}.json"
+    write_file(path, msgspec.json.format(msgspec.json.encode(counterexample), indent=2) + b"\n")
     return path
+
+
+def _file_name(target: str) -> str:
+    """The words of *target*; only the end of many, behind a digest by which those that end alike stay apart."""
+    words = "".join(character if character.isalnum() else "-" for character in target).strip("-")
+    if len(words.encode()) <= _NAME:
+        return words
+    digest = hashlib.sha256(target.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{digest}-{words.encode()[-_NAME:].decode(errors='ignore')}"
 
 
 def read(path: Path) -> AnyCounterexample:

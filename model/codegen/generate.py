@@ -12,6 +12,7 @@ from typing import Final
 from ..core.events import SYMBOLS
 from ..declaration.machine import Machine
 from ..machines.request_cycle import SPEC
+from ..writing import write_file
 from .loop_template import BUILT, CYCLES, FINISH, HEADER, MULTI_SESSION, SINGLE_SESSION, WITH_VIEWS
 from .rows import Writer, chain
 
@@ -61,4 +62,4 @@ def _indented(lines: Sequence[str], width: int) -> str:
 
 
 if __name__ == "__main__":
-    LOOP.write_text(generate(), encoding="utf-8")
+    write_file(LOOP, generate())

@@ -8,6 +8,8 @@ from urllib.parse import quote
 
 import msgspec
 
+from turncheck.model.writing import write_file
+
 from .session import Message, Session
 from .wire import Data
 
@@ -96,11 +98,8 @@ class Files:
             return None
 
     def save(self, session: Session) -> None:
-        """Write the session beside the old file, and replace that one. Raises OSError."""
-        file = self._file(session.session_id)
-        beside = file.with_suffix(".new")
-        beside.write_bytes(msgspec.json.encode(session))
-        beside.replace(file)
+        """Put it in the place of the old one. Raises OSError."""
+        write_file(self._file(session.session_id), msgspec.json.encode(session))
 
     def _file(self, session_id: str) -> Path:
         return self._directory / f"{quote(session_id, safe='')}.json"

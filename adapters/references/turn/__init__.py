@@ -4,10 +4,19 @@ In come messages of a gateway, answers of the model and its tools; out go the lo
 Begin with ``session``; in ``runtime``, the harness plays the environment.
 """
 
-from .journal import CorruptJournalError
+from .journal import CheckpointMismatchError, CorruptJournalError, CorruptLineError
 from .memory import Told
 from .options import Options
 from .runtime import TurnRuntime
 from .session import Session, SessionBusyError
 
-__all__ = ["CorruptJournalError", "Options", "Session", "SessionBusyError", "Told", "TurnRuntime"]
+__all__ = [
+    "CheckpointMismatchError",
+    "CorruptJournalError",
+    "CorruptLineError",
+    "Options",
+    "Session",
+    "SessionBusyError",
+    "Told",
+    "TurnRuntime",
+]

@@ -18,12 +18,30 @@ CHECKPOINT: Final = "checkpoint.json"
 
 
 class CorruptJournalError(Exception):
-    """A line before the last is no event (TM-D4): nothing is repaired, and nothing is thrown away."""
+    """The journal, or its checkpoint, is not what a crash leaves: nothing is repaired and nothing thrown away."""
+
+
+class CorruptLineError(CorruptJournalError):
+    """A line that is not the last is no event (TM-D4)."""
 
     def __init__(self, path: Path, line: int) -> None:
         super().__init__(f"{path}:{line}: no event, and not the last line: the journal is corrupt and is left as it is")
         self.line: Final = line
         """1-based."""
+
+
+class CheckpointMismatchError(CorruptJournalError):
+    """The checkpoint settles what the journal does not have.
+
+    The journal is durable before the checkpoint is, so that no crash makes this: the journal was cut, or one of the two
+    files is another session's. To go on as if nothing was wrong would forget turns that were settled.
+    """
+
+    def __init__(self, journal: Path, checkpoint: Path, why: str) -> None:
+        super().__init__(
+            f"{checkpoint} does not fit {journal}: {why}. Both are left as they are: put the journal back from a copy,"
+            f" or delete {checkpoint.name} to go on with the turns that {journal.name} has"
+        )
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -48,7 +66,7 @@ class Journal:
     def load(self) -> list[dict[str, Any]]:
         """Return all whole lines, and set ``torn`` to the rest. Raises CorruptJournalError.
 
-        Lines may be torn only after the checkpoint; a checkpoint that does not fit the journal is ignored.
+        The checkpoint says from where on a line may be torn; without one, any last line may be.
         """
         data = self._files.read(self._path)
         settled = self._settled(data)
@@ -61,7 +79,7 @@ class Journal:
             if record is None and last and self._size >= settled:
                 self.torn = line + b"\n"  # has its full length, but some of its blocks were never written
             elif record is None:
-                raise CorruptJournalError(self._path, number)
+                raise CorruptLineError(self._path, number)
             else:
                 records.append(record)
                 self._size += len(line) + 1
@@ -99,11 +117,25 @@ class Journal:
             pass  # the write leaves a torn last line, which recovery handles
 
     def _settled(self, data: bytes) -> int:
-        try:
-            offset = msgspec.json.decode(self._files.read(self._checkpoint), type=Checkpoint).offset
-        except msgspec.MsgspecError:
+        """The number of bytes of *data* that the checkpoint settles. Raises CheckpointMismatchError."""
+        given = self._files.read(self._checkpoint)
+        if not given:
             return 0
-        return offset if 0 < offset <= len(data) and data[offset - 1 : offset] == b"\n" else 0
+        try:
+            settled = msgspec.json.decode(given, type=Checkpoint)
+        except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+            raise self._mismatch(f"it is no checkpoint ({error})") from error
+        if settled.offset > len(data):
+            raise self._mismatch(f"it settles {settled.offset} bytes, and the journal has {len(data)}")
+        begin = data[: settled.offset]
+        if begin.count(b"\n") != settled.lines or begin[-1:] not in {b"", b"\n"}:
+            raise self._mismatch(
+                f"the first {settled.offset} bytes there are not the {settled.lines} lines that it settles"
+            )
+        return settled.offset
+
+    def _mismatch(self, why: str) -> CheckpointMismatchError:
+        return CheckpointMismatchError(self._path, self._checkpoint, why)
 
 
 def _event(line: bytes) -> dict[str, Any] | None:

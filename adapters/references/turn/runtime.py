@@ -65,9 +65,18 @@ class TurnRuntime(InProcess):
         self._store = self._files or (Files() if folder else MemoryFiles())
         self._root = Path(folder) if folder else _MEMORY
         if folder:
-            names = sorted(found.name for found in self._root.glob("session-*"))
-            for name in [*names, *([MAIN] if (self._root / MAIN).is_dir() else [])]:
+            for name in self._stored():
                 self._session(None if name == MAIN else unquote(name.removeprefix("session-")))
+
+    def _stored(self) -> list[str]:
+        """The folders of the sessions that there are, the nameless one's last."""
+        try:
+            names = {found.name for found in self._root.iterdir()}
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise TargetError(f"the sessions in {self._root} cannot be read: {error.strerror}") from error
+        return [*sorted(name for name in names if name.startswith("session-")), *(names & {MAIN})]
 
     @property
     def log(self) -> list[dict[str, Any]]:

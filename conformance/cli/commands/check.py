@@ -9,9 +9,9 @@ import click
 
 from turncheck.model.rendering.printable import fill
 
-from ...check.judge import EXIT, LogFinding, LogResult, check
+from ...check.judge import EXIT, LogFinding, LogResult, check, more_lines
 from ...report.registry import OF_LOGS, on_logs
-from ..inputs import expanded, is_kind, log_options, opened, reason
+from ..inputs import Input, expanded, is_kind, log_options, opened, reason
 from ..interruption import INTERRUPTED
 from ..output import Progress, echo, emit, style
 from ..reporting import Report, aside, publish, report_option
@@ -58,8 +58,8 @@ def command(
     worst = 0
     kept: list[LogResult] = []  # only a report needs them all
     with aside(reports, as_json=as_json):
-        for path in expanded(logs):
-            result = _judged(path, judge, format_name or "auto")
+        for given in expanded(logs):
+            result = _judged(given, judge, format_name or "auto")
             worst = max(worst, EXIT[result.verdict])
             kept += [result] if reports else []
             emit(result) if as_json else _show(result)
@@ -77,10 +77,12 @@ def _follow(log: str, judge: Callable[..., LogResult], max_line: int, *, as_json
         raise click.ClickException(f"{log}: {reason(error)}") from error
 
 
-def _judged(path: str, judge: Callable[..., LogResult], form: str) -> LogResult:
-    shown = os.fsencode(path).decode(errors="replace")
+def _judged(given: Input, judge: Callable[..., LogResult], form: str) -> LogResult:
+    shown = os.fsencode(given.path).decode(errors="replace")
+    if given.fault is not None:
+        return LogResult(shown, form, 0, 0, (), "error", given.fault)
     try:
-        with opened(path) as stream, Progress(shown) as progress:
+        with opened(given.path) as stream, Progress(shown) as progress:
             return judge(shown, stream, progress=progress.events)
     except (OSError, ValueError) as error:
         return LogResult(shown, form, 0, 0, (), "error", reason(error))
@@ -90,6 +92,12 @@ def _show(result: LogResult) -> None:
     _show_summary(result)
     for finding in result.findings:
         _show_finding(finding)
+    _show_more(result)
+
+
+def _show_more(result: LogResult) -> None:
+    for line in more_lines(result):
+        echo(fill("    {}", line))
 
 
 def _show_summary(result: LogResult) -> None:

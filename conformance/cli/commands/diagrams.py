@@ -1,6 +1,7 @@
 """``turncheck diagrams``."""
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -9,9 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 
 from turncheck.model.rendering.printable import fill, line
+from turncheck.model.writing import write_file
 
-from ...verify.whole_file import write_whole
 from ..completing import complete_machine
+from ..options import out_option
 from ..output import Progress, echo
 
 if TYPE_CHECKING:
@@ -25,10 +27,8 @@ Draw: TypeAlias = Callable[[], str]
 @click.command()
 @click.argument("machine", required=False, shell_complete=complete_machine)
 @click.option("--format", "only", type=click.Choice(sorted(SUFFIXES)), help="Only this format; all three without it.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("diagrams"),
+@out_option(
+    "diagrams",
     show_default=True,
     metavar="DIR",
     help=f"Where the pictures are. The first cycle of a log {LOG} in it is drawn too.",
@@ -44,7 +44,7 @@ def command(context: click.Context, *, machine: str | None, only: str | None, ou
                 pictures[out / name] = draw().encode()
                 progress.say(name)
     if check:
-        drifted = [path for path, picture in pictures.items() if not path.is_file() or path.read_bytes() != picture]
+        drifted = [path for path, picture in pictures.items() if _read(path) != picture]
         for path in drifted:
             echo(fill("{}: {}", path, "differs from its source" if path.exists() else "is missing"), err=True)
         if drifted:
@@ -53,10 +53,26 @@ def command(context: click.Context, *, machine: str | None, only: str | None, ou
                 err=True,
             )
         context.exit(1 if drifted else 0)
-    out.mkdir(parents=True, exist_ok=True)
     for path, picture in pictures.items():
-        write_whole(path, picture)
+        try:
+            write_file(path, picture)
+        except OSError as error:
+            raise click.ClickException(f"{path} cannot be written: {error.strerror}") from error
         echo(line(path))
+
+
+def _read(path: Path) -> bytes | None:
+    """The file's bytes, None where nothing is. Raises ClickException for what is no file that can be read."""
+    try:
+        if path.exists() and not path.is_file():
+            raise click.ClickException(f"{path} cannot be read: it is no file")
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        if path.is_symlink():
+            raise click.ClickException(f"{path} cannot be read: the link leads nowhere") from error
+        return None
+    except OSError as error:
+        raise click.ClickException(f"{path} cannot be read: {error.strerror}") from error
 
 
 def _pictures(machine: str | None, out: Path) -> Iterator[tuple[str, Draw]]:
@@ -78,7 +94,7 @@ def _pictures(machine: str | None, out: Path) -> Iterator[tuple[str, Draw]]:
         yield f"{spec.name}.svg", partial(to_svg, dot)
         if spec.name in stories:
             yield from _drawn(f"{spec.name}_sequence", stories[spec.name]())
-    if machine is None and (out / LOG).is_file():
+    if machine is None and os.path.lexists(out / LOG):
         yield from _drawn(Path(LOG).stem, _sequence(out / LOG))
 
 
@@ -89,8 +105,8 @@ def _sequence(path: Path) -> "Scene":
     from turncheck.model.rendering.log_scene import requests, session_scene  # noqa: PLC0415
 
     try:
-        log = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-    except ValueError as error:
+        log = [json.loads(line) for line in (_read(path) or b"").decode().splitlines() if line.strip()]
+    except (ValueError, RecursionError) as error:
         raise click.ClickException(f"{path}: not a log: {error}") from error
     events = [judge(value) for value in log]
     cycles = project(events).cycles

@@ -3,7 +3,6 @@
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -19,8 +18,8 @@ from turncheck.model.core.refused_json import why_refused
 from turncheck.model.core.stimuli import Awaited, ResetOptions, Step, Stimulus
 from turncheck.model.rendering.printable import fill, lines
 from turncheck.model.rendering.words import awaited_line, event_line
+from turncheck.model.writing import write_file
 
-from ...verify.whole_file import write_whole
 from ..completing import complete_target
 from ..options import timeout_option
 from ..output import echo, style
@@ -189,7 +188,7 @@ def _json(value: object) -> str:
 
 
 def _write(name: str, lines: Iterable[str]) -> None:
-    write_whole(Path(name), "".join(f"{line}\n" for line in lines).encode())
+    write_file(name, "".join(f"{line}\n" for line in lines))
     _echo([f"written: {name}"])
 
 

@@ -1,6 +1,5 @@
 """``turncheck init``."""
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ import click
 
 from turncheck.adapters import kit
 from turncheck.model.rendering.printable import fill
+from turncheck.model.writing import write_file
 
 from ..output import echo
 
@@ -96,8 +96,7 @@ def command(*, kind: str, lang: str, force: bool, folder: Path) -> None:
         raise click.ClickException(f"{', '.join(there)}: there already, and nothing was written; --force overwrites")
     try:
         for name, source in starter.files.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, folder / name)
+            write_file(folder / name, source.read_bytes())
             echo(fill("wrote {}", folder / name))
     except OSError as error:
         raise click.ClickException(f"{error.filename or folder}: {error.strerror}") from error

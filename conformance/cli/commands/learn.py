@@ -10,8 +10,8 @@ from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.references.registry import REFERENCES
 from turncheck.adapters.targets.registry import open_runtime
 from turncheck.model.extras import needs_extra
+from turncheck.model.writing import write_file
 
-from ...verify.whole_file import write_whole
 from ..options import SECONDS, timeout_option
 from ..output import Progress, emit
 from ..showing_learned import show_comparison, show_conflict, show_learned
@@ -147,6 +147,7 @@ def _write(path: Path | None, draw: Callable[[], str]) -> None:
     if path is None:
         return
     try:
-        write_whole(path, draw().encode())
+        write_file(path, draw())
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"the picture {path} cannot be written: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise click.ClickException(f"the picture {path} cannot be written: {why}") from error

@@ -1,8 +1,10 @@
 """``turncheck matrix``."""
 
+import contextlib
 import datetime as dt
 from importlib.metadata import version
 from pathlib import Path
+from typing import Final
 
 import click
 import msgspec
@@ -10,15 +12,18 @@ import msgspec
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.adapters.targets.registry import open_target
 from turncheck.adapters.targets.runtime_catalog import known
-from turncheck.model.rendering.printable import Document
+from turncheck.model.rendering.printable import Document, fill
+from turncheck.model.writing import make_folder, write_file
 
 from ...laws.registry import selected
 from ...report.matrix import Matrix, Unstarted, reasons, to_markdown
-from ...verify.results import INTERRUPTED, Result, write
-from ...verify.whole_file import write_whole
+from ...verify.results import INTERRUPTED, Result, read, write
 from ..completing import complete_target
-from ..options import SECONDS
-from ..output import Progress, document, emit, hypothesis_elsewhere, notice
+from ..options import SECONDS, out_option
+from ..output import Progress, document, echo, emit, hypothesis_elsewhere, notice
+
+COUNTEREXAMPLES: Final = "counterexamples"
+"""The folder of the counterexample files, beside the table."""
 
 
 @click.command()
@@ -27,13 +32,7 @@ from ..output import Progress, document, emit, hypothesis_elsewhere, notice
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--budget", type=SECONDS, help="Seconds for each target.")
 @click.option("--timeout", type=SECONDS, default=10.0, show_default=True, help="An answer's.")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path(".turncheck/matrix"),
-    show_default=True,
-    help="Where matrix.json, matrix.md and the counterexamples go.",
-)
+@out_option(".turncheck/matrix", show_default=True, help="Where matrix.json, matrix.md and the counterexamples go.")
 @click.option("--json", "as_json", is_flag=True, help="Print the JSON, not the table.")
 @click.pass_context
 def command(
@@ -53,6 +52,10 @@ def command(
     --run` reproduces. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a target could not be verified.
     """
     hypothesis_elsewhere()
+    try:
+        make_folder(out / COUNTEREXAMPLES)  # before the minutes that the targets take
+    except OSError as error:
+        raise click.ClickException(f"{out} cannot be written: {error.strerror}") from error
     results: list[Result] = []
     unstarted: list[Unstarted] = []
     for target in targets or tuple(known()):
@@ -67,11 +70,11 @@ def command(
             break
     day = dt.datetime.now(tz=dt.UTC).date().isoformat()
     matrix = Matrix(version("turncheck"), day, seed, examples, tuple(results), tuple(unstarted))
+    emit(matrix) if as_json else document(Document(to_markdown(matrix)))
     try:
         _write(matrix, out)
     except OSError as error:
-        raise click.ClickException(f"the matrix cannot be written: {error}") from error
-    emit(matrix) if as_json else document(Document(to_markdown(matrix)))
+        raise click.ClickException(f"{error.filename} cannot be written: {error.strerror}") from error
     context.exit(matrix.exit_code)
 
 
@@ -81,17 +84,52 @@ def _verified(target: str, out: Path, *, examples: int, seed: int, budget: float
     with open_target(target, timeout=timeout, say=notice) as opened, Progress(target) as progress:
         laws = selected(["runtime"])
         result, found = verify_target(opened, laws, examples=examples, seed=seed, budget=budget, progress=progress.say)
-    files = {law: str(write(one, out / "counterexamples").relative_to(out)) for law, one in found.items()}
+    files: dict[str, str] = {}
+    for law, one in found.items():
+        try:
+            files[law] = str(write(one, out / COUNTEREXAMPLES).relative_to(out))
+        except OSError as error:
+            why = error.strerror
+            echo(fill("{}: the counterexample of {} cannot be written: {}", target, law, why), err=True)
     named = tuple(msgspec.structs.replace(law, counterexample=files.get(law.law)) for law in result.laws)
     return msgspec.structs.replace(result, laws=named)
 
 
 def _write(matrix: Matrix, out: Path) -> None:
-    """Write the table, and leave no counterexample of an earlier one beside it."""
-    out.mkdir(parents=True, exist_ok=True)
-    named = {law.counterexample for result in matrix.results for law in result.laws}
-    for path in (out / "counterexamples").glob("*.json"):
-        if str(path.relative_to(out)) not in named:
-            path.unlink()
-    write_whole(out / "matrix.json", msgspec.json.format(msgspec.json.encode(matrix), indent=2) + b"\n")
-    write_whole(out / "matrix.md", f"{to_markdown(matrix)}\n{reasons(matrix)}".encode())
+    """Write the table in the place of an earlier one, and remove the counterexamples that only that one names."""
+    old = _named_before(out)
+    write_file(out / "matrix.json", msgspec.json.format(msgspec.json.encode(matrix), indent=2) + b"\n")
+    write_file(out / "matrix.md", to_markdown(matrix) + "\n" + reasons(matrix))
+    for name in old - _named(matrix):
+        with contextlib.suppress(FileNotFoundError):
+            (out / name).unlink()
+
+
+def _named(matrix: Matrix) -> set[str]:
+    """The counterexample files of a table, as it names them: below its folder."""
+    laws = (law for result in matrix.results for law in result.laws)
+    return {law.counterexample for law in laws if law.counterexample is not None}
+
+
+def _named_before(out: Path) -> set[str]:
+    """The counterexample files of the table in *out*; nothing else in the folder is ours.
+
+    A name that leads elsewhere is none of ours either, and neither is a file that has become something else.
+    """
+    path = out / "matrix.json"
+    try:
+        named = _named(msgspec.json.decode(path.read_bytes(), type=Matrix))
+    except FileNotFoundError:
+        return set()
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:
+        notice(f"{path} is no table of this version, so that its counterexamples stay: {error}")
+        return set()
+    return {name for name in named if Path(name).parent == Path(COUNTEREXAMPLES) and _is_counterexample(out / name)}
+
+
+def _is_counterexample(path: Path) -> bool:
+    try:
+        read(path)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return False
+    return not path.is_symlink()

@@ -22,7 +22,7 @@ from ...report.text import counterexample_lines, coverage_lines
 from ...verify.results import AnyCounterexample, LawResult, Result, write
 from ..baselining import grading, said, show_baseline
 from ..completing import complete_law, complete_target
-from ..options import SECONDS, timeout_option
+from ..options import SECONDS, out_option, timeout_option
 from ..output import Progress, echo, emit, hypothesis_elsewhere, notice, style
 from ..reporting import Report, aside, publish, report_option
 from ..showing import MARKS, show
@@ -61,7 +61,7 @@ is the user's choice, and foretold."""
 )
 @click.option("--update-baseline", is_flag=True, help="Write what fails into it, and take out what passes.")
 @click.option("--dry-run", is_flag=True, help="Say what would be judged, and start nothing.")
-@click.option("--out", type=click.Path(path_type=Path), default=Path(".turncheck"), help="Where counterexamples go.")
+@out_option(".turncheck", help="Where counterexamples go.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @suite_options
 @report_option([*KINDS])
@@ -183,7 +183,8 @@ def _written(result: Result, counterexamples: dict[str, AnyCounterexample], out:
         try:
             return msgspec.structs.replace(law, counterexample=str(write(found, out)))
         except OSError as error:
-            echo(fill("the counterexample of {} cannot be written: {}", law.law, error), err=True)
+            why = f"to {error.filename}: {error.strerror}"
+            echo(fill("the counterexample of {} cannot be written {}", law.law, why), err=True)
             return law
 
     return msgspec.structs.replace(result, laws=tuple(map(named, result.laws)))

@@ -5,7 +5,7 @@ GitHub shows the first ten errors and the first ten warnings of a step.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...check.judge import LogFinding, LogResult
+from ...check.judge import LogFinding, LogResult, more_lines
 from ...verify.results import AnyCounterexample, LawResult, Result
 from ..law_summary import explained, safe, why
 
@@ -40,6 +40,8 @@ def _of_log(result: LogResult) -> Iterator[str]:
     level = "warning" if result.verdict == "inconclusive" else "error"
     for one in result.findings:
         yield _command(level, _title(one), one.message, file=result.log, line=one.line)
+    for line in more_lines(result):
+        yield _command(level, "findings that are not listed", line, file=result.log)
     if result.verdict == "error":
         yield _command("error", "the log cannot be judged", result.why or "", file=result.log)
 

@@ -16,7 +16,7 @@ from turncheck.adapters.logs.framing import blocks, physical
 from turncheck.adapters.logs.reading import MAX_LINE
 from turncheck.model.clauses import clause_text
 
-from ...check.judge import LogFinding, LogResult
+from ...check.judge import LogFinding, LogResult, more_lines
 from ...laws.registry import LAWS
 from ...verify.results import AnyCounterexample, LawResult, Result
 from ..law_summary import explained, safe, why
@@ -42,6 +42,7 @@ def render_logs(results: Sequence[LogResult]) -> str:
     found = [one for result in results for one in _findings(result, rules)]
     failed = [result for result in results if result.verdict == "error"]
     notes = [_note("error", f"{result.log} cannot be judged: {result.why}") for result in failed]
+    notes += [_note("warning", f"{result.log}: {line}") for result in results for line in more_lines(result)]
     return _sarif(rules, found, notes, whole=not failed, category="turncheck/check/")
 
 

@@ -552,12 +552,12 @@ def test_a_session_that_cannot_be_read_does_not_stay_busy(engine, tmp_path):
 
 
 def test_a_session_that_cannot_be_saved_ends_with_done_all_the_same(engine, tmp_path):
-    (tmp_path / "s1.new").mkdir()
+    (tmp_path / "s1.json").symlink_to(tmp_path / "nowhere")
     assert named(engine(ANSWER).chat(), "done") == [{"session_id": "s1"}]
 
 
 def test_a_session_that_cannot_be_saved_is_logged_as_an_error(engine, tmp_path, caplog):
-    (tmp_path / "s1.new").mkdir()
+    (tmp_path / "s1.json").symlink_to(tmp_path / "nowhere")
     engine(ANSWER).chat()
     assert [record.levelname for record in caplog.records if "not saved" in record.message] == ["ERROR"]
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turncheck.adapters.logs.framing import BLOCK
-from turncheck.conformance.check.judge import EXIT, LogResult, check
+from turncheck.conformance.check.judge import EXIT, LISTED, LogResult, check, more_lines
 from turncheck.conformance.generation.logs import Case, cases
 from turncheck.conformance.laws.log import LOG_LAWS
 from turncheck.model.core.decode import judge
@@ -261,3 +261,44 @@ def test_of_two_runs_in_one_file_each_is_judged_by_its_own_end() -> None:
 
 def test_our_own_log_has_no_calls_of_a_client() -> None:
     assert found(checked(USER, call("a"), STOP)) == [("unanswered-call", 1, 2)]
+
+
+# More findings than are listed
+
+MANY: Final = 12_345
+
+
+@pytest.fixture(scope="module")
+def flood() -> LogResult:
+    """The result of a log of unreadable lines."""
+    return check("log", BytesIO(b"x\n" * MANY))
+
+
+def test_the_first_thousand_findings_of_a_law_are_listed(flood: LogResult) -> None:
+    assert [finding.line for finding in flood.findings] == [*range(1, LISTED + 1)]
+
+
+def test_the_others_are_counted(flood: LogResult) -> None:
+    assert flood.more == {"malformed": MANY - LISTED}
+    assert [*more_lines(flood)] == ["… and 11,345 more of malformed"]
+
+
+def test_the_verdict_counts_them_all(flood: LogResult) -> None:
+    assert (flood.verdict, flood.events) == ("fail", MANY)
+
+
+def test_a_law_is_listed_however_many_findings_another_one_has() -> None:
+    log = b"x\n" * MANY + json.dumps(USER).encode() + b"\n"
+    result = check("log", BytesIO(log))
+    assert [finding.law for finding in result.findings[-2:]] == ["malformed", "truncated"]
+
+
+def test_each_finding_is_told_though_it_is_not_listed() -> None:
+    told: list[int] = []
+    check("log", BytesIO(b"x\n" * MANY), found=lambda finding: told.append(finding.line))
+    assert told == [*range(1, MANY + 1)]
+
+
+def test_as_many_findings_as_are_listed_are_all() -> None:
+    result = check("log", BytesIO(b"x\n" * LISTED))
+    assert (len(result.findings), result.more) == (LISTED, {})

@@ -108,9 +108,10 @@ def test_a_folder_is_searched_for_logs_in_the_order_of_their_paths(run: Any) -> 
 
 def test_a_folder_without_logs_is_an_error(run: Any) -> None:
     write("logs/notes.txt", SOUND)
-    ran = run("check", "logs")
-    assert (ran.code, ran.out) == (2, "")
-    assert "no log in the folder logs" in ran.err
+    ran = run("check", "logs", write("log.jsonl", SOUND), "--json")
+    empty, sound = map(json.loads, ran.out.splitlines())
+    assert (ran.code, empty["log"], sound["verdict"]) == (2, "logs", "pass")
+    assert empty["why"] == "no log in the folder: looked for .jsonl, .ndjson, .sse"
 
 
 def test_a_file_that_is_named_is_read_whatever_it_is_called(run: Any) -> None:
@@ -275,3 +276,10 @@ def test_help_lists_every_command(run: Any) -> None:
     ran = run("--help")
     assert ran.code == 0
     assert [name for name in COMMANDS if f"  {name} " not in ran.out] == []
+
+
+def test_findings_that_are_not_listed_are_counted_in_the_text_and_in_json(run: Any) -> None:
+    log = write("log.jsonl", b"x\n" * 2500)
+    assert run("check", log).out.splitlines()[-1] == "    … and 1,500 more of malformed"
+    ran = run("check", log, "--json")
+    assert (ran.code, json.loads(ran.out)["more"]) == (1, {"malformed": 1500})

@@ -231,7 +231,7 @@ def test_quit_ends_it_and_so_does_the_end_of_the_input(drive):
             "reset {",
             "reset {: not JSON (Input data was truncated); expected reset [OPTIONS], see docs/protocol.md#reset",
         ),
-        ("log /no/such/folder/log", "No such file or directory"),
+        ("log /dev/null/log", "a folder is needed where /dev/null is a file"),
     ],
 )
 def test_without_a_terminal_the_first_wrong_line_ends_it_with_2(drive, line, told):

@@ -16,6 +16,7 @@ import pytest
 from turncheck.adapters.logs.formats.registry import UnsupportedFormatError
 from turncheck.adapters.logs.reading import read_log
 from turncheck.adapters.logs.tail import Tail
+from turncheck.conformance.cli.following import _again
 
 USER = b'{"type":"user-message","text":"red"}\n'
 STOP = b'{"type":"run-stop","reason":"completed"}\n'
@@ -224,6 +225,80 @@ def test_a_file_that_is_gone_is_waited_for(log, tailed):
     log.unlink()
     assert (tailed.read1(), tailed.tail.replaced) == (b"", None)
     assert tailed.said == [f"{log} is gone; waiting for a new one"]
+
+
+def became_fifo(log):
+    log.unlink()
+    os.mkfifo(log)
+
+
+def became_folder(log):
+    log.unlink()
+    log.mkdir()
+
+
+def became_circle(log):
+    log.unlink()
+    log.symlink_to(log.name)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (became_fifo, "is a FIFO now; waiting for a file"),
+        (became_folder, "is a folder now; waiting for a file"),
+        (became_circle, "cannot be read: Too many levels of symbolic links; waiting for a file"),
+    ],
+)
+def test_a_file_that_is_none_any_more_is_waited_for(log, tailed, change, said):
+    tailed.read1()
+    change(log)
+    assert (tailed.read1(), tailed.tail.replaced) == (b"", None)
+    assert tailed.said == [f"{log} {said}"]
+
+
+def test_what_is_no_file_is_not_opened_and_not_waited_for(log):
+    became_fifo(log)
+    with pytest.raises(OSError, match="it is a FIFO, and a file is needed"):
+        Tail(log, Event(), max_line=1000)
+
+
+def test_a_line_without_its_end_is_told_when_the_file_is_another_one(log, tailed):
+    append(log, USER[:9])
+    tailed.read1()
+    os.truncate(log, 5)
+    assert tailed.read1() == b""
+    assert tailed.tail.replaced == "was cut, behind 9 bytes of a line without an end, which were not judged"
+
+
+def test_a_file_that_comes_back_is_followed(log):
+    with following(log, "--json") as follow:
+        append(log, STOP)
+        follow.line()
+        became_fifo(log)
+        assert follow.process.stderr is not None
+        assert b"is a FIFO now; waiting for a file" in follow.process.stderr.readline()
+        other = log.with_suffix(".new")
+        other.write_bytes(STOP)
+        other.replace(log)
+        assert json.loads(follow.line())["verdict"] == "fail"  # the result of the old one
+        assert json.loads(follow.line())["line"] == 1
+        assert follow.interrupted()[1] == 130
+
+
+def test_a_new_file_that_is_gone_at_once_is_waited_for(log, monkeypatch):
+    """Between the look that finds it and its opening."""
+    said = []
+    stop = Event()
+
+    def say(text):
+        said.append(text)
+        stop.set()
+
+    monkeypatch.setattr("turncheck.conformance.cli.following._say", say)
+    log.unlink()
+    assert _again(str(log), stop, 1000) is None
+    assert said == [f"{log}: No such file or directory; waiting for a file"]
 
 
 def test_a_live_log_gives_each_event_as_it_comes(log, tailed):

@@ -82,7 +82,7 @@ def test_force_overwrites(invoke, tmp_path):
 def test_a_folder_that_cannot_be_made_is_told(invoke, tmp_path):
     (tmp_path / "file").write_text("", "utf-8")
     ran = invoke(tmp_path, "init", "--lang", "python", "file/below")
-    assert (ran.code, "Not a directory" in ran.err) == (2, True)
+    assert (ran.code, "a folder is needed where file is a file" in ran.err) == (2, True)
 
 
 @pytest.mark.parametrize("arguments", [(), ("--lang", "cobol")])

@@ -135,6 +135,58 @@ def test_many_ids_stay_apart():
     assert len(set(data.splitlines())) == 20_000
 
 
+@pytest.mark.parametrize("time", ["2026-01-31T10:20:30Z", "2026-01-31 10:20:30.123456+01:00", "2026-01-31"])
+def test_a_time_that_is_text_is_kept(time):
+    assert line(type="native", timestamp=time)["timestamp"] == time
+
+
+@pytest.mark.parametrize("time", [f"2026-01-31T10:20:30Z {SECRET}", f"{SECRET} 2026-01-31", "٢٠٢٦-01-31"])
+def test_a_text_that_only_holds_a_time_is_replaced(time):
+    assert line(type="native", timestamp=time)["timestamp"] == f"{len(time)} characters"
+
+
+@pytest.mark.parametrize("tool", ["deploy", "mcp__files__read", "files.read", "ns:a/b-c", "t" * 64])
+def test_the_name_of_a_tool_is_kept(tool):
+    assert line(type="agent-output", kind="tool-call", tool=tool)["tool"] == tool
+
+
+@pytest.mark.parametrize("tool", [f"the password is {SECRET}", "t" * 65, "a\nb", "", "naïve"])
+def test_what_no_tool_is_called_is_replaced(tool):
+    assert line(type="agent-output", kind="tool-call", tool=tool)["tool"] == f"{len(tool)} characters"
+
+
+@pytest.mark.parametrize("fields", [{"type": "user-message"}, {"type": "tool-result"}, {"kind": "assistant"}, {}])
+def test_a_tool_is_kept_in_a_call_alone(fields):
+    assert line(**fields, tool=SECRET)["tool"] == f"{len(SECRET)} characters"
+
+
+# ---- what is not known ----
+
+
+def test_what_is_not_known_is_counted_with_its_first_place_and_without_its_content(invoke, tmp_path):
+    log = written([{"type": "native"}, None, {"type": SECRET}, 5, {"type": "native", SECRET: 1, "b": 2}, None])
+    ran = invoke(tmp_path, "redact", "-", stdin=log)
+    assert (ran.code, SECRET in ran.out + ran.err) == (0, False)
+    assert ran.err.splitlines() == [
+        "-: 2 unreadable lines, each replaced by a mark; the first at position 1",
+        "-: 1 lines that are no event, replaced by their shape; the first at position 3",
+        "-: 1 events of a type that the format does not have, whose name is replaced; the first at position 2",
+        "-: 2 fields that the format does not have, whose names and values are replaced; the first at position 4",
+    ]
+
+
+@pytest.mark.parametrize(
+    "log", [b"rubbish\n", b'{"role":"user","content":"hi"}\n', b'{"type":"message"}\nrubbish\n', b"5\n"]
+)
+def test_a_log_without_any_known_event_exits_2(invoke, tmp_path, log):
+    ran = invoke(tmp_path, "redact", "-", stdin=log)
+    assert (ran.code, "no line is an event of turncheck's own format" in ran.err) == (2, True)
+
+
+def test_an_empty_log_is_redacted(invoke, tmp_path):
+    assert invoke(tmp_path, "redact", "-", stdin=b"") == (0, "", "")
+
+
 # ---- the same verdict ----
 
 

@@ -60,7 +60,7 @@ def test_a_file_that_cannot_be_written_is_said_and_changes_no_exit_code(invoke, 
     (tmp_path / "taken").mkdir()
     ran = invoke(tmp_path, "verify", "reference", "--examples", "0", "--laws", "one-root", "--report", "badge=taken")
     assert ran.code == 0
-    assert "the report badge cannot be written to taken: Is a directory" in ran.err
+    assert "the report badge cannot be written to taken: it is a folder, and a file is needed" in ran.err
 
 
 def test_the_report_tells_of_the_counterexample_file(invoke, tmp_path):

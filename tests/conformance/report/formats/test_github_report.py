@@ -69,3 +69,8 @@ def test_a_log_that_merely_ends_in_a_run_is_a_warning():
 
 def test_a_log_that_cannot_be_judged_is_an_error():
     assert of_log("error", why="empty") == "::error file=a%2Cb%3Ac.jsonl,title=the log cannot be judged::empty\n"
+
+
+def test_findings_that_are_not_listed_are_an_annotation():
+    text = render_logs([LogResult("a.jsonl", "pi", 1, 1, (), "fail", more={"malformed": 3})])
+    assert text == "::error file=a.jsonl,title=findings that are not listed::… and 3 more of malformed\n"

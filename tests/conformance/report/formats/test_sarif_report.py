@@ -174,3 +174,8 @@ def test_a_pipe_is_not_read_again(tmp_path):
     path.unlink()
     os.mkfifo(path)
     assert place(run(render_logs([result]))["results"][0])[1] == {"startLine": 1}
+
+
+def test_findings_that_are_not_listed_are_a_notification(judged):
+    (note,) = judged(b"x\n" * 1003)["invocations"][0]["toolExecutionNotifications"]
+    assert note == {"level": "warning", "message": {"text": "a log.jsonl: … and 3 more of malformed"}}
