@@ -33,6 +33,9 @@ from .quiet import Quiet, State
 _BEYOND: Final = ("limits", "policies", "clock", "deaf_tools", "deaf_model", "observer", "state_dir")
 """Options for which AG-UI has no words."""
 
+_AT_ONCE: Final = 200
+"""Requests to the model that wait at once: each holds a connection, and a process has 1,024 descriptors by default."""
+
 
 class Driver:
     """The driver of one endpoint, which its model endpoint calls too."""
@@ -110,13 +113,17 @@ class Driver:
 
     # Called by the model endpoint
 
-    def asked(self, request: ChatRequest) -> ModelCall | None:
-        """The model is asked."""
+    def asked(self, request: ChatRequest) -> ModelCall | str:
+        """The model is asked. Return why the request is refused, where it is."""
         self.moved()
         session = self._owner(request)
         if session is None:
             self.fault("a model request while no run is under way: it was refused")
-            return None
+            return "no run is under way: turncheck answers the model's requests of a run alone"
+        if len(self._calls) == _AT_ONCE:
+            why = f"a model request beside {_AT_ONCE} that wait: it was refused"
+            self.fault(why)
+            return why
         self._requests += 1
         call = ModelCall(f"r{self._requests}", session.name, session.runs, request)
         self._calls.append(call)

@@ -47,7 +47,11 @@ STARTERS: Final[Mapping[str, Mapping[str, Starter]]] = {
         "http": Starter(
             "a toy agent server that speaks AG-UI, what it claims, and a test for pytest that starts it",
             _files("http", "server.py", "profile.json", "test_server.py"),
-            ("pytest", "OPENAI_BASE_URL=http://127.0.0.1:8790/v1 python server.py 8000"),
+            (
+                "pytest",
+                "export TURNCHECK_MODEL_SECRET=$(python3 -c 'import secrets; print(secrets.token_hex())')",
+                "OPENAI_BASE_URL=http://127.0.0.1:8790/$TURNCHECK_MODEL_SECRET/v1 python server.py 8000",
+            ),
         ),
     },
     "projector": {

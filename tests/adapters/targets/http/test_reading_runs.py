@@ -34,7 +34,7 @@ def values(*pieces, status=200, kind="text/event-stream"):
             return httpx.Response(status, headers={"content-type": kind}, stream=Pieces(pieces))
 
         async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
-            return [value async for value in run_events(client, "http://127.0.0.1/", {}, lambda: None)]
+            return [value async for value in run_events(client, "http://127.0.0.1/", bytes, {}, lambda: None)]
 
     return asyncio.run(read())
 
