@@ -77,7 +77,8 @@ async def run_events(
     except httpx.ConnectError as error:
         raise UnreachableError(f"nobody listens at {url}: {error}") from error
     except httpx.HTTPError as error:
-        raise BrokenStreamError(f"the connection broke: {error or type(error).__name__}") from error
+        why = excerpt(str(error)) or type(error).__name__
+        raise BrokenStreamError(f"the connection broke: {why}") from error
 
 
 def _value(data: str) -> Any:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import uvicorn
 from starlette.types import ASGIApp
 
-
 SECRET = secrets.token_hex()
 """The secret in the model's base URL, which the worker gets from its environment."""
 

@@ -145,9 +145,12 @@ FIELDS = (
     "content",
     "messages",
     "entityId",
+    "outcome",
 )
 EVENTS = st.builds(
-    lambda kind, more: {**more, "type": kind}, KINDS, st.dictionaries(st.sampled_from(FIELDS), NAMES | JSON)
+    lambda kind, more: {**more, "type": kind},
+    KINDS | st.dictionaries(NAMES, JSON) | JSON,
+    st.dictionaries(st.sampled_from(FIELDS), NAMES | JSON),
 )
 
 
