@@ -70,20 +70,24 @@ async def run_events(
                 raise RefusedError(response.status_code, await _beginning(response, hidden))
             async for event in EventSource(response).aiter_sse():
                 if event.data:
-                    yield _value(event.data)
+                    yield _value(hidden(event.data.encode("utf-8", "surrogatepass")))
             body.check()
     except SSEError as error:
-        raise BrokenStreamError(f"the answer is no event stream: {excerpt(str(error))}") from error
+        raise BrokenStreamError(f"the answer is no event stream: {_told(error, hidden)}") from error
     except httpx.ConnectError as error:
         raise UnreachableError(f"nobody listens at {url}: {error}") from error
     except httpx.HTTPError as error:
-        why = excerpt(str(error)) or type(error).__name__
-        raise BrokenStreamError(f"the connection broke: {why}") from error
+        raise BrokenStreamError(f"the connection broke: {_told(error, hidden)}") from error
 
 
-def _value(data: str) -> Any:
+def _told(error: Exception, hidden: Callable[[bytes], bytes]) -> str:
+    """What *error* says, which may be all that the endpoint sent."""
+    return excerpt(hidden(str(error).encode())) or type(error).__name__
+
+
+def _value(data: bytes) -> Any:
     try:
-        return parse(data.encode("utf-8", "surrogatepass"))
+        return parse(data)
     except (ValueError, RecursionError):
         return None
 

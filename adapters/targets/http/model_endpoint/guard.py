@@ -18,6 +18,7 @@ RELEASE: Final = f"{CONTROL}release"
 CLOSE: Final = {"connection": "close"}
 """Headers of each answer. A kept connection would reach us after another worker took the port."""
 _HOST: Final = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]{1,5})?", re.IGNORECASE)  # a forwarded port is another one
+_BROWSER: Final = {b"origin", b"sec-fetch-site"}  # headers that a page can't leave out; fetch() of Node sends neither
 _REFUSED: Final = (
     "turncheck refused this request: the model's base URL is http://127.0.0.1:PORT/SECRET/v1 with the secret of"
     f" {VARIABLE}, for programs of this machine alone (docs/http.md)"
@@ -54,9 +55,9 @@ class Guard:
 
 
 def _local(scope: Scope) -> bool:
-    """Return whether a program of this machine asks: a page says its origin, or the name by which it was led here."""
+    """Return whether a program of this machine asks. A page says its origin, or by which name it was led here."""
     names = [name for name, _ in scope["headers"]]
-    return names.count(b"host") == 1 and b"origin" not in names and bool(_HOST.fullmatch(_header(scope, "host")))
+    return names.count(b"host") == 1 and not _BROWSER & set(names) and bool(_HOST.fullmatch(_header(scope, "host")))
 
 
 def _header(scope: Scope, wanted: str) -> str:

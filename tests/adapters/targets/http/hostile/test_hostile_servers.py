@@ -2,10 +2,8 @@
 
 import contextlib
 import re
-import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,7 +11,7 @@ import msgspec
 import pytest
 from servers import ALL, Hostile
 from serving import free_port, listen
-from wire import OPEN, RUN, SSE, Serve, never_reads, request, sends, status
+from wire import OPEN, RUN, SSE, Server, never_reads, request, sends, status
 from words import ONE, TWO
 
 from turncheck.adapters.protocol.connection import Connection
@@ -27,31 +25,6 @@ from turncheck.model.core.stimuli import Abort, Step, Stimulus, User, Word
 
 PEAK = 256 << 20  # bytes; the worker alone takes 60 MB, and 16 MB of an answer are held a few times
 PATIENCE = {0: 10, 1: 10, 2: 0.5}  # exit code → seconds: what is expected to settle has time on a busy machine
-
-
-class Server:
-    """Serves each connection as ``serve`` says, in a thread of its own."""
-
-    def __init__(self) -> None:
-        self.serve: Serve = sends(OPEN + RUN)
-        self.listener = listen()
-        self.address = f"http://127.0.0.1:{self.listener.getsockname()[1]}/"
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def close(self) -> None:
-        """Refuse connections from now on."""
-        self.listener.shutdown(socket.SHUT_RDWR)  # accept() returns
-        self.listener.close()
-
-    def _accept(self) -> None:
-        with contextlib.suppress(OSError):  # it is closed
-            while True:
-                connection, _ = self.listener.accept()
-                threading.Thread(target=self._one, args=(connection,), daemon=True).start()
-
-    def _one(self, connection) -> None:
-        with contextlib.suppress(OSError), connection:  # the client left
-            self.serve(connection)
 
 
 @pytest.fixture(scope="module")

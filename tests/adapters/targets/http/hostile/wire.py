@@ -1,13 +1,17 @@
 """What a server does with one connection: answers that are sent piece by piece, for ever, or compressed."""
 
+import contextlib
 import itertools
 import json
 import select
 import socket
 import struct
+import threading
 import zlib
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeAlias
+
+from serving import listen
 
 Serve: TypeAlias = Callable[[socket.socket], None]
 
@@ -134,3 +138,28 @@ def status(line: str, *headers: str, body: bytes = b"") -> Serve:
 def events(*values: Any) -> Serve:
     """A run with *values* amid it."""
     return sends(OPEN + sse(STARTED, *values, FINISHED))
+
+
+class Server:
+    """Serves each connection as ``serve`` says, in a thread of its own."""
+
+    def __init__(self) -> None:
+        self.serve: Serve = sends(OPEN + RUN)
+        self.listener = listen()
+        self.address = f"http://127.0.0.1:{self.listener.getsockname()[1]}/"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self) -> None:
+        """Refuse connections from now on."""
+        self.listener.shutdown(socket.SHUT_RDWR)  # accept() returns
+        self.listener.close()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):  # it is closed
+            while True:
+                connection, _ = self.listener.accept()
+                threading.Thread(target=self._one, args=(connection,), daemon=True).start()
+
+    def _one(self, connection: socket.socket) -> None:
+        with contextlib.suppress(OSError), connection:  # the client left
+            self.serve(connection)
