@@ -36,6 +36,9 @@ _BEYOND: Final = ("limits", "policies", "clock", "deaf_tools", "deaf_model", "ob
 _AT_ONCE: Final = 200
 """Requests to the model that wait at once: each holds a connection, and a process has 1,024 descriptors by default."""
 
+_FAREWELLS: Final = 20
+"""How often an endpoint without a client is told that its model fails: a client of OpenAI's asks three times."""
+
 
 class Driver:
     """The driver of one endpoint, which its model endpoint calls too."""
@@ -73,10 +76,13 @@ class Driver:
                 await session.abort()
         if self._calls:
             await self._settle()
-        while self._calls:  # an endpoint that goes on without its client gets a failing model
-            for call in self._calls:
+        failed: list[ModelCall] = []  # an endpoint that goes on without its client gets a failing model, and asks again
+        for _ in range(_FAREWELLS):
+            fresh = [call for call in self._calls if call not in failed]
+            for call in fresh:
                 call.commands.put_nowait(ModelFail(failure="fatal"))
-            if not await self._settle():
+            failed += fresh
+            if not fresh or not await self._settle():  # one that never reads its answer stays: it is forgotten
                 break
         self._sessions, self._calls = {}, []
         self._events, self._asked, self._refused = [], [], None

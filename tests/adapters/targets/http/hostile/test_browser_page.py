@@ -53,8 +53,8 @@ WAYS = {
     "stylesheet": LOADED.format(ELEMENT.format("link", "href", "one.rel = 'stylesheet';")),
     "frame": LOADED.format(ELEMENT.format("iframe", "src", "")),
     "form": LOADED.format(
-        "const frame = document.createElement('iframe'); frame.name = 'f'; document.body.append(frame);"
-        " const form = document.createElement('form'); form.method = 'POST'; form.action = url; form.target = 'f';"
+        "const frame = document.createElement('iframe'); frame.name = url; document.body.append(frame);"
+        " const form = document.createElement('form'); form.method = 'POST'; form.action = url; form.target = url;"
         " form.enctype = 'text/plain'; document.body.append(form); frame.onload = () => done('loaded'); form.submit()"
     ),
     "hundred-fetches": "String((await Promise.allSettled(Array.from({length: 100}, () => fetch(url)))).length)",
@@ -87,13 +87,18 @@ def page():
         browser.close()
 
 
-@pytest.mark.parametrize("path", [f"/{SECRET}/v1/chat/completions", "/v1/chat/completions", RELEASE])
+@pytest.mark.parametrize(
+    "path",
+    [f"/{SECRET}/v1/chat/completions", "/v1/chat/completions", RELEASE],
+    ids=["with-the-secret", "without", "release"],
+)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_page_is_refused_even_with_the_secret_and_changes_no_step(awaited, page, way, path):
     runtime, port, undisturbed = awaited
     runtime.reset()
     steps = [runtime.apply(ONE)]
-    script = f"async (url) => {{ try {{ return {WAYS[way]} }} catch (error) {{ return 'failed' }} }}"
+    asks = f"(async () => {{ try {{ return {WAYS[way]} }} catch (error) {{ return 'failed' }} }})()"
+    script = f"(url) => Promise.race([{asks}, new Promise((done) => setTimeout(() => done('no end'), 20000))])"
     came = [page.evaluate(script, f"http://{host}:{port}{path}") for host in ("127.0.0.1", REBOUND)]
     steps += [runtime.apply(stimulus) for stimulus in WORD[1:]]
     assert ({*came} <= SEEN, steps) == (True, undisturbed), came
@@ -102,7 +107,7 @@ def test_a_page_is_refused_even_with_the_secret_and_changes_no_step(awaited, pag
 def test_a_page_of_a_name_that_is_bound_anew_to_this_machine_is_refused(awaited, page):
     runtime, port, undisturbed = awaited
     runtime.reset()
-    other = page.context.new_page()
+    other = page.context.browser.new_page()
     steps = []
     for stimulus in WORD:
         answer = other.goto(f"http://{REBOUND}:{port}/{SECRET}/v1/chat/completions")
