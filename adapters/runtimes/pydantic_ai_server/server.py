@@ -1,7 +1,7 @@
 """A pydantic-ai agent behind AG-UI, for turncheck's HTTP target: ``python server.py [PORT]``.
 
-The agent knows one tool of its own, ``clock``; all others are the client's. Its model is at ``OPENAI_BASE_URL``, which must be
-turncheck's: ``http://127.0.0.1:8790/$TURNCHECK_MODEL_SECRET/v1``.
+The agent knows one tool of its own, ``clock``; all others are the client's. Its model is at ``OPENAI_BASE_URL``,
+which must be turncheck's: ``http://127.0.0.1:8790/$TURNCHECK_MODEL_SECRET/v1``.
 """  # noqa: INP001 - a script
 
 import os
