@@ -19,11 +19,11 @@ _DEFAULT: Final = "runtime"
 
 @dataclass(frozen=True)
 class Starter:
-    """The files for one language, name → source, with a description and the two commands to continue with."""
+    """The files for one language, name → source, with a description and the commands to continue with."""
 
     what: str
     files: Mapping[str, Path]
-    commands: tuple[str, str]
+    commands: tuple[str, ...]
 
 
 def _files(folder: str, *names: str, workflow: str | None = None) -> Mapping[str, Path]:

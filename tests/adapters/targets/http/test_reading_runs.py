@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from turncheck.adapters.targets.http.client.body import BrokenStreamError
 from turncheck.adapters.targets.http.client.run_reader import RunReader, malformed
-from turncheck.adapters.targets.http.client.stream import BrokenStreamError, RefusedError, run_events
+from turncheck.adapters.targets.http.client.stream import RefusedError, run_events
 from turncheck.adapters.targets.http.client.transcript import Transcript
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import Malformed

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec import UNSET
 from servers import ALL, Hostile
 from serving import free_port, listen
 from wire import OPEN, RUN, SSE, Server, never_reads, request, sends, status
@@ -24,7 +25,7 @@ from turncheck.conformance.verify.results import WordCounterexample
 from turncheck.model.core.stimuli import Abort, Step, Stimulus, User, Word
 
 PEAK = 256 << 20  # bytes; the worker alone takes 60 MB, and 16 MB of an answer are held a few times
-PATIENCE = {0: 10, 1: 10, 2: 0.5}  # exit code → seconds: what is expected to settle has time on a busy machine
+PATIENCE = {0: 25, 1: 25, 2: 0.5}  # exit code → seconds: what is expected to settle has time on a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def worker(server):
         def connected(patience):
             if patience not in made:
                 target = f"{server.address}#model-port={free_port()}&patience={patience}"
-                made[patience] = Connection(target, command=worker_command(target), timeout=30)
+                made[patience] = Connection(target, command=worker_command(target), timeout=60)
                 stack.callback(made[patience].close)
             return made[patience]
 
@@ -53,7 +54,9 @@ def worker(server):
 def run(worker: Connection, *word: Stimulus) -> list[Step]:
     """The steps of *word* after a reset. An unsettled step does not end the worker, as it would end a runtime's."""
     assert worker.ask(Reset(worker.next_seq())).ok
-    return list(worker.ask(Run(worker.next_seq(), word)).steps)
+    steps = worker.ask(Run(worker.next_seq(), word)).steps
+    assert steps is not UNSET
+    return [*steps]
 
 
 def code(steps: Sequence[Step]) -> int:
@@ -150,7 +153,7 @@ def test_a_server_that_never_reads_a_long_request_does_not_hold_up_the_abort(ser
 def test_a_port_where_nobody_listens_any_more_fails_the_step():
     gone = Server()
     target = f"{gone.address}#model-port={free_port()}&patience=5"
-    with RemoteRuntime(Connection(target, command=worker_command(target), timeout=30)) as runtime:
+    with RemoteRuntime(Connection(target, command=worker_command(target), timeout=60)) as runtime:
         runtime.reset()
         gone.close()
         with pytest.raises(TargetError, match="nobody listens at"):
