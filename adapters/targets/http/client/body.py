@@ -3,7 +3,7 @@
 import asyncio
 import re
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Any, Final
 
 import httpx
@@ -90,10 +90,14 @@ class _Inflater:
             raise BrokenStreamError(f"the answer is no {self._encoding}: {error} {_SEE}") from error
 
 
-def _decoder(encoding: str) -> Any:
+def _plain(raw: bytes) -> tuple[bytes]:
+    return (raw,)
+
+
+def _decoder(encoding: str) -> Callable[[bytes], Iterable[bytes]]:
     """Return a function from raw bytes to decoded pieces. Raises BrokenStreamError for an encoding that is not read."""
     if encoding in {"identity", ""}:
-        return lambda raw: (raw,)
+        return _plain
     if encoding in {"gzip", "x-gzip", "deflate"}:
         return _Inflater(encoding)
     raise BrokenStreamError(
