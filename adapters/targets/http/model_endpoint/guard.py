@@ -20,7 +20,7 @@ CLOSE: Final = {"connection": "close"}
 _HOST: Final = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]{1,5})?", re.IGNORECASE)  # a forwarded port is another one
 _BROWSER: Final = {b"origin", b"sec-fetch-site"}  # headers that a page can't leave out; fetch() of Node sends neither
 _REFUSED: Final = (
-    "turncheck refused this request: the model's base URL is http://127.0.0.1:PORT/SECRET/v1 with the secret of"
+    "refused this request: the model's base URL is http://127.0.0.1:PORT/SECRET/v1 with the secret of"
     f" {VARIABLE}, for programs of this machine alone (docs/http.md)"
 )
 
