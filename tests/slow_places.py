@@ -21,6 +21,7 @@ SLOW: Final[Mapping[str, str]] = {
     "conformance/verify/test_verify_baseline.py": "40 s: a double is verified under each kind of baseline",
     "conformance/verify/test_verifying_runtimes_that_break.py": "35 s: processes that hang, die or flood",
     "adapters/references/test_turn_runtime.py": "30 s: hundreds of turns on real files, each folder opened anew",
+    "adapters/targets/http/hostile": "90 s: servers that flood and hang, Node, and a browser",
     "adapters/targets/http/test_misbehaving.py": "25 s: servers that hang, die or break the stream",
     "adapters/kit/test_python_kit_quiet.py": "20 s: event loops, threads and executors, each in a process of its own",
     "adapters/references/test_engine_wire.py": "20 s: a real server, and clients that leave",

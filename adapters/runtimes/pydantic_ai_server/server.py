@@ -1,8 +1,10 @@
-"""A pydantic-ai agent behind AG-UI, for turncheck's HTTP target: ``python server.py [PORT MODEL_PORT]``.
+"""A pydantic-ai agent behind AG-UI, for turncheck's HTTP target: ``python server.py [PORT]``.
 
-The agent knows one tool of its own, ``clock``; all others are the client's. Its model is whatever turncheck plays.
+The agent knows one tool of its own, ``clock``; all others are the client's. Its model is at ``OPENAI_BASE_URL``,
+which must be turncheck's: ``http://127.0.0.1:8790/$TURNCHECK_MODEL_SECRET/v1``.
 """  # noqa: INP001 - a script
 
+import os
 import sys
 
 import uvicorn
@@ -16,9 +18,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 
-def application(model_port: int) -> Starlette:
-    """The server; its model is at *model_port* of this machine."""
-    provider = OpenAIProvider(base_url=f"http://127.0.0.1:{model_port}/v1", api_key="none")
+def application(model: str) -> Starlette:
+    """The server; *model* is the base URL of its model."""
+    provider = OpenAIProvider(base_url=model, api_key="none")
     agent = Agent(OpenAIChatModel("scripted", provider=provider), output_type=[str, DeferredToolRequests])
 
     @agent.tool_plain
@@ -32,5 +34,5 @@ def application(model_port: int) -> Starlette:
 
 
 if __name__ == "__main__":
-    own, model = map(int, sys.argv[1:] or (8000, 8790))
-    uvicorn.run(application(model), host="127.0.0.1", port=own)
+    port = int(sys.argv[1]) if len(sys.argv) > 1 else 8000
+    uvicorn.run(application(os.environ["OPENAI_BASE_URL"]), host="127.0.0.1", port=port)

@@ -33,6 +33,12 @@ from .quiet import Quiet, State
 _BEYOND: Final = ("limits", "policies", "clock", "deaf_tools", "deaf_model", "observer", "state_dir")
 """Options for which AG-UI has no words."""
 
+_AT_ONCE: Final = 200
+"""Requests to the model that wait at once: each holds a connection, and a process has 1,024 descriptors by default."""
+
+_FAREWELLS: Final = 20
+"""How often an endpoint without a client is told that its model fails: a client of OpenAI's asks three times."""
+
 
 class Driver:
     """The driver of one endpoint, which its model endpoint calls too."""
@@ -70,10 +76,13 @@ class Driver:
                 await session.abort()
         if self._calls:
             await self._settle()
-        while self._calls:  # an endpoint that goes on without its client gets a failing model
-            for call in self._calls:
+        failed: list[ModelCall] = []  # an endpoint that goes on without its client gets a failing model, and asks again
+        for _ in range(_FAREWELLS):
+            fresh = [call for call in self._calls if call not in failed]
+            for call in fresh:
                 call.commands.put_nowait(ModelFail(failure="fatal"))
-            if not await self._settle():
+            failed += fresh
+            if not fresh or not await self._settle():  # one that never reads its answer stays: it is forgotten
                 break
         self._sessions, self._calls = {}, []
         self._events, self._asked, self._refused = [], [], None
@@ -110,13 +119,17 @@ class Driver:
 
     # Called by the model endpoint
 
-    def asked(self, request: ChatRequest) -> ModelCall | None:
-        """The model is asked."""
+    def asked(self, request: ChatRequest) -> ModelCall | str:
+        """The model is asked. Return why the request is refused, where it is."""
         self.moved()
         session = self._owner(request)
         if session is None:
             self.fault("a model request while no run is under way: it was refused")
-            return None
+            return "no run is under way: turncheck answers the model's requests of a run alone"
+        if len(self._calls) == _AT_ONCE:
+            why = f"a model request beside {_AT_ONCE} that wait: it was refused"
+            self.fault(why)
+            return why
         self._requests += 1
         call = ModelCall(f"r{self._requests}", session.name, session.runs, request)
         self._calls.append(call)

@@ -106,7 +106,7 @@ _VALUES: Final[Mapping[str, tuple[Callable[[str], float], float, str, str]]] = {
         _port,
         MODEL_PORT,
         "PORT",
-        "where the model is served: its base URL is http://127.0.0.1:PORT/v1 (default %(default)s)",
+        "where the model is served: its base URL is http://127.0.0.1:PORT/SECRET/v1 (default %(default)s)",
     ),
     "retries": (_count, RETRIES, "N", "how often the server retries a model's request, at most (default %(default)s)"),
     "patience": (_seconds, PATIENCE, "SECONDS", "seconds to quiet"),

@@ -29,6 +29,7 @@ from .computing import Server
 from .driver import Driver
 from .model_endpoint.endpoint import model_endpoint
 from .model_endpoint.port import ModelPort, StartError
+from .model_endpoint.secret import Secret, base_url
 from .options import Options
 from .quiet import Quiet
 
@@ -52,12 +53,12 @@ _PROFILE: Final = Profile(
 class _Worker:
     """One endpoint, driven by the messages."""
 
-    def __init__(self, options: Options, client: httpx.AsyncClient) -> None:
+    def __init__(self, options: Options, secret: Secret, client: httpx.AsyncClient) -> None:
         self._options = options
         server = Server(options.address[1])
         quiet = Quiet(patience=options.patience, lull=options.lull, computing=server.computing)
-        self._driver = Driver(partial(run_events, client, options.url), quiet)
-        self.port = ModelPort(model_endpoint(self._driver, self._release), options.model_port)
+        self._driver = Driver(partial(run_events, client, options.url, secret.hidden), quiet)
+        self.port = ModelPort(model_endpoint(self._driver, secret, self._release), options.model_port, secret)
 
     async def answer(self, message: Message) -> Answer | HelloAnswer:
         """Do what *message* says."""
@@ -100,25 +101,25 @@ class _Worker:
         await self.port.release()
 
 
-async def work(options: Options, requests: BinaryIO, answers: BinaryIO) -> None:
+async def work(options: Options, secret: Secret, requests: BinaryIO, answers: BinaryIO) -> None:
     """Serve until told to stop, or until *requests* ends. Raises StartError."""
     await _check(options)
     async with new_client() as client:
-        worker = _Worker(options, client)
+        worker = _Worker(options, secret, client)
         await worker.port.take()
         try:
-            await _serve(worker, requests, answers)
+            await _serve(worker, secret, requests, answers)
         finally:
             await worker.port.release()
 
 
-async def _serve(worker: _Worker, requests: BinaryIO, answers: BinaryIO) -> None:
+async def _serve(worker: _Worker, secret: Secret, requests: BinaryIO, answers: BinaryIO) -> None:
     while line := await asyncio.to_thread(requests.readline):
         message = read(line)
         if isinstance(message, Stop):
             return
         answer = message if isinstance(message, Answer) else await worker.answer(message)
-        answers.write(encode(answer) + b"\n")
+        answers.write(secret.hidden(encode(answer)) + b"\n")  # servers tell in errors which URL they asked
         answers.flush()
 
 
@@ -130,6 +131,6 @@ async def _check(options: Options) -> None:
     except OSError as error:
         raise StartError(
             f"nobody listens at {options.url} ({error}). Start the server first, its model's base URL"
-            f" http://127.0.0.1:{options.model_port}/v1 (docs/http.md)"
+            f" {base_url(options.model_port)} (docs/http.md)"
         ) from error
     writer.close()

@@ -22,11 +22,11 @@ _DEFAULT: Final = "runtime"
 
 @dataclass(frozen=True)
 class Starter:
-    """The files for one language, name → source, with a description and the two commands to continue with."""
+    """The files for one language, name → source, with a description and the commands to continue with."""
 
     what: str
     files: Mapping[str, Path]
-    commands: tuple[str, str]
+    commands: tuple[str, ...]
 
 
 def _files(folder: str, *names: str, workflow: str | None = None) -> Mapping[str, Path]:
@@ -50,7 +50,11 @@ STARTERS: Final[Mapping[str, Mapping[str, Starter]]] = {
         "http": Starter(
             "a toy agent server that speaks AG-UI, what it claims, and a test for pytest that starts it",
             _files("http", "server.py", "profile.json", "test_server.py"),
-            ("pytest", "OPENAI_BASE_URL=http://127.0.0.1:8790/v1 python server.py 8000"),
+            (
+                "pytest",
+                "export TURNCHECK_MODEL_SECRET=$(python3 -c 'import secrets; print(secrets.token_hex())')",
+                "OPENAI_BASE_URL=http://127.0.0.1:8790/$TURNCHECK_MODEL_SECRET/v1 python server.py 8000",
+            ),
         ),
     },
     "projector": {

@@ -1,7 +1,8 @@
 """A toy agent server that speaks AG-UI, to be replaced by yours: ``python server.py [PORT]``.
 
-Its model is at ``OPENAI_BASE_URL``. To check the server, let turncheck play the model there:
-``OPENAI_BASE_URL=http://127.0.0.1:8790/v1 python server.py``.
+Its model is at ``OPENAI_BASE_URL``. To check the server, let turncheck play the model there; it answers only those who
+know the secret in its environment:
+``OPENAI_BASE_URL=http://127.0.0.1:8790/$TURNCHECK_MODEL_SECRET/v1 python server.py``.
 """
 
 import json
@@ -14,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
 
-MODEL = os.environ.get("OPENAI_BASE_URL", "http://127.0.0.1:8790/v1")
+MODEL = os.environ["OPENAI_BASE_URL"]
 HEADERS = {"Authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', 'none')}"}
 
 

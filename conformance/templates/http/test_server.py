@@ -1,6 +1,7 @@
 """The server keeps every law on agent runtimes: `pytest` starts it, and has turncheck play its client and its model."""
 
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -17,10 +18,11 @@ def free_port():
 
 
 @pytest.fixture
-def ports():
-    """The server's port and its model's; the server is up."""
-    own, model = free_port(), free_port()
-    environment = os.environ | {"OPENAI_BASE_URL": f"http://127.0.0.1:{model}/v1"}
+def ports(monkeypatch):
+    """The server's port and its model's; the server is up, and turncheck is told the secret in the model's address."""
+    own, model, secret = free_port(), free_port(), secrets.token_hex()
+    monkeypatch.setenv("TURNCHECK_MODEL_SECRET", secret)
+    environment = os.environ | {"OPENAI_BASE_URL": f"http://127.0.0.1:{model}/{secret}/v1"}
     with subprocess.Popen([sys.executable, "server.py", str(own)], env=environment) as server:
         while server.poll() is None:
             try:

@@ -33,7 +33,8 @@ class Chunks:
         """Yield the events for which *value* stands: itself, where it is no chunk, or one that continues nothing."""
         event = as_object(value)
         kind = event.get("type")
-        family = _FAMILIES.get(kind) if isinstance(kind, str) else None
+        kind = kind if isinstance(kind, str) else ""
+        family = _FAMILIES.get(kind)
         if family is None:
             if kind not in AMID_CHUNKS:
                 yield from self._end()

@@ -10,6 +10,7 @@ from turncheck.model.core.events import AgentOutput, Malformed, Native, RunStop,
 
 from ....logs.formats.ag_ui import AG_UI
 from ....logs.formats.mapping import Mapped
+from ....protocol.errors import excerpt
 from ..jsons import as_list, as_object
 from .chunks import Chunks
 from .transcript import Transcript
@@ -56,8 +57,8 @@ class RunReader:
 
     def take(self, value: Any, answering: str | None) -> Iterator[LogEvent]:
         """Yield the events that *value* settles (None: unreadable). *answering* is the model request that caused it."""
-        if not self._begun and _kind(value) not in {"RUN_STARTED", "RUN_ERROR"}:
-            yield malformed(f"the first event is {_kind(value)}, not RUN_STARTED")
+        if not self._begun and _kind(value) not in ("RUN_STARTED", "RUN_ERROR"):
+            yield malformed(f"the first event is {excerpt(str(_kind(value)))}, not RUN_STARTED")
         self._begun = True
         for event in self._chunks.expand(value):
             self._at += 1

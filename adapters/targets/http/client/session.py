@@ -10,8 +10,9 @@ from turncheck.model.core.stimuli import ToolAwaited
 
 from ..jsons import Object, as_text
 from ..model_endpoint.endpoint import ModelCall
+from .body import BrokenStreamError
 from .run_reader import Call, LogEvent, RunReader, malformed
-from .stream import BrokenStreamError, RefusedError
+from .stream import RefusedError
 from .transcript import Transcript
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ BUSY: Final = (409, 423, 429)
 _NO_PARAMETERS: Final[Object] = {"type": "object", "properties": {}}
 _NO_ARGUMENTS: Final = "the arguments are no JSON object"
 _CANCELLED: Final = "cancelled by the user"
+_SENDING: Final = 2.0  # seconds for a request: an endpoint that never reads one must not hold up the abort
 
 
 Post: TypeAlias = Callable[[Object, Callable[[], None]], AsyncGenerator[Any, None]]
@@ -88,7 +90,7 @@ class Session:
         if self._task is not None and self._reader is not None:
             task = self._task
             sent = asyncio.ensure_future(self._sent.wait())  # a run that was never sent can't be aborted
-            await asyncio.wait({task, sent}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({task, sent}, timeout=_SENDING, return_when=asyncio.FIRST_COMPLETED)
             sent.cancel()
             task.cancel()
             await asyncio.wait({task})

@@ -1,7 +1,7 @@
 """The client's side of one AG-UI run: the POST, and the values of the event stream in their order."""
 
-import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, Final
 
 import httpx
@@ -9,11 +9,10 @@ from httpx_sse import EventSource, SSEError
 
 from turncheck.model.core.decode import parse
 
-from ....logs.reading import MAX_LINE
 from ....protocol.errors import excerpt
+from .body import Body, BrokenStreamError
 
 _SENT: Final = "http11.send_request_body.complete"
-_BLANK: Final = re.compile(rb"\n\n|\n\r\n|\r\r")
 _OK: Final = 200
 _BODY: Final = 4096  # bytes read of an error's body: its beginning is shown
 
@@ -26,28 +25,34 @@ class RefusedError(Exception):
         self.status = status
 
 
-class BrokenStreamError(Exception):
-    """The answer is no whole event stream; the text says why."""
-
-
 class UnreachableError(Exception):
     """Nobody listens at the endpoint's address."""
 
 
 def new_client() -> httpx.AsyncClient:
-    """Open a client without timeouts, proxies or kept connections: a run is a connection, and a disconnect ends it."""
+    """Open a client without timeouts, proxies, cookies or kept connections.
+
+    A run is a connection, and a disconnect ends it; what a thread was told is not sent with the next one.
+    """
     return httpx.AsyncClient(
         timeout=None,  # noqa: S113 - the driver's patience is the timeout
         trust_env=False,
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         limits=httpx.Limits(max_keepalive_connections=0),
         headers={"accept": "text/event-stream", "accept-encoding": "identity"},
     )
 
 
 async def run_events(
-    client: httpx.AsyncClient, url: str, run_input: Mapping[str, Any], sent: Callable[[], None]
+    client: httpx.AsyncClient,
+    url: str,
+    hidden: Callable[[bytes], bytes],
+    run_input: Mapping[str, Any],
+    sent: Callable[[], None],
 ) -> AsyncGenerator[Any, None]:
     """POST *run_input* and yield each event's JSON value, None for an unreadable one; *sent* is called when it's sent.
+
+    *hidden* returns text of the endpoint as it may be shown. Redirects are not followed: they are refusals.
 
     Raises UnreachableError, RefusedError, and BrokenStreamError for an answer that is no event stream, breaks, or ends
     amid an event. Closing the iterator disconnects.
@@ -59,58 +64,38 @@ async def run_events(
 
     try:
         async with client.stream("POST", url, json=run_input, extensions={"trace": trace}) as response:
+            response.stream = body = Body(response, hidden)
+            response.encoding = "utf-8-sig"  # whatever the header says: an event stream has no other
             if response.status_code != _OK:
-                raise RefusedError(response.status_code, await _beginning(response))
-            tail = _Tail(response.stream)
-            response.stream = tail
+                raise RefusedError(response.status_code, await _beginning(response, hidden))
             async for event in EventSource(response).aiter_sse():
                 if event.data:
-                    yield _value(event.data)
-            tail.check()
+                    yield _value(hidden(event.data.encode("utf-8", "surrogatepass")))
+            body.check()
     except SSEError as error:
-        raise BrokenStreamError(f"the answer is no event stream: {error}") from error
+        raise BrokenStreamError(f"the answer is no event stream: {_told(error, hidden)}") from error
     except httpx.ConnectError as error:
         raise UnreachableError(f"nobody listens at {url}: {error}") from error
     except httpx.HTTPError as error:
-        raise BrokenStreamError(f"the connection broke: {error or type(error).__name__}") from error
+        raise BrokenStreamError(f"the connection broke: {_told(error, hidden)}") from error
 
 
-def _value(data: str) -> Any:
+def _told(error: Exception, hidden: Callable[[bytes], bytes]) -> str:
+    """What *error* says, which may be all that the endpoint sent."""
+    return excerpt(hidden(str(error).encode())) or type(error).__name__
+
+
+def _value(data: bytes) -> Any:
     try:
-        return parse(data.encode("utf-8", "surrogatepass"))
+        return parse(data)
     except (ValueError, RecursionError):
         return None
 
 
-async def _beginning(response: httpx.Response) -> str:
+async def _beginning(response: httpx.Response, hidden: Callable[[bytes], bytes]) -> str:
     body = b""
     async for piece in response.aiter_bytes():
         body += piece
         if len(body) >= _BODY:
             break
-    return excerpt(body)
-
-
-class _Tail(httpx.AsyncByteStream):
-    """A stream that remembers the bytes since the last blank line: the parser drops an event without one at its end."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        self._rest = bytearray()
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._stream:
-            seen = max(0, len(self._rest) - 2)  # a blank line may be cut in two
-            self._rest += piece
-            del self._rest[: max((found.end() for found in _BLANK.finditer(self._rest, seen)), default=0)]
-            if len(self._rest) > MAX_LINE:
-                raise BrokenStreamError(f"an event is longer than {MAX_LINE:,} bytes")
-            yield piece
-
-    def check(self) -> None:
-        """Raise BrokenStreamError where the stream ended amid an event."""
-        if any(line.startswith(b"data") for line in self._rest.splitlines()):
-            raise BrokenStreamError(f"the stream ended amid an event: {excerpt(bytes(self._rest))}")
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
+    return excerpt(hidden(body))

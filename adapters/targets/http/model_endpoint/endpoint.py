@@ -8,20 +8,22 @@ from typing import Any, Final, Protocol, TypeAlias
 import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from turncheck.model.core.stimuli import Item, ModelFail, ModelOutput, ModelStop, Shown, ToolCall
 
+from ....protocol.errors import excerpt
 from .completions import FINISH, RETRY_HEADERS, STATUS, ChatRequest, Completion, failure, shown
-from .port import RELEASE
+from .guard import CLOSE, RELEASE, Guard, error
+from .secret import Secret
 
 Command: TypeAlias = ModelOutput | ModelStop | ModelFail
 
 PATHS: Final = ("/v1/chat/completions", "/chat/completions")
-_CLOSE: Final = {"connection": "close"}  # a kept connection would reach us after another worker took the port
-_LIMIT: Final = 64 * 1024 * 1024  # bytes of a request: a context window of text takes a few
+_LIMIT: Final = 16 * 1024 * 1024  # bytes of a request: a context window of text takes a few
+_SECONDS: Final = 10.0  # for a request's body, which a client has at hand
 _CUT: Final = 1000  # bytes that a cut answer promises and never sends
 
 
@@ -41,8 +43,8 @@ class ModelCall:
 class Asked(Protocol):
     """The receiver of the requests of the server under test."""
 
-    def asked(self, request: ChatRequest) -> ModelCall | None:
-        """Take a request to the model. Return None where no run could have sent it."""
+    def asked(self, request: ChatRequest) -> ModelCall | str:
+        """Take a request to the model. Return why it is refused, where no run could have sent it."""
         ...
 
     def gone(self, call: ModelCall) -> None:
@@ -54,46 +56,50 @@ class Asked(Protocol):
         ...
 
 
-def model_endpoint(listener: Asked, release: Callable[[], Awaitable[None]]) -> Starlette:
-    """The application that serves ``PATHS``; *release* is called for another worker that wants the port."""
+def model_endpoint(listener: Asked, secret: Secret, release: Callable[[], Awaitable[None]]) -> ASGIApp:
+    """The application that serves ``PATHS`` below the secret; *release* is called for a worker that wants the port."""
+
+    def refused(status: int, problem: str) -> Response:
+        listener.fault(problem)
+        return error(status, problem)
 
     async def complete(request: Request) -> Response:
+        asked = f"POST {request.url.path}"
+        encoding = request.headers.get("content-encoding", "identity")
+        if encoding != "identity":
+            return refused(415, f"{asked}: a body in Content-Encoding {excerpt(encoding)}; expected it as it is")
         try:
-            body = msgspec.json.decode(await _body(request), type=ChatRequest)
-        except (msgspec.MsgspecError, ValueError) as error:
-            problem = f"POST {request.url.path}: {error}; expected a chat completion's request, with messages"
-            listener.fault(problem)
-            return _error(400, problem)
-        call = listener.asked(body)
-        if call is None:
-            return _error(400, "no run is under way: turncheck answers the model's requests of a run alone")
-        return _Answer(call, listener)
+            body = msgspec.json.decode(secret.hidden(await _body(request)), type=ChatRequest)
+            call = listener.asked(body)
+        except (msgspec.MsgspecError, ValueError, RecursionError) as problem:
+            return refused(400, f"{asked}: {problem}; expected a chat completion's request, with messages")
+        except TimeoutError:
+            return refused(408, f"{asked}: the body was not whole after {_SECONDS:g} seconds")
+        return error(400, call) if isinstance(call, str) else _Answer(call, listener)
 
     async def unknown(request: Request, _: Exception) -> Response:
-        problem = f"{request.method} {request.url.path}: turncheck serves POST {PATHS[0]} alone"
-        listener.fault(problem)
-        return _error(404, problem)
+        return refused(404, f"{request.method} {excerpt(request.url.path)}: turncheck serves POST {PATHS[0]} alone")
 
     async def leave(_: Request) -> Response:
         await release()
-        return Response(status_code=204, headers=_CLOSE)
+        return Response(status_code=204, headers=CLOSE)
 
-    routes = [Route(RELEASE, leave, methods=["POST"]), *(Route(path, complete, methods=["POST"]) for path in PATHS)]
-    return Starlette(routes=routes, exception_handlers={404: unknown, 405: unknown})
+    model = Starlette(
+        routes=[Route(path, complete, methods=["POST"]) for path in PATHS],
+        exception_handlers={404: unknown, 405: unknown},
+    )
+    return Guard(model, Starlette(routes=[Route(RELEASE, leave, methods=["POST"])]), secret)
 
 
 async def _body(request: Request) -> bytes:
-    """Read the request's body. Raises ValueError above the limit."""
+    """Read the request's body. Raises ValueError above the limit, and TimeoutError."""
     body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > _LIMIT:
-            raise ValueError(f"the body is longer than {_LIMIT:,} bytes")
+    async with asyncio.timeout(_SECONDS):
+        async for piece in request.stream():
+            body += piece
+            if len(body) > _LIMIT:
+                raise ValueError(f"the body is longer than {_LIMIT:,} bytes")
     return bytes(body)
-
-
-def _error(status: int, message: str) -> JSONResponse:
-    return JSONResponse({"error": {"message": message, "type": "invalid_request_error", "param": None}}, status, _CLOSE)
 
 
 class _Answer(Response):
@@ -178,7 +184,7 @@ async def _send_failure(send: Send, failed: str) -> None:
 
 
 async def _start(send: Send, status: int, headers: dict[str, str]) -> None:
-    pairs = [(name.encode(), value.encode()) for name, value in (headers | _CLOSE).items()]
+    pairs = [(name.encode(), value.encode()) for name, value in (headers | CLOSE).items()]
     await send({"type": "http.response.start", "status": status, "headers": pairs})
 
 

@@ -6,15 +6,20 @@ started or reset asks the holder for the port, and gets it.
 
 import asyncio
 import socket
-from typing import Final
+from typing import Final, cast
 
 import httpx
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
-RELEASE: Final = "/turncheck/release"
-"""The path at which the holder is asked (POST); it answers when its runs are over and the port is free."""
+from .guard import RELEASE
+from .secret import Secret
+
 _SECONDS: Final = 10.0  # for the holder's answer: it may take its patience to leave its runs
+
+
+_HEAD_SECONDS: Final = 5.0  # from a connection to the end of its request's headers
 
 
 class StartError(Exception):
@@ -24,8 +29,8 @@ class StartError(Exception):
 class ModelPort:
     """A server of *application* on *port* of this machine, while it holds the port."""
 
-    def __init__(self, application: ASGIApp, port: int) -> None:
-        self._application, self._port = application, port
+    def __init__(self, application: ASGIApp, port: int, secret: Secret) -> None:
+        self._application, self._port, self._secret = application, port, secret
         self._server: uvicorn.Server | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -47,7 +52,7 @@ class ModelPort:
             except OSError:
                 raise self._taken(error) from error
         config = uvicorn.Config(
-            self._application, http="h11", ws="none", lifespan="off", log_config=None, log_level="critical"
+            self._application, http=_Impatient, ws="none", lifespan="off", log_config=None, log_level="critical"
         )
         self._server = uvicorn.Server(config)
         self._task = asyncio.create_task(self._server.serve([listener]))
@@ -67,7 +72,7 @@ class ModelPort:
     async def _ask_for_it(self, error: OSError) -> None:
         try:
             async with httpx.AsyncClient(trust_env=False, timeout=_SECONDS) as client:
-                answer = await client.post(f"http://127.0.0.1:{self._port}{RELEASE}")
+                answer = await client.post(f"http://127.0.0.1:{self._port}{RELEASE}", headers=self._secret.header)
         except httpx.HTTPError:
             raise self._taken(error) from error
         if answer.status_code != httpx.codes.NO_CONTENT.value:
@@ -78,6 +83,18 @@ class ModelPort:
             f"cannot serve the model on port {self._port} ({error.strerror}). Choose another: #model-port=N in the"
             " target, and in the server's model base URL (docs/http.md)"
         )
+
+
+class _Impatient(H11Protocol):
+    """Close a connection whose request does not come: it would take a descriptor for ever."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.loop.call_later(_HEAD_SECONDS, self._look)
+
+    def _look(self) -> None:
+        if cast("object", self.cycle) is None:  # before the first request, whatever its declared type says
+            self.transport.close()
 
 
 def _listen(port: int) -> socket.socket:

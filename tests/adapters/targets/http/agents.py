@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, TypeAlias
 
 import openai
+from serving import SECRET
 from starlette.applications import Starlette
 from starlette.background import BackgroundTask
 from starlette.requests import Request
@@ -211,7 +212,7 @@ async def _serve(request: Request) -> Response:
     name = request.path_params["name"]
     run = await request.json()
     port = request.query_params["model"]
-    model = openai.AsyncOpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key="none", max_retries=0)
+    model = openai.AsyncOpenAI(base_url=f"http://127.0.0.1:{port}/{SECRET}/v1", api_key="none", max_retries=0)
     if name.isdigit():
         return PlainTextResponse("come back later", int(name))
     if name == "page":

@@ -8,13 +8,22 @@ from pathlib import Path
 import pytest
 
 from turncheck.adapters.protocol.connection import Connection
+from turncheck.adapters.targets.http.model_endpoint.secret import VARIABLE
 from turncheck.adapters.targets.http.options import worker_command
 from turncheck.adapters.targets.remote_runtime import RemoteRuntime
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 import agents
-from serving import free_port, serve
+from serving import SECRET, free_port, serve
+
+
+@pytest.fixture(scope="session", autouse=True)
+def model_secret() -> Iterator[None]:
+    """The secret in the environment of the workers."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, SECRET)
+        yield
 
 
 @pytest.fixture(scope="session")

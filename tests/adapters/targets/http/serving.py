@@ -1,12 +1,16 @@
 """A web application served from a thread on a port of its own, for as long as a test needs it."""
 
 import contextlib
+import secrets
 import socket
 import threading
 from collections.abc import Iterator
 
 import uvicorn
 from starlette.types import ASGIApp
+
+SECRET = secrets.token_hex()
+"""The secret in the model's base URL, which the worker gets from its environment."""
 
 
 def listen() -> socket.socket:

@@ -153,7 +153,7 @@ def test_an_event_of_four_megabytes_is_one_item(drive):
 
 def test_an_event_over_the_limit_breaks_the_stream(drive):
     broke, _ = logged(drive, "too-huge")
-    assert broke["malformed"] == "an event is longer than 8,388,608 bytes"
+    assert broke["malformed"] == "an event is longer than 8,388,608 bytes (docs/http.md)"
 
 
 def test_chunks_are_items(drive):

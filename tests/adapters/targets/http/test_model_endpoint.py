@@ -7,10 +7,11 @@ from typing import Any
 
 import openai
 import pytest
-from serving import serve
+from serving import SECRET, serve
 
 from turncheck.adapters.targets.http.model_endpoint.completions import misfit, shown
 from turncheck.adapters.targets.http.model_endpoint.endpoint import ModelCall, model_endpoint
+from turncheck.adapters.targets.http.model_endpoint.secret import Secret
 from turncheck.model.core.stimuli import ModelFail, ModelOutput, ModelStop, Reasoning, Shown, Text, ToolCall
 
 HI = [{"role": "user", "content": "hi"}]
@@ -30,7 +31,7 @@ class Script:
 
     def asked(self, request):
         if not self.answers:
-            return None
+            return "no run is under way"
         call = ModelCall(f"r{len(self.calls)}", None, 1, request)
         self.calls.append(call)
         *items, end = self.answers.pop(0)
@@ -54,8 +55,8 @@ def model():
 
         def served(*answers, retries=0, base="/v1"):
             script = Script(*answers)
-            address = stack.enter_context(serve(model_endpoint(script, release)))
-            client = openai.OpenAI(base_url=address + base, api_key="none", max_retries=retries)
+            address = stack.enter_context(serve(model_endpoint(script, Secret(SECRET), release)))
+            client = openai.OpenAI(base_url=f"{address}/{SECRET}{base}", api_key="none", max_retries=retries)
             return stack.enter_context(client), script
 
         yield served

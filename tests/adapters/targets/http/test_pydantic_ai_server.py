@@ -1,10 +1,11 @@
 """A real server: pydantic-ai 2.68.0 behind AG-UI, in an environment of its own, which `make runtimes` makes."""
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
-from serving import free_port
+from serving import SECRET, free_port
 from words import CALLED, ONE, STOP, TOOLS, TWO, call, events, kinds, say
 
 from turncheck.adapters.protocol.connection import Connection
@@ -20,8 +21,9 @@ SCRIPT = Path(__file__).parents[4] / "adapters/runtimes/pydantic_ai_server/serve
 def served():
     port, model_port = free_port(), free_port()
     assert SERVER.made, "the server's environment is missing: make runtimes"
-    command = [*SERVER.command(SCRIPT)[0], str(port), str(model_port)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+    command = [*SERVER.command(SCRIPT)[0], str(port)]
+    environment = os.environ | {"OPENAI_BASE_URL": f"http://127.0.0.1:{model_port}/{SECRET}/v1"}
+    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         assert any("running on" in line for line in server.stderr)
         target = f"http://127.0.0.1:{port}/#model-port={model_port}"

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from turncheck.adapters.targets.http.client.body import BrokenStreamError
 from turncheck.adapters.targets.http.client.run_reader import RunReader, malformed
-from turncheck.adapters.targets.http.client.stream import BrokenStreamError, RefusedError, run_events
+from turncheck.adapters.targets.http.client.stream import RefusedError, run_events
 from turncheck.adapters.targets.http.client.transcript import Transcript
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import Malformed
@@ -34,7 +35,7 @@ def values(*pieces, status=200, kind="text/event-stream"):
             return httpx.Response(status, headers={"content-type": kind}, stream=Pieces(pieces))
 
         async with httpx.AsyncClient(transport=httpx.MockTransport(answer)) as client:
-            return [value async for value in run_events(client, "http://127.0.0.1/", {}, lambda: None)]
+            return [value async for value in run_events(client, "http://127.0.0.1/", bytes, {}, lambda: None)]
 
     return asyncio.run(read())
 
@@ -145,9 +146,12 @@ FIELDS = (
     "content",
     "messages",
     "entityId",
+    "outcome",
 )
 EVENTS = st.builds(
-    lambda kind, more: {**more, "type": kind}, KINDS, st.dictionaries(st.sampled_from(FIELDS), NAMES | JSON)
+    lambda kind, more: {**more, "type": kind},
+    KINDS | st.dictionaries(NAMES, JSON) | JSON,
+    st.dictionaries(st.sampled_from(FIELDS), NAMES | JSON),
 )
 
 
