@@ -77,7 +77,9 @@ def _field(field: str, value: Any, renamed: _Renamed) -> Any:
             return renamed(field, value)
         if field == "tool" or value in _WORDS.get(field, ()):
             return value
-    elif field in _NUMBERS and isinstance(value, int | float) and math.isfinite(value):
+    elif (
+        field in _NUMBERS and isinstance(value, int | float) and abs(value) < math.inf
+    ):  # isfinite takes no long integer
         return value
     return _hidden(value)
 

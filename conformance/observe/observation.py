@@ -23,6 +23,9 @@ _SPEECH: Final = frozenset(("output", "call"))
 _ENDS: Final = frozenset(("result", "failure"))
 """What it emits for the end of a run of a tool."""
 
+_NAMES: Final = ("type", "kind", "id", "callId", "tool", "requestId", "responseId")
+"""Fields of an event by which laws look others up."""
+
 
 class Observation:
     """A runtime as far as it was observed. *policies* are the declared ones, as the reset's options change them.
@@ -114,7 +117,7 @@ class Observation:
     def _read(self, raw: Any) -> list[str]:
         """Take an event of the log; return what ``request_cycle`` makes of it."""
         event, at = judge(raw), len(self.log)
-        self.log.append(cast("dict[str, Any]", raw) if isinstance(raw, dict) else {})
+        self.log.append(_named(raw))
         self._cycle.take(symbol_of(event), event, at)
         outputs = [output.name for output in self._cycle.outputs]
         self._opened += outputs.count("open")
@@ -161,3 +164,13 @@ class Observation:
             return [at for at in self.steers if at > request]
         shown = self.shown(entries)
         return [at for at in self.steers if str(self.log[at].get("id")) not in shown]
+
+
+def _named(raw: Any) -> dict[str, Any]:
+    """An event as laws see it: a field that names something is text, or left out; what is no object has no fields."""
+    if not isinstance(raw, dict):
+        return {}
+    event = cast("dict[str, Any]", raw)
+    if all(isinstance(event.get(name, ""), str | None) for name in _NAMES):
+        return event
+    return {field: value for field, value in event.items() if field not in _NAMES or isinstance(value, str | None)}

@@ -215,7 +215,7 @@ def write(counterexample: AnyCounterexample, folder: Path) -> Path:
 
 
 def read(path: Path) -> AnyCounterexample:
-    """Read a counterexample file. Raises OSError, msgspec.MsgspecError."""
+    """Read a counterexample file. Raises OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError."""
     return msgspec.json.decode(path.read_bytes(), type=Counterexample | WordCounterexample)
 
 

@@ -223,3 +223,23 @@ def test_an_error_teaches():
         "    bye",
         "  see: docs/protocol.md#feed, in turncheck's source",
     ]
+
+
+@pytest.mark.parametrize(("kind", "error"), [("failed", ImplementationError), ("unsupported", UnsupportedError)])
+def test_an_error_without_a_message_says_so(kind, error):
+    with pytest.raises(error, match="it does not say why"):
+        protocol.read_answer(line({"seq": 1, "ok": False, "error": {"kind": kind, "message": ""}}), 1)
+
+
+@pytest.mark.parametrize(
+    ("policies", "why"),
+    [
+        ({"busy": "maybe"}, "the policy busy is none that exists"),
+        ({"busy": ["reject"]}, "the policy busy is none that exists"),
+        ({"whileActive": None}, "the policy whileActive is none that exists"),
+        ({"retries": "two"}, "the policy retries is no number"),
+    ],
+)
+def test_a_policy_that_cannot_be_is_named(policies, why):
+    with pytest.raises(RubbishError, match=why):
+        protocol.check_policies(policies)

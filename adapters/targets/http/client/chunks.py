@@ -35,7 +35,7 @@ class Chunks:
         kind = event.get("type")
         family = _FAMILIES.get(kind) if isinstance(kind, str) else None
         if family is None:
-            if kind not in AMID_CHUNKS:
+            if not isinstance(kind, str) or kind not in AMID_CHUNKS:
                 yield from self._end()
             yield value
             return

@@ -10,7 +10,7 @@ from turncheck.model.core.events import AgentOutput, Malformed, Native, RunStop,
 
 from ....logs.formats.ag_ui import AG_UI
 from ....logs.formats.mapping import Mapped
-from ..jsons import as_list, as_object
+from ..jsons import as_list, as_object, as_text
 from .chunks import Chunks
 from .transcript import Transcript
 
@@ -136,8 +136,8 @@ def malformed(why: str) -> LogEvent:
     return {"malformed": why}
 
 
-def _kind(value: Any) -> object:
-    return as_object(value).get("type", "no event")
+def _kind(value: Any) -> str:
+    return as_text(as_object(value).get("type", "no event"))
 
 
 def _json(text: str) -> Any:
