@@ -73,7 +73,7 @@ def check_policies(policies: Mapping[str, Any], see: str = f"{DOCUMENT}#runtimes
             problem = f"the policy {name} is none that exists"
             raise RubbishError(problem, expected=" or ".join(values), came=str(came), see=see)
     for name in _COUNTS:
-        if not isinstance(came := policies.get(name), int | None):
+        if not isinstance(came := policies.get(name, 0), int):
             raise RubbishError(f"the policy {name} is no number", expected="an integer", came=str(came), see=see)
 
 

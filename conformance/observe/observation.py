@@ -16,7 +16,7 @@ from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines import interaction, request_cycle
 
-from .runtime_trace import flat, input_entries, projection_policies
+from .runtime_trace import flat, input_entries, named, projection_policies
 
 _SPEECH: Final = frozenset(("output", "call"))
 """What ``interaction`` emits for an item of a response."""
@@ -117,7 +117,7 @@ class Observation:
     def _read(self, raw: Any) -> list[str]:
         """Take an event of the log; return what ``request_cycle`` makes of it."""
         event, at = judge(raw), len(self.log)
-        self.log.append(_named(raw))
+        self.log.append(named(raw, _NAMES))
         self._cycle.take(symbol_of(event), event, at)
         outputs = [output.name for output in self._cycle.outputs]
         self._opened += outputs.count("open")
@@ -164,13 +164,3 @@ class Observation:
             return [at for at in self.steers if at > request]
         shown = self.shown(entries)
         return [at for at in self.steers if str(self.log[at].get("id")) not in shown]
-
-
-def _named(raw: Any) -> dict[str, Any]:
-    """An event as laws see it: a field that names something is text, or left out; what is no object has no fields."""
-    if not isinstance(raw, dict):
-        return {}
-    event = cast("dict[str, Any]", raw)
-    if all(isinstance(event.get(name, ""), str | None) for name in _NAMES):
-        return event
-    return {field: value for field, value in event.items() if field not in _NAMES or isinstance(value, str | None)}

@@ -97,14 +97,16 @@ class Mutator:
             return line[::-1]
         pair = draw.choice(pairs)
         begin, end = pair.span()
+        new: bytes
         match draw.randrange(3):
             case 0:
-                return line[:begin] + line[end:]
+                new = b""
             case 1:
-                return line[:end].rstrip(b",") + b"," + pair.group().rstrip(b",") + line[len(line[:end].rstrip(b",")) :]
+                new = pair.group().rstrip(b",") + b"," + pair.group()
             case _:
-                name, value = draw.choice(self._tokens), draw.choice((*_LITERALS[:8], draw.choice(self._tokens)))
-                return line[:begin] + name + b":" + value + b"," + line[begin:]
+                value = draw.choice((draw.choice(_LITERALS), draw.choice(self._tokens)))
+                new = draw.choice(self._tokens) + b":" + value + b"," + pair.group()
+        return line[:begin] + new + line[end:]
 
 
 def _bytes(data: bytes, draw: random.Random) -> bytes:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
@@ -141,7 +142,7 @@ def decoder(data: bytes) -> None:
 
 
 def _in_batches(data: bytes, expected: list[tuple[Any, ...]]) -> None:
-    taken = list(batches(decode.BOM_UTF8 + data))
+    taken = list(batches(BOM_UTF8 + data))
     assert [seen(event) for batch in taken for event in batch.events] == expected, "in batches"
     assert [at for batch in taken for at in batch.ats] == list(range(len(expected)))
 
@@ -183,9 +184,11 @@ def projection(data: bytes) -> None:
         closed += [cycle for _, cycle in progress.cycles]
         anomalies += [anomaly for _, anomaly in progress.anomalies]
         viewed.feed(batch)
-        for place, items in enumerate(sessions.feed(batch)):
-            for name, item in items:
-                by_session.setdefault(name, ([], []))[place].append(item)
+        done = sessions.feed(batch)
+        for name, cycle in done.cycles:
+            by_session.setdefault(name, ([], []))[0].append(cycle)
+        for name, anomaly in done.anomalies:
+            by_session.setdefault(name, ([], []))[1].append(anomaly)
     assert viewing.projection() == expected, "batch by batch, the views are others"
     assert _joined(cutting, closed, anomalies, events) == expected, "batch by batch, the cycles are others"
     found = {

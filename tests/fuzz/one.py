@@ -19,7 +19,9 @@ _SLOW = 2.0
 
 def main() -> None:
     """Hand the target to libFuzzer, which ends this process; an input that breaks a promise is written here first."""
-    target = TARGETS[sys.argv.pop(1)]
+    name = sys.argv.pop(1)
+    sys.argv[0] = f"{sys.executable} -m fuzz.one {name}"  # libFuzzer starts itself again to merge, in a shell
+    target = TARGETS[name]
     lines = {line for seed in target.seeds() for line in seed.split(b"\n") if len(line) <= _LONG}
 
     def check(data: bytes) -> None:

@@ -238,6 +238,7 @@ def test_an_error_without_a_message_says_so(kind, error):
         ({"busy": ["reject"]}, "the policy busy is none that exists"),
         ({"whileActive": None}, "the policy whileActive is none that exists"),
         ({"retries": "two"}, "the policy retries is no number"),
+        ({"maxRounds": None}, "the policy maxRounds is no number"),
     ],
 )
 def test_a_policy_that_cannot_be_is_named(policies, why):

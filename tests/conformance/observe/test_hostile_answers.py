@@ -31,6 +31,18 @@ def test_every_law_judges_events_whose_names_are_no_text(type_, field, name):
             list(judged(law, Observation(None, trace)))
 
 
+@pytest.mark.parametrize("entry", [{"ids": [["u1"]]}, {"ids": 5}, {"role": []}, {"callId": {}}, {"text": []}])
+@pytest.mark.parametrize("role", ["user", "assistant", "tool"])
+def test_every_law_judges_a_request_whose_input_holds_anything(role, entry):
+    root = {"type": "user-message", "text": "red", "id": "u1"}
+    request = {"type": "model-request", "requestId": "r1", "input": [{"role": role, "text": "red", **entry}, 5]}
+    follow_up = {"type": "user-message", "text": "blue", "id": "u2", "delivery": "followUp"}
+    trace = observed(root, follow_up, request, request)
+    for law in selected(["runtime"]):
+        if law.kind == "run":
+            list(judged(law, Observation(None, trace)))
+
+
 def test_a_name_that_is_no_text_is_left_out_and_the_rest_of_the_event_stays():
     trace = observed({"type": "tool-result", "callId": ["c1"], "output": ["blue"]})
     assert trace.log == ({"type": "tool-result", "output": ["blue"]},)
