@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: mutants rates setup demo matrix museum runtimes debian test quick slow check generate examples bench gate lock learn variants mutation site suites soak
+.PHONY: mutants rates setup demo matrix museum runtimes debian test quick slow check generate examples bench gate lock learn variants mutation site suites soak fuzz
 
 setup: .venv/ready
 
@@ -130,6 +130,12 @@ suites: setup
 # Every mutant of the projector held to the laws alone; writes docs/mutation.md, which says what survives and why.
 mutation: setup
 	PYTHONPATH=tests:tests/teeth $(BIN)/python -W ignore -m mutation
+
+# Coverage-guided fuzzing, one target after the other, each in a process of its own: docs/hardening.md. TARGET=name for
+# one, RUNS=inputs to each, WRITE=--write to put what was learned into tests/fuzz/corpus.
+RUNS ?= 1000000
+fuzz: setup
+	PYTHONPATH=tests $(BIN)/python -m fuzz --runs $(RUNS) $(WRITE) $(TARGET)
 
 lock: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from turncheck.model.core.policies import Policies
+from turncheck.model.core.policies import VALUES, Policies
 from turncheck.model.core.refused_json import why_refused
 from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
 
@@ -60,6 +60,23 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "abortEnds": ("at-once", "when-released"),
 }
 """A runtime's own policies that have a set of values; the projection's are ``VALUES`` of model.policies."""
+_COUNTS: Final = ("retries", "maxRounds")
+"""A runtime's policies that are numbers."""
+_UNSAID: Final = "it does not say why"
+
+
+def check_policies(policies: Mapping[str, Any], see: str = f"{DOCUMENT}#runtimes") -> None:
+    """Raise RubbishError for a policy whose value is none that it can have; unknown policies are ignored.
+
+    >>> check_policies({"busy": "reject", "retries": 2})
+    """
+    for name, values in {**RUNTIME_POLICIES, **VALUES}.items():
+        if (came := policies.get(name, values[0])) not in values:
+            problem = f"the policy {name} is none that exists"
+            raise RubbishError(problem, expected=" or ".join(values), came=str(came), see=see)
+    for name in _COUNTS:
+        if not isinstance(came := policies.get(name, 0), int):
+            raise RubbishError(f"the policy {name} is no number", expected="an integer", came=str(came), see=see)
 
 
 class Implementation(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -229,7 +246,7 @@ def read_hello(line: bytes) -> HelloAnswer:
     """
     greeting = _decode(_greeting, line)
     if not greeting.ok:
-        why = greeting.error.message if greeting.error else "it does not say why"
+        why = (greeting.error and greeting.error.message) or _UNSAID
         raise StartError(f"the implementation refuses hello: {why}", came=line)
     if greeting.protocol != VERSION:
         raise StartError(f"the implementation speaks protocol {greeting.protocol!r}, not {VERSION}", came=line)
@@ -256,9 +273,9 @@ def read_answer(line: bytes, seq: int) -> Answer:
         case Answer(ok=True):
             return answer
         case Answer(error=ErrorBody(kind="unsupported", message=message)):
-            raise UnsupportedError(message)
+            raise UnsupportedError(message or _UNSAID)
         case Answer(error=ErrorBody(message=message, detail=detail)):
-            raise ImplementationError(message, detail)
+            raise ImplementationError(message or _UNSAID, detail)
         case _:
             raise RubbishError("ok is false, and there is no error that says why", came=line)
 

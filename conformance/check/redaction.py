@@ -139,7 +139,9 @@ def _field(field: str, value: Any, renamed: _Renamed, *, called: bool) -> Any:
             return value
         if field == "tool" and called and _TOOL.fullmatch(value):
             return value
-    elif field in _NUMBERS and isinstance(value, int | float) and math.isfinite(value):
+    elif (
+        field in _NUMBERS and isinstance(value, int | float) and abs(value) < math.inf
+    ):  # isfinite takes no long integer
         return value
     return _hidden(value)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from turncheck.adapters.protocol.messages import Profile
+from turncheck.adapters.protocol.messages import Profile, check_policies
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.stimuli import (
     Advance,
@@ -38,11 +38,15 @@ class UnsettledError(Exception):
 
 
 class Recorder:
-    """Records one word, step by step. *profile* holds the runtime's claims; *start* is its answer to the reset."""
+    """Records one word, step by step. *profile* holds the runtime's claims; *start* is its answer to the reset.
+
+    Raises TargetError where a policy of the profile, or of the options, has a value that it cannot have.
+    """
 
     def __init__(self, options: ResetOptions, profile: Profile, start: Step = NOTHING) -> None:
         self.options = options
         self.policies: Final[Mapping[str, Any]] = {**profile.policies, **options.policies}
+        check_policies(self.policies)
         self.capabilities: Final = frozenset(profile.capabilities)
         self.observation: Final = Observation(self.policies)
         self.steps: list[ObservedStep] = []

@@ -16,12 +16,15 @@ from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines import interaction, request_cycle
 
-from .runtime_trace import flat, input_entries, projection_policies
+from .runtime_trace import flat, input_entries, named, projection_policies
 
 _SPEECH: Final = frozenset(("output", "call"))
 """What ``interaction`` emits for an item of a response."""
 _ENDS: Final = frozenset(("result", "failure"))
 """What it emits for the end of a run of a tool."""
+
+_NAMES: Final = ("type", "kind", "id", "callId", "tool", "requestId", "responseId")
+"""Fields of an event by which laws look others up."""
 
 
 class Observation:
@@ -114,7 +117,7 @@ class Observation:
     def _read(self, raw: Any) -> list[str]:
         """Take an event of the log; return the names of ``request_cycle``'s outputs."""
         event, at = judge(raw), len(self.log)
-        self.log.append(cast("dict[str, Any]", raw) if isinstance(raw, dict) else {})
+        self.log.append(named(raw, _NAMES))
         self._cycle.take(symbol_of(event), event, at)
         outputs = [output.name for output in self._cycle.outputs]
         self._opened += outputs.count("open")

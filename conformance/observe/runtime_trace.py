@@ -1,9 +1,9 @@
 """The observation that a law on a runtime judges: a word of stimuli, its settled steps, and their log."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from turncheck.model.core.cycles import CycleViews, Projection, UserStep
 from turncheck.model.core.decode import judge
@@ -25,6 +25,9 @@ from turncheck.model.core.stimuli import (
     ToolReturn,
     User,
 )
+
+_NAMES: Final = ("role", "callId", "tool")
+"""Fields of an entry of a request's input that name something."""
 
 
 @dataclass(frozen=True)
@@ -277,4 +280,22 @@ def input_entries(given: Any) -> list[Mapping[str, Any]] | None:
     """Return the entries of a request's logged input, None where it is not seen."""
     if not isinstance(given, list):
         return None
-    return [entry for entry in cast("Sequence[Any]", given) if isinstance(entry, dict)]
+    entries = [named(entry, _NAMES) for entry in cast("Sequence[Any]", given) if isinstance(entry, dict)]
+    return [entry if _are_names(entry.get("ids", [])) else {**entry, "ids": []} for entry in entries]
+
+
+def named(given: Any, names: Collection[str]) -> dict[str, Any]:
+    """An object in which each of the fields *names* is text, or left out: laws look others up by them.
+
+    What is no object has no fields.
+    """
+    if not isinstance(given, dict):
+        return {}
+    fields = cast("dict[str, Any]", given)
+    if all(isinstance(fields.get(name), str | None) for name in names):
+        return fields
+    return {field: value for field, value in fields.items() if field not in names or isinstance(value, str | None)}
+
+
+def _are_names(given: Any) -> bool:
+    return isinstance(given, list) and all(isinstance(name, str) for name in cast("Sequence[Any]", given))

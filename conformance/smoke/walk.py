@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from turncheck.adapters.protocol.errors import TargetError
-from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES, RUNTIME_POLICIES, Profile
+from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES, Profile, check_policies
 from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.protocol.supervisor import GRACE
@@ -44,11 +44,7 @@ def check_profile(profile: Profile) -> None:
         raise TargetError(
             f"declares unknown capabilities: {', '.join(unknown)}", expected=f"some of {', '.join(known)}", see=see
         )
-    for policy, values in RUNTIME_POLICIES.items():
-        if (came := profile.policies.get(policy, values[0])) not in values:
-            raise TargetError(
-                f"the policy {policy} has an unknown value", expected=" or ".join(values), came=str(came), see=see
-            )
+    check_policies(profile.policies, see)
 
 
 def _end(face: ProjectorTarget | RuntimeTarget) -> Outcome:

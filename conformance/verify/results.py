@@ -236,7 +236,7 @@ def _file_name(target: str) -> str:
 
 
 def read(path: Path) -> AnyCounterexample:
-    """Read a counterexample file. Raises OSError, msgspec.MsgspecError."""
+    """Read a counterexample file. Raises OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError."""
     return msgspec.json.decode(path.read_bytes(), type=Counterexample | WordCounterexample)
 
 

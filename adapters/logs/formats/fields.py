@@ -75,7 +75,10 @@ def user_message(
     identity = given if isinstance(given, str) else None
     if isinstance(said, str):
         return UserMessage(text=said, id=identity, delivery=delivery, source=source)
-    parts = [Raw(json.dumps(part).encode()) for part in items(message, field)]
+    try:
+        parts = [Raw(json.dumps(part).encode()) for part in items(message, field)]
+    except RecursionError as error:  # writing takes more of the stack than reading took
+        raise MisfitError(f"{field} is nested too deeply") from error
     return UserMessage(content=parts, id=identity, delivery=delivery, source=source)
 
 

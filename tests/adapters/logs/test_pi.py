@@ -1,6 +1,8 @@
 """The rules of pi's agent events that no recording shows, or not alone."""
 
+import json
 from typing import Any
+from unittest.mock import patch
 
 from turncheck.adapters.logs.formats.registry import FORMATS
 from turncheck.model.core.events import AgentOutput, Event, Malformed, Native, RunStop, ToolResult, UserMessage
@@ -275,3 +277,9 @@ def test_a_malformed_part_makes_its_message_malformed() -> None:
 
 def test_an_unknown_type_means_nothing() -> None:
     assert run(START, {"type": "extension_ui_request"}) == []
+
+
+def test_content_that_can_be_read_and_not_be_written_is_malformed() -> None:
+    with patch.object(json, "dumps", side_effect=RecursionError):
+        (found,) = [event for _, event in run(START, user([[]])) if isinstance(event, Malformed)]
+    assert found.why == "message_start: content is nested too deeply"

@@ -288,7 +288,26 @@ def test_an_answer_with_a_lone_surrogate_is_json_and_refused_as_what_it_is():
     line = rb'{"seq": 1, "ok": true, "events": ["\ud800"], "awaiting": []}'
     with pytest.raises(RubbishError) as caught:
         protocol.read_answer(line, 1)
-    assert caught.value.problem.startswith(
-        r"JSON with a lone surrogate, \ud800 at byte 35, which is half of a character"
-    )
+    assert "half of a surrogate pair" in caught.value.problem
     assert "stdout is for answers alone" not in caught.value.problem
+
+
+@pytest.mark.parametrize(("kind", "error"), [("failed", ImplementationError), ("unsupported", UnsupportedError)])
+def test_an_error_without_a_message_says_so(kind, error):
+    with pytest.raises(error, match="it does not say why"):
+        protocol.read_answer(line({"seq": 1, "ok": False, "error": {"kind": kind, "message": ""}}), 1)
+
+
+@pytest.mark.parametrize(
+    ("policies", "why"),
+    [
+        ({"busy": "maybe"}, "the policy busy is none that exists"),
+        ({"busy": ["reject"]}, "the policy busy is none that exists"),
+        ({"whileActive": None}, "the policy whileActive is none that exists"),
+        ({"retries": "two"}, "the policy retries is no number"),
+        ({"maxRounds": None}, "the policy maxRounds is no number"),
+    ],
+)
+def test_a_policy_that_cannot_be_is_named(policies, why):
+    with pytest.raises(RubbishError, match=why):
+        protocol.check_policies(policies)

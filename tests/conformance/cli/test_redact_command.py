@@ -115,6 +115,11 @@ def test_what_a_view_depends_on_and_what_tells_nothing_is_kept(event):
     assert line(**event) == event
 
 
+@pytest.mark.parametrize("seq", [10**400, -(10**400)])
+def test_a_number_that_no_float_holds_is_kept(seq):
+    assert line(type="native", seq=seq) == {"type": "native", "seq": seq}
+
+
 def test_a_text_is_replaced_by_its_length():
     assert line(type="user-message", text="red")["text"] == "3 characters"
 

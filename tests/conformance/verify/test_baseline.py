@@ -265,3 +265,8 @@ def test_a_hostile_reason_is_written_as_one_string(why):
 def test_every_law_that_verify_judges_can_be_listed():
     lines = [f'{law.name} = {{reason = "r", issue = "i"}}' for law in selected(["projector", "runtime"])]
     assert len(parse("\n".join(["[known]", *lines]), "f").known) == len(lines)
+
+
+def test_an_integer_of_too_many_digits_is_no_baseline():
+    with pytest.raises(BaselineError, match="the baseline f is not TOML"):
+        parse("x = " + "9" * 5000, "f")

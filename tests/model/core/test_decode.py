@@ -3,10 +3,11 @@
 import json
 import sys
 from codecs import BOM_UTF8
-from typing import Any, Final
+from typing import Final
 from unittest.mock import patch
 
 import pytest
+from fuzz.logs import seen
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -14,12 +15,10 @@ from turncheck.conformance.generation.logs import Case, cases
 from turncheck.model.core import decode
 from turncheck.model.core.decode import batches, decode_line, decode_lines, is_blank, judge, judge_line
 from turncheck.model.core.events import (
-    AgentOutput,
     Event,
     Malformed,
     Native,
     RunStop,
-    ToolResult,
     UnknownType,
     UserMessage,
     symbol_of,
@@ -194,30 +193,6 @@ ODD = st.sampled_from(
 LINES = st.one_of(
     events(), OBJECTS, VALUES, ODD, DEEP, st.binary(max_size=12).map(lambda line: line.replace(b"\n", b""))
 )
-
-
-def seen(event: Event) -> tuple[Any, ...]:
-    """Return the parts of an event that the core and its views read."""
-    symbol = symbol_of(event)
-    given = (symbol, event.session_id)
-    if symbol in ("malformed", "unknown-type"):
-        return given
-    match event:
-        case AgentOutput(kind="tool-call"):
-            return (*given, event.call_id, event.tool, event.response_id, event.source)
-        case AgentOutput():
-            return (*given, event.kind, event.text, event.response_id, event.source)
-        case ToolResult():
-            return (*given, event.call_id, event.is_error, event.synthetic, event.source)
-        case UserMessage():
-            parts = None if event.content is None else len(event.content)
-            return (*given, event.text, parts, event.id, event.delivery, event.source)
-        case RunStop():
-            return (*given, event.reason, event.detail, event.source)
-        case Native():
-            return (*given, event.source)
-        case _:
-            return given
 
 
 @SETTINGS

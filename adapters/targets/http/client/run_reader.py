@@ -11,7 +11,7 @@ from turncheck.model.core.events import AgentOutput, Malformed, Native, RunStop,
 from ....logs.formats.ag_ui import AG_UI
 from ....logs.formats.mapping import Mapped
 from ....protocol.errors import excerpt
-from ..jsons import as_list, as_object
+from ..jsons import as_list, as_object, as_text
 from .chunks import Chunks
 from .transcript import Transcript
 
@@ -137,8 +137,8 @@ def malformed(why: str) -> LogEvent:
     return {"malformed": why}
 
 
-def _kind(value: Any) -> object:
-    return as_object(value).get("type", "no event")
+def _kind(value: Any) -> str:
+    return as_text(as_object(value).get("type", "no event"))
 
 
 def _json(text: str) -> Any:

@@ -182,3 +182,10 @@ def test_an_interrupt_is_a_stop_even_with_calls_for_the_client():
 def test_a_call_of_the_servers_own_tool_is_not_the_clients():
     logged, reader = read(STARTED, start_call("c"), end_call("c"), FINISHED, tools=["write"])
     assert (logged[-1]["type"], reader.pending) == ("run-stop", [])
+
+
+@pytest.mark.parametrize("kind", [[], {}, 5, None])
+def test_a_type_that_is_no_text_is_malformed_wherever_it_comes(kind):
+    reader = RunReader((), Transcript())
+    logged = [event for value in ({"type": kind}, STARTED, {"type": kind}) for event in reader.take(value, None)]
+    assert [*map(type, map(judge, logged))].count(Malformed) >= 2

@@ -1,0 +1,99 @@
+"""``make fuzz``: each target under atheris in a process of its own; a line of figures each, exit code 1 for a finding.
+
+Work is in ``build/fuzz/TARGET``: ``corpus`` grows from run to run, ``broken-*`` are inputs that break a promise.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from fuzz import corpus
+from fuzz.targets import TARGETS
+
+WORK: Final = Path(__file__).parents[2] / "build" / "fuzz"
+MEGABYTES, SECONDS, LONGEST = 1024, 10, 4096
+"""Limits: memory of the process, time for an input, bytes of an input."""
+KEPT: Final = 100_000
+"""Bytes of a target's committed inputs: all targets together stay below 2 MB."""
+
+
+def main() -> int:
+    """Fuzz the named targets, or all; the exit code."""
+    parser = argparse.ArgumentParser(prog="fuzz")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
+    parser.add_argument("--runs", type=int, default=1_000_000, help="inputs to each target")
+    parser.add_argument("--seconds", type=int, default=0, help="at most, for each target; 0: no limit")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--write", action="store_true", help="write what was learned into tests/fuzz/corpus")
+    options = parser.parse_args()
+    if unknown := set(options.targets) - TARGETS.keys():
+        parser.error(f"no target {', '.join(unknown)}; there are {', '.join(TARGETS)}")
+    print(
+        f"{'target':18} {'runs':>9} {'seconds':>8} {'per second':>10} {'edges':>6} {'features':>8}  found", flush=True
+    )
+    broken = False
+    for name in options.targets or TARGETS:
+        broken |= fuzzed(name, options.runs, options.seconds, options.seed)
+        if options.write:
+            print(f"  {corpus.save(name, minimised(name))}", flush=True)
+    return int(broken)
+
+
+def fuzzed(name: str, runs: int, seconds: int, seed: int) -> bool:
+    """Run one target, and print its line; return whether an input broke a promise."""
+    folder = WORK / name
+    for part in ("corpus", "seeds"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    for number, data in enumerate([*TARGETS[name].seeds(), *corpus.load(name)]):
+        (folder / "seeds" / f"{number:05}").write_bytes(data)
+    before, began = set(folder.glob("broken-*")), time.monotonic()
+    flags = [f"-runs={runs}", f"-max_total_time={seconds}", f"-seed={seed}", "corpus", "seeds"]
+    output = _atheris(name, folder, *flags)
+    took = time.monotonic() - began
+    rows = re.findall(r"^#(\d+)\s.*?cov: (\d+) ft: (\d+)", output, re.MULTILINE) or [("0", "0", "0")]
+    done, edges, features = rows[-1]
+    new = sorted(path.name for path in set(folder.glob("broken-*")) - before)
+    ended = "DONE" in output
+    found = " ".join(new) or ("nothing" if ended else f"died: see {folder / 'output.txt'}")
+    print(f"{name:18} {done:>9} {took:8.0f} {int(done) / took:10.0f} {edges:>6} {features:>8}  {found}", flush=True)
+    return bool(new) or not ended
+
+
+def minimised(name: str) -> list[bytes]:
+    """The fewest inputs that take all the edges which the corpus takes, the short ones first, up to KEPT bytes."""
+    folder = WORK / name
+    shutil.rmtree(folder / "fewest", ignore_errors=True)
+    (folder / "fewest").mkdir()
+    _atheris(name, folder, "-set_cover_merge=1", "fewest", "corpus", "seeds")
+    kept: list[bytes] = []
+    for data in sorted((path.read_bytes() for path in (folder / "fewest").iterdir()), key=len):
+        if sum(map(len, kept)) + len(data) <= KEPT:
+            kept.append(data)
+    return kept
+
+
+def _atheris(name: str, folder: Path, *flags: str) -> str:
+    """What the target's process says; it works in *folder*, gives way to others, and its output is kept there."""
+    limits = (f"-rss_limit_mb={MEGABYTES}", f"-timeout={SECONDS}", f"-max_len={LONGEST}", "-print_final_stats=1")
+    command = [sys.executable, "-m", "fuzz.one", name, *flags, *limits]
+    paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    with (folder / "output.txt").open("wb") as output:
+        subprocess.run(
+            ["nice", "-n", "10", *command],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": paths},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+    return (folder / "output.txt").read_text("utf-8", "replace")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,219 @@
+"""What adapters and servers may answer: projectors and runtimes over the protocol, and a run's event stream."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any, Final
+from unittest.mock import patch
+
+import httpx
+import msgspec
+
+from fuzz.logs import PIECE
+from turncheck.adapters.protocol import connection
+from turncheck.adapters.protocol.connection import Connection
+from turncheck.adapters.protocol.errors import DiedError, ImplementationError, TargetError, UnsupportedError
+from turncheck.adapters.protocol.messages import encode, read_message
+from turncheck.adapters.targets.http.client.body import BrokenStreamError
+from turncheck.adapters.targets.http.client.run_reader import RunReader
+from turncheck.adapters.targets.http.client.stream import run_events
+from turncheck.adapters.targets.http.client.transcript import Transcript
+from turncheck.adapters.targets.remote_projector import RemoteProjector
+from turncheck.adapters.targets.remote_runtime import RemoteRuntime
+from turncheck.conformance.laws.registry import LAWS, selected
+from turncheck.conformance.observe.driver import perform
+from turncheck.conformance.verify.projector_subject import traced
+from turncheck.conformance.verify.results import Input
+from turncheck.conformance.verify.runtime_subject import RuntimeSubject
+from turncheck.conformance.verify.subject import Observation, judged, missing
+from turncheck.model.core.cycles import Projection
+from turncheck.model.core.decode import judge
+from turncheck.model.core.policies import DEFAULT, Policies
+from turncheck.model.core.projection import project
+from turncheck.model.core.stimuli import Abort, ModelOutput, ModelStop, ResetOptions, ToolCall, ToolReturn, User
+
+WORD: Final = (
+    User(id="u1", text="red"),
+    ModelOutput(item=ToolCall(call_id="c1", tool="read", arguments={})),
+    ModelStop(reason="tool-use"),
+    ToolReturn(call_id="c1", output="blue"),
+    Abort(),
+)
+OPTIONS: Final = ResetOptions(tools=({"name": "read"},))
+LOG: Final[tuple[dict[str, Any], ...]] = (
+    {"type": "user-message", "text": "red"},
+    {"type": "agent-output", "kind": "tool-call", "callId": "c1", "tool": "read"},
+    {"type": "tool-result", "callId": "c1"},
+    {"type": "user-message", "text": "blue", "delivery": "followUp"},
+    {"type": "run-stop", "reason": "completed"},
+    {"type": "run-stop", "reason": "error"},
+)
+DUE: Final = b'"seq":0'
+"""In an answer it stands for the number that is due: else any line more or less would make all others wrong."""
+
+
+class _Script:
+    """What takes the place of processes: the first line answers each hello, each other line one message more."""
+
+    def __init__(self, data: bytes) -> None:
+        self._hello, *self._lines = data.split(b"\n")
+        self._next: Iterator[bytes] = iter(self._lines)
+
+    def __call__(self, *_: object) -> "_Process":
+        return _Process(self)
+
+    def answer(self, message: bytes) -> bytes:
+        sent = read_message(message)
+        seq = getattr(sent, "seq", None)
+        if seq is None:
+            return self._hello
+        line = next(self._next, None)
+        if line is None:
+            raise DiedError("the process ended with exit code 0 where an answer was due", came="nothing")
+        return line.replace(DUE, b'"seq":%d' % seq)
+
+
+class _Process:
+    """A ``Child`` that reads its answers from a script."""
+
+    pid = 0
+
+    def __init__(self, script: _Script) -> None:
+        self._script = script
+        self.alive = True
+        self.stderr: tuple[str, ...] = ()
+
+    def ask(self, line: bytes, _seconds: float) -> bytes:
+        return self._script.answer(line)
+
+    def kill(self) -> None:
+        self.alive = False
+
+    def close(self, _farewell: bytes = b"") -> None:
+        self.alive = False
+
+
+def _shown(error: Exception) -> None:
+    assert str(error)
+
+
+def projector(data: bytes) -> None:
+    """Whatever a projector answers, a call gives a projection that can be judged and sent on, or a documented error."""
+    with patch.object(connection, "Child", _Script(data)):
+        try:
+            target = RemoteProjector(Connection("cmd:a", command=("a",), timeout=1.0))
+        except TargetError as error:
+            _shown(error)
+            return
+        judged_before: Projection | None = None
+        for call in (
+            lambda: target.project(LOG),
+            lambda: target.project(LOG, Policies(queue_after_error="hold")),
+            target.reset,
+            lambda: target.feed(LOG[:3]),
+            target.fed,
+            lambda: target.feed(LOG[3:]),
+            lambda: target.project(()),
+            target.fed,
+        ):
+            try:
+                found = call()
+            except (TargetError, ImplementationError, UnsupportedError) as error:
+                _shown(error)
+                continue
+            if found is not None and found != judged_before:
+                judged_before = found
+                assert msgspec.json.decode(encode(found), type=Projection) == found
+                trace = traced(Input(list(LOG), DEFAULT), target.profile, found)
+                for law in LOG_LAWS:
+                    list(judged(law, Observation(None, trace)))
+
+
+LOG_LAWS: Final = [law for law in selected(["projector"]) if law.kind == "log"]
+RUN_LAWS: Final = [law for law in selected(["runtime"]) if law.kind == "run"]
+
+
+def runtime(data: bytes) -> None:
+    """Whatever a runtime answers to a word, every law can judge it, or the word ends in a documented error."""
+    with patch.object(connection, "Child", _Script(data)):
+        try:
+            target = RemoteRuntime(Connection("cmd:a", command=("a",), timeout=1.0))
+            driver = perform(target, WORD, OPTIONS)
+        except (TargetError, ImplementationError) as error:
+            _shown(error)
+            return
+        if driver.steps:
+            observation = RuntimeSubject(target, target).observation(driver.trace())
+            encode(RuntimeSubject.counterexample(observation, **_COMMON, profile=target.profile))
+            for law in RUN_LAWS:
+                if not missing(law, target.profile):
+                    list(judged(law, observation))
+
+
+_COMMON: Final[dict[str, Any]] = {
+    "schema": 1,
+    "target": "cmd:a",
+    "seed": 0,
+    "law": next(iter(LAWS)),
+    "clauses": (),
+    "message": "",
+}
+
+
+# ---- the event stream of a run ----
+
+
+class _Body(httpx.AsyncByteStream):
+    def __init__(self, body: bytes, size: int) -> None:
+        self._body, self._size = body, size
+
+    async def __aiter__(self) -> Any:
+        for at in range(0, len(self._body), self._size):
+            yield self._body[at : at + self._size]
+
+
+class _Server(httpx.AsyncBaseTransport):
+    """What takes the place of sockets: a POST is answered by ``body``."""
+
+    body: _Body
+
+    async def handle_async_request(self, _: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, headers={"content-type": "text/event-stream"}, stream=self.body)
+
+
+_SERVER: Final = _Server()
+_CLIENT: Final = httpx.AsyncClient(transport=_SERVER, trust_env=False)
+
+
+async def _values(body: bytes, size: int) -> tuple[list[Any], str | None]:
+    """The values of a stream that comes in pieces of *size* bytes, and why it broke, if it did."""
+    _SERVER.body = _Body(body, size)
+    found: list[Any] = []
+    try:
+        async for value in run_events(_CLIENT, "http://127.0.0.1/", bytes, {}, lambda: None):
+            found.append(value)  # noqa: PERF401 - what came before a break is kept
+    except BrokenStreamError as error:
+        return found, str(error)
+    return found, None
+
+
+_LOOP: Final = asyncio.new_event_loop()
+
+
+def run_stream(data: bytes) -> None:
+    """A stream's values are the same however it is cut, and each of its events can be judged, logged and sent back."""
+    found, why = _LOOP.run_until_complete(_values(data, len(data) + 1))
+    cut = _LOOP.run_until_complete(_values(data, PIECE))
+    assert (found, why) == cut, "cut into pieces, it is another stream"
+    transcript = Transcript()
+    transcript.user("u1", "red")
+    reader = RunReader(("read", "bash"), transcript)
+    logged: list[dict[str, Any]] = []
+    for number, value in enumerate(found):
+        logged += reader.take(value, f"r{number % 3}" if number % 2 else None)
+    logged += [*reader.settle(), *reader.end()]
+    transcript.end()
+    encode(transcript.messages)
+    encode(transcript.state)
+    encode(reader.pending)
+    log = msgspec.json.decode(encode(logged))
+    project(tuple(map(judge, log)))

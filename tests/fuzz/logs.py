@@ -1,0 +1,266 @@
+"""What recorded logs go through: readers of each format, the decoder, the projection, redaction."""
+
+import json
+import re
+from codecs import BOM_UTF8
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from io import BytesIO
+from typing import Any, Final
+from unittest.mock import patch
+
+from turncheck.adapters.logs.formats.registry import UnsupportedFormatError
+from turncheck.adapters.logs.framing import Origin
+from turncheck.adapters.logs.reading import MAX_LINE, read_log, read_values
+from turncheck.conformance.check.judge import EXIT, check
+from turncheck.conformance.check.redaction import _FIELDS, _WORDS, redact
+from turncheck.model.checking import oracle
+from turncheck.model.checking.oracle import Interpreter
+from turncheck.model.core import decode
+from turncheck.model.core.cycles import Projection
+from turncheck.model.core.decode import Batch, batches, decode_line, decode_lines, is_blank, judge_line, lines_of
+from turncheck.model.core.events import (
+    AgentOutput,
+    Event,
+    Native,
+    RunStop,
+    ToolResult,
+    UserMessage,
+    symbol_of,
+)
+from turncheck.model.core.policies import VALUES, Policies
+from turncheck.model.core.projection import LogProjector, LogViewProjector, Projector, ViewProjector, project
+from turncheck.model.core.reference_views import views
+from turncheck.model.machines.request_cycle import SPEC, tables
+
+PIECE: Final = 61
+"""Bytes that a slow stream gives at a time: lines, marks and characters are cut in two. Pieces of 7 halve the speed."""
+LIMIT: Final = 128
+"""Bytes of the longest line for inputs of odd length: a limit that short inputs reach."""
+EVERY_POLICIES: Final = tuple(
+    Policies(first, interrupted, error)  # type: ignore[arg-type]
+    for first in VALUES["whileActive"]
+    for interrupted in VALUES["queueAfterInterrupted"]
+    for error in VALUES["queueAfterError"]
+)
+NESTING: Final = 200
+"""Levels of JSON that every reader takes (docs/log-format.md)."""
+
+
+class Pieces:
+    """A binary stream that gives at most *size* bytes at a time."""
+
+    def __init__(self, data: bytes, size: int) -> None:
+        self._data = BytesIO(data)
+        self._size = size
+
+    def read1(self, size: int = -1, /) -> bytes:
+        return self._data.read1(min(size, self._size) if size > 0 else self._size)
+
+
+# ---- readers ----
+
+
+def reader(name: str | None, data: bytes) -> None:
+    """A log of any bytes is read, the same however it is cut, each position with its line; it gets a verdict."""
+    limit = LIMIT if len(data) % 2 else MAX_LINE
+    found = _read(data, name, limit, len(data) + 1)
+    assert found == _read(data, name, limit, PIECE), "cut into pieces, it is another log"
+    if found is None:
+        return
+    positions = [at for at, _, _ in found]
+    assert positions == sorted(positions)
+    with suppress(UnsupportedFormatError):
+        values = list(read_values(BytesIO(data), max_line=limit)[1])
+        assert len(values) - values.count("[DONE]") <= len(set(positions)) <= len(values), "a position is lost"
+    for _, _, origin in found:
+        assert origin.line == data.count(b"\n", 0, origin.offset) + 1
+    result = check("-", BytesIO(data), format_name=name, max_line=limit)
+    assert result.verdict in EXIT
+    assert result.events == len(found)
+    lines = {at: origin.line for at, _, origin in found}
+    assert all(finding.line == lines[finding.at] for finding in result.findings)
+
+
+def _read(data: bytes, name: str | None, limit: int, piece: int) -> list[tuple[int, Event, Origin]] | None:
+    try:
+        log = read_log(Pieces(data, piece), format_name=name, max_line=limit)
+    except UnsupportedFormatError:
+        return None
+    return [
+        (at, event, chunk.origin(index))
+        for chunk in log.chunks
+        for index, (event, at) in enumerate(zip(*chunk.batch, strict=True))
+    ]
+
+
+# ---- the decoder ----
+
+
+def seen(event: Event) -> tuple[Any, ...]:
+    """What an event means to the core and its views."""
+    symbol = symbol_of(event)
+    given = (symbol, event.session_id)
+    if symbol in ("malformed", "unknown-type"):
+        return given
+    match event:
+        case AgentOutput(kind="tool-call"):
+            return (*given, event.call_id, event.tool, event.response_id, event.source)
+        case AgentOutput():
+            return (*given, event.kind, event.text, event.response_id, event.source)
+        case ToolResult():
+            return (*given, event.call_id, event.is_error, event.synthetic, event.source)
+        case UserMessage():
+            parts = None if event.content is None else len(event.content)
+            return (*given, event.text, parts, event.id, event.delivery, event.source)
+        case RunStop():
+            return (*given, event.reason, event.detail, event.source)
+        case Native():
+            return (*given, event.source)
+        case _:
+            return given
+
+
+def _shallow(data: bytes) -> bytes:
+    """*data* without lines that nest deeper than a reader must take: whether they are readable depends on the stack."""
+    return b"\n".join(line for line in data.split(b"\n") if line.count(b"[") + line.count(b"{") <= NESTING)
+
+
+def decoder(data: bytes) -> None:
+    """A log's events are those of its lines by the exact judge: one by one, as a block, and in batches of any size."""
+    data = _shallow(data)
+    every = lines_of(data)
+    lines = [line for line in every if not is_blank(line)]
+    expected = [seen(judge_line(line)) for line in lines]
+    assert [seen(decode_line(line)) for line in lines] == expected, "line by line"
+    events, number = decode_lines(data)
+    assert (list(map(seen, events)), number) == (expected, len(every)), "as a block"
+    _in_batches(data, expected)
+    with patch.multiple(decode, _LEAST=2, _SIZE=64, _FEW=len(data) % 4):
+        _in_batches(data, expected)
+
+
+def _in_batches(data: bytes, expected: list[tuple[Any, ...]]) -> None:
+    taken = list(batches(BOM_UTF8 + data))
+    assert [seen(event) for batch in taken for event in batch.events] == expected, "in batches"
+    assert [at for batch in taken for at in batch.ats] == list(range(len(expected)))
+
+
+# ---- the projection ----
+
+
+@cache
+def _interpreter(policies: Policies) -> Interpreter:
+    return Interpreter(SPEC, tables(policies))
+
+
+def _by_the_rows(events: Sequence[Event], policies: Policies) -> Projection:
+    """The oracle's projection; its machine is made once, and begins anew."""
+    machine = _interpreter(policies)
+    machine.context, machine.state = SPEC.fresh(tables(policies)), SPEC.initial
+    return oracle.project(events, policies, machine)
+
+
+def projection(data: bytes) -> None:
+    """The generated loops project a log as the rows do, in one batch or several; the first byte says which policies."""
+    first = data[0] if data else 0
+    policies = EVERY_POLICIES[first % len(EVERY_POLICIES)]
+    events, _ = decode_lines(data[1:])
+    parts = [slice(at, at + 1 + first % 5) for at in range(0, len(events), 1 + first % 5)]
+    ats = range(len(events))
+
+    expected = _by_the_rows(events, policies)
+    assert project(events, policies) == expected, "the loop with views differs from the rows"
+    viewing, cutting = ViewProjector(policies), Projector(policies)
+    sessions, viewed = LogProjector(policies), LogViewProjector(policies)
+    closed: list[Any] = []
+    anomalies: list[Any] = []
+    by_session: dict[str | None, tuple[list[Any], list[Any]]] = {}
+    for part in parts:
+        batch = Batch(events[part], ats[part])
+        viewing.feed(*batch)
+        progress = cutting.feed(*batch)
+        closed += [cycle for _, cycle in progress.cycles]
+        anomalies += [anomaly for _, anomaly in progress.anomalies]
+        viewed.feed(batch)
+        done = sessions.feed(batch)
+        for name, cycle in done.cycles:
+            by_session.setdefault(name, ([], []))[0].append(cycle)
+        for name, anomaly in done.anomalies:
+            by_session.setdefault(name, ([], []))[1].append(anomaly)
+    assert viewing.projection() == expected, "batch by batch, the views are others"
+    assert _joined(cutting, closed, anomalies, events) == expected, "batch by batch, the cycles are others"
+    found = {
+        name: _joined(projector, *by_session.get(name, ([], [])), events)
+        for name, projector in sessions.projectors.items()
+    }
+    assert found == viewed.projections(), "session by session, cycles and views differ"
+    if len(found) == 1:
+        assert [*found.values()] == [expected]
+
+
+def _joined(projector: Projector, closed: list[Any], anomalies: list[Any], events: Sequence[Event]) -> Projection:
+    last = projector.open_cycle()
+    cycles = [*closed, *([] if last is None else [last])]
+    every = (*anomalies, *projector.ending())
+    return Projection(tuple(views(cycle, events) for cycle in cycles), projector.queued, projector.dropped, every)
+
+
+# ---- redaction ----
+
+_SAFE: Final = re.compile(r"\d+ characters|[mcrs]\d+")
+_KEY: Final = re.compile(r"key\d+")
+_LENGTH: Final = re.compile(r"\d+ characters")
+
+
+def redaction(data: bytes) -> None:
+    """Of a log only sizes, new names and the format's own words are left; its verdict is, and so is its shape."""
+    data = _shallow(data)
+    try:
+        lines = list(redact(BytesIO(data), MAX_LINE))
+    except UnsupportedFormatError:
+        return
+    for line in lines:
+        if line != "unreadable":
+            _is_safe(json.loads(line))
+    text = "".join(f"{line}\n" for line in lines).encode()
+    assert _verdict(text) == _verdict(data), "redacted, it has another verdict"
+    again = list(redact(BytesIO(text), MAX_LINE))
+    assert [_LENGTH.sub("#", line) for line in again] == [_LENGTH.sub("#", line) for line in lines], "not idempotent"
+
+
+def _is_safe(value: Any) -> None:
+    if not isinstance(value, dict):
+        _is_hidden(value)
+        return
+    for field, item in value.items():
+        assert field in _FIELDS or _KEY.fullmatch(field), field
+        if field == "tool" and isinstance(item, str):
+            continue
+        if isinstance(item, str) and item in _WORDS.get(field, ()):
+            continue
+        if field not in ("seq", "timestamp"):
+            _is_hidden(item)
+
+
+def _is_hidden(value: Any) -> None:
+    match value:
+        case str():
+            assert _SAFE.fullmatch(value), value
+        case list():
+            for item in value:
+                _is_hidden(item)
+        case dict():
+            assert all(map(_KEY.fullmatch, value))
+            _is_hidden(list(value.values()))
+        case _:
+            assert value in (None, 0, True), value
+
+
+def _verdict(data: bytes) -> tuple[Any, ...]:
+    """The verdict, with findings by the number of their event: in server-sent events a position is a line's."""
+    result = check("-", BytesIO(data))
+    numbers = {at: number for number, (at, *_) in enumerate(_read(data, None, MAX_LINE, len(data) + 1) or ())}
+    found = [(finding.law, numbers[finding.at]) for finding in result.findings]
+    return result.verdict, result.events, result.cycles, found
