@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 
 import hypothesis
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 
 from turncheck.conformance.generation import logs as generation
 from turncheck.conformance.generation.classic_logs import CLASSICS
+from turncheck.conformance.generation.drawing import drawing
 from turncheck.conformance.generation.logs import Case, cases
 from turncheck.conformance.observe.projector_trace import REJECTS, blocks_of, calls_of, steers_of
 from turncheck.conformance.verify.coverage import Coverage
@@ -39,13 +40,7 @@ def generated(seed):
     sample = Sample(seed)
 
     @hypothesis.seed(seed)
-    @settings(
-        max_examples=EXAMPLES,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-    )
+    @drawing(EXAMPLES)
     @given(cases())
     def collect(case):
         sample.cases.append(case)
