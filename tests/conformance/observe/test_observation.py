@@ -160,7 +160,7 @@ def test_only_users_messages_are_shown():
 
 
 def test_a_response_has_begun_when_the_model_said_something():
-    assert not after(ROOT).said
+    assert (after().said, after(ROOT).said) == (False, False)
     assert after(ROOT, (SAYS, step(TEXT, awaiting=[model()]))).said
 
 
