@@ -157,7 +157,7 @@ def test_closing_is_marked():
 
 
 def test_closing_gives_each_response_a_text_of_its_own():
-    texts = [one.stimulus.item.text for one in closed((sent("u1"),)).steps if isinstance(one.stimulus, ModelOutput)]
+    texts = [one.stimulus.item for one in closed((sent("u1"),)).steps if isinstance(one.stimulus, ModelOutput)]
     assert len({*texts}) == len(texts) == 2
 
 
