@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
 import hypothesis
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
@@ -18,6 +17,7 @@ from turncheck.model.core.stimuli import ResetOptions
 from turncheck.model.declaration.machine import Row
 
 from ..observe.driver import Driver, UnsettledError
+from .drawing import drawing
 from .seeded_backend import SEEDED
 from .situations import STEPS, VARIANTS, Situation, idle
 
@@ -64,17 +64,7 @@ def explore(
         try:
             run_state_machine_as_test(
                 machine,
-                settings=settings(
-                    max_examples=words - watched.begun,
-                    stateful_step_count=STEPS,
-                    database=None,
-                    deadline=None,
-                    derandomize=False,
-                    print_blob=False,
-                    backend=SEEDED,
-                    phases=(Phase.generate,),
-                    suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
-                ),
+                settings=drawing(words - watched.begun, backend=SEEDED, stateful_step_count=STEPS),
             )
         except Flaky:
             if watched.raised is not None:

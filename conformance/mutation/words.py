@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import hypothesis
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from turncheck.model.automata.mealy import Word
 from turncheck.model.declaration.machine import Row
 from turncheck.model.search import shortest
 
+from ..generation.drawing import drawing
 from ..generation.seeded_backend import SEEDED
 from ..generation.situations import STEPS
 from .view import View
@@ -75,15 +76,7 @@ def _drawn(view: View, reached: list[Word], examples: int, seed: int) -> list[Wo
         return tuple(word)
 
     @hypothesis.seed(seed)
-    @settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        derandomize=False,
-        backend=SEEDED,
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
-    )
+    @drawing(examples, backend=SEEDED)
     @given(words())
     def collect(word: Any) -> None:
         drawn.append(word)

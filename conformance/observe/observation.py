@@ -16,7 +16,7 @@ from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines import interaction, request_cycle
 
-from .runtime_trace import flat, input_entries, named, projection_policies
+from .runtime_trace import flat, input_entries, named, projection_policies, tools_of
 
 _SPEECH: Final = frozenset(("output", "call"))
 """What ``interaction`` emits for an item of a response."""
@@ -76,7 +76,7 @@ class Observation:
     @property
     def tools(self) -> list[ToolAwaited]:
         """The runs of tools that are awaited, cancelled ones left out."""
-        return [one for one in self.awaiting if isinstance(one, ToolAwaited) and not one.cancelled]
+        return tools_of(self.awaiting)
 
     @property
     def state(self) -> str | None:

@@ -63,7 +63,7 @@ class ObservedStep:
 
     def tools(self) -> list[ToolAwaited]:
         """The runs of tools awaited afterwards, cancelled ones left out."""
-        return [one for one in self.answer.awaiting if isinstance(one, ToolAwaited) and not one.cancelled]
+        return tools_of(self.answer.awaiting)
 
 
 class Request(NamedTuple):
@@ -258,6 +258,11 @@ class RuntimeTrace:
 
 Again: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], RuntimeTrace]
 """Apply a word under its options once more, and observe."""
+
+
+def tools_of(awaiting: Sequence[Awaited]) -> list[ToolAwaited]:
+    """The runs of tools that are awaited, cancelled ones left out."""
+    return [one for one in awaiting if isinstance(one, ToolAwaited) and not one.cancelled]
 
 
 def flat(stimulus: Stimulus) -> tuple[Any, ...]:

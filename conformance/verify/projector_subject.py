@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, cast
 
 import hypothesis
 import msgspec
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from msgspec.structs import replace
 
 from turncheck.adapters.protocol.errors import ImplementationError, UnsupportedError
@@ -20,6 +20,7 @@ from turncheck.model.core.policies import DEFAULT, Policies
 from turncheck.model.core.projection import project
 
 from ..generation.classic_logs import CLASSICS
+from ..generation.drawing import drawing
 from ..generation.logs import Case, cases
 from ..laws.law import Finding
 from ..laws.projector.subject import Experiment
@@ -154,15 +155,7 @@ def explore(subject: ProjectorSubject, examples: int, run: Run[Input]) -> None:
     seen: set[bytes] = set()
 
     @hypothesis.seed(run.options.seed)
-    @settings(
-        max_examples=examples,
-        database=None,
-        deadline=None,
-        derandomize=False,
-        print_blob=False,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),  # pyright: ignore[reportArgumentType]
-    )
+    @drawing(examples)
     @given(cases(policies=subject.own))
     def generate(generated: Case) -> None:
         case = Input(generated.log, generated.policies, generated.cuts)

@@ -7,6 +7,7 @@ each register holds: no term compares those of two registers.
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ..declaration.machine import Machine, Row
@@ -125,10 +126,14 @@ def size(kind: str, value: Any, *, ordered: bool) -> int:
 
 def _frozen(kind: str, value: Any, ordered: bool) -> Hashable:  # noqa: FBT001
     """A register's value as a key; a position becomes its place among those that the register holds."""
-    keys: list[Any] = [*value] if kind == "map" else [None] * (len(value) if kind == "queue" else 1)
-    held: list[Any] = [*value.values()] if kind == "map" else [*value] if kind == "queue" else [value]
+    held: tuple[Any, ...] = tuple(value.values()) if kind == "map" else tuple(value) if kind == "queue" else (value,)
     if ordered:
-        places = {at: place for place, at in enumerate(sorted({at for at in held if at is not None and at >= 0}))}
-        held = [places.get(at, at) for at in held]
-    pairs = tuple(zip(keys, held, strict=True))
-    return frozenset(pairs) if kind == "map" else pairs
+        held = _places(held)
+    return frozenset(zip(value, held, strict=True)) if kind == "map" else held
+
+
+@lru_cache(maxsize=1 << 16)
+def _places(held: tuple[int | None, ...]) -> tuple[int | None, ...]:
+    """Each position's place among them; what is no position stays. The same few are asked for in every state."""
+    places = {at: place for place, at in enumerate(sorted({at for at in held if at is not None and at >= 0}))}
+    return tuple(at if at is None else places.get(at, at) for at in held)

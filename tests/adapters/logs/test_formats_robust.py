@@ -51,7 +51,7 @@ def spoiled(value: Any, draw: Any) -> Any:
 def test_any_log_is_mapped_whole_and_in_order(name: str) -> None:
     lines = samples(FOLDERS[name])
 
-    @settings(max_examples=60, deadline=None, database=None, derandomize=True)
+    @settings(max_examples=30, deadline=None, database=None, derandomize=True)
     @given(st.data())
     def check(data: st.DataObject) -> None:
         log = data.draw(st.lists(st.sampled_from(lines), max_size=25))
@@ -66,6 +66,6 @@ def test_any_log_is_mapped_whole_and_in_order(name: str) -> None:
 
 
 @given(LEAVES)
-@settings(max_examples=50, deadline=None, database=None, derandomize=True)
+@settings(max_examples=25, deadline=None, database=None, derandomize=True)
 def test_a_type_of_any_kind_is_looked_at(name: Any) -> None:
     assert detect([{"type": name}]) in FORMATS.values()

@@ -19,7 +19,7 @@ from turncheck.adapters.logs.framing import (
     values,
 )
 
-SETTINGS = settings(max_examples=200, deadline=None, database=None, derandomize=True)
+SETTINGS = settings(max_examples=60, deadline=None, database=None, derandomize=True)
 NO_LIMIT: Final = 1 << 30
 
 

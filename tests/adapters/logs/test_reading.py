@@ -15,7 +15,7 @@ from turncheck.adapters.logs.framing import Origin, may_be_values
 from turncheck.adapters.logs.reading import MAX_LINE, TooLargeError, read_log
 from turncheck.model.core.events import Event, Malformed, symbol_of
 
-SETTINGS = settings(max_examples=100, deadline=None, database=None, derandomize=True)
+SETTINGS = settings(max_examples=50, deadline=None, database=None, derandomize=True)
 
 USER: Final = b'{"type":"user-message","text":"red"}'
 STOP: Final = b'{"type":"run-stop","reason":"completed"}'

@@ -55,7 +55,7 @@ def call(name, tool="read", session=None, **arguments):
 @cache
 def verified():
     with ConversationTarget() as runtime:
-        return verify_runtime(runtime, selected(["runtime"]), words=150, hash_seed=1)
+        return verify_runtime(runtime, selected(["runtime"]), words=30, hash_seed=1)
 
 
 @pytest.mark.parametrize("law", [law.name for law in selected(["runtime"]) if law.name not in SKIPPED])

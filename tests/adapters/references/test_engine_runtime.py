@@ -20,7 +20,7 @@ from turncheck.model.core.stimuli import (
 )
 
 LAWS = [law for law in selected(["runtime"]) if not missing(law, EngineRuntime.profile)]
-WORDS = 150
+WORDS = 100
 """Generated words: with this seed each law has found its evidence from 100 on."""
 TOOLS = ResetOptions(tools=({"name": "read"},))
 USER = User(id="u1", text="one")

@@ -26,7 +26,7 @@ STORY = (
 @pytest.fixture(scope="module")
 def result():
     with EventFlowRuntime() as runtime:
-        return verify_runtime(runtime, LAWS, words=150, hash_seed=1)[0]
+        return verify_runtime(runtime, LAWS, words=30, hash_seed=1)[0]
 
 
 @pytest.mark.parametrize("law", [law.name for law in LAWS])

@@ -32,7 +32,7 @@ from turncheck.model.core.stimuli import (
 from turncheck.model.machines.interaction import SPEC, STATES, Busy, SteerLands
 
 LAWS = [law for law in selected(["runtime"]) if not missing(law, InteractionRuntime.profile)]
-WORDS = 100
+WORDS = 30
 """Generated words: with this seed each law has found its evidence from 20 on. Directed words alone take every row."""
 FATES = ("promote", "hold", "drop")
 FIRST, LAST = User(id="u1", text="one"), User(id="u9", text="nine")

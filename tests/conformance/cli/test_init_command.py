@@ -120,7 +120,9 @@ def test_it_walks_through_its_life(invoke, tmp_path, kind, lang, target):
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-TESTS = {"python": ("pytest", "-p", "no:cacheprovider"), "node": ("node", "--test"), "http": ("pytest",)}
+SHORT = ("--turncheck-examples", "10")
+"""The tests run as written, with fewer generated words: of 40 real defects in the museum, 38 are caught by so many."""
+TESTS = {"python": ("pytest", "-p", "no:cacheprovider", *SHORT), "node": ("node", "--test"), "http": ("pytest",)}
 
 
 @EVERY
@@ -144,7 +146,10 @@ def test_a_fault_in_the_agent_turns_the_test_red(invoke, tmp_path):
 
 @pytest.mark.parametrize(
     ("lang", "name", "oldest", "test"),
-    [("python", "turns.py", "queue.pop(0)", "pytest"), ("node", "turns.mjs", "queue.shift()", "node --test")],
+    [
+        ("python", "turns.py", "queue.pop(0)", "pytest --turncheck-examples 0"),
+        ("node", "turns.mjs", "queue.shift()", "node --test"),
+    ],
 )
 def test_a_fault_in_the_projector_turns_the_test_red(invoke, tmp_path, lang, name, oldest, test):
     invoke(tmp_path, "init", "--kind", "projector", "--lang", lang)

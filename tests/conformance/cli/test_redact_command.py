@@ -29,7 +29,7 @@ FIELDS = (
 TYPES = ("user-message", "agent-output", "tool-result", "run-stop", "model-request", "fault", "native")
 LIMIT = 60.0  # seconds; never waited for
 
-examples = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+examples = settings(max_examples=20, deadline=None, derandomize=True, database=None)
 
 
 def written(events):

@@ -4,10 +4,11 @@ from dataclasses import dataclass, field
 
 import hypothesis
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, given, settings
 
 from turncheck.conformance.generation import logs as generation
 from turncheck.conformance.generation.classic_logs import CLASSICS
+from turncheck.conformance.generation.drawing import drawing
 from turncheck.conformance.generation.logs import Case, cases
 from turncheck.conformance.observe.projector_trace import REJECTS, blocks_of, calls_of, steers_of
 from turncheck.conformance.verify.coverage import Coverage
@@ -35,17 +36,11 @@ class Sample:
         return sorted((max(map(count, found.cycles), default=0) for found in self.projections), reverse=True)
 
 
-def generated(seed):
+def generated(seed, examples=EXAMPLES):
     sample = Sample(seed)
 
     @hypothesis.seed(seed)
-    @settings(
-        max_examples=EXAMPLES,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate,),
-        suppress_health_check=list(HealthCheck),
-    )
+    @drawing(examples)
     @given(cases())
     def collect(case):
         sample.cases.append(case)
@@ -109,9 +104,8 @@ def test_cuts_fall_inside_the_log(sample):
     )
 
 
-@pytest.mark.parametrize("sample", [1], indirect=True)
-def test_the_same_seed_generates_the_same_logs(sample):
-    assert generated(sample.seed).cases == sample.cases
+def test_the_same_seed_generates_the_same_logs():
+    assert generated(1, 40).cases == generated(1, 40).cases
 
 
 @pytest.mark.parametrize("temper", WELL_FORMED)

@@ -12,7 +12,7 @@ from turncheck.conformance.laws.law import Finding, Witness
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.model.machines.blocks import Collator, collate
 
-SETTINGS = settings(max_examples=100, deadline=None, database=None, derandomize=True)
+SETTINGS = settings(max_examples=40, deadline=None, database=None, derandomize=True)
 FLOWS = (CLASSIC, NUMBERED)
 ALL = selected(["collation"])
 DOUBLES = {

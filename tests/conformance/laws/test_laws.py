@@ -101,14 +101,14 @@ def read(value):
 
 
 @given(st.data(), cases())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None, database=None)
 def test_no_law_raises_on_a_weird_projection(data, case):
     observed = read(data.draw(weird(projected(case.log, case.policies))))
     assert all(isinstance(item, Finding | Witness) for _, item in judged(case, observed))
 
 
 @given(st.data(), cases())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None, database=None)
 def test_whatever_is_changed_in_a_projection_breaks_a_law(data, case):
     right = projected(case.log, case.policies)
     observed = read(data.draw(weird(right)))
@@ -117,7 +117,7 @@ def test_whatever_is_changed_in_a_projection_breaks_a_law(data, case):
 
 
 @given(cases())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None, database=None)
 def test_no_law_alarms_at_the_reference_whichever_views_it_has(case):
     right = projected(case.log, case.policies)
     found = [
@@ -131,7 +131,7 @@ def test_no_law_alarms_at_the_reference_whichever_views_it_has(case):
 
 def test_a_projection_of_another_log_breaks_laws_and_raises_nothing():
     @given(cases(), cases())
-    @settings(max_examples=200, deadline=None)
+    @settings(max_examples=60, deadline=None, database=None)
     def swapped(case, other):
         found = projected(other.log, other.policies)
         broken = any(isinstance(item, Finding) for _, item in judged(case, found))

@@ -38,7 +38,7 @@ NAMES = sorted(schemas())
 EXAMPLES = [json.loads(line) for line in (TESTS / "data" / "examples.jsonl").read_text("utf-8").splitlines()]
 VALIDATORS = {name: Draft202012Validator(schema) for name, schema in schemas().items()}
 
-thorough = settings(max_examples=200, deadline=None, derandomize=True, database=None)
+thorough = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
 
 def valid(name, value):

@@ -37,7 +37,7 @@ def verdict(result, name):
 
 
 def encoded(name, seed=0):
-    result, counterexamples = run(name, seed=seed, examples=40)
+    result, counterexamples = run(name, seed=seed, examples=12)
     return msgspec.json.encode([result, counterexamples])
 
 
@@ -46,7 +46,7 @@ def encoded(name, seed=0):
 
 @pytest.fixture(scope="module")
 def last_in_first_out():
-    return run("wrong:LastInFirstOut")
+    return run("wrong:LastInFirstOut", examples=20)
 
 
 def test_a_counterexample_is_small(last_in_first_out):
@@ -65,7 +65,7 @@ def test_every_law_that_breaks_has_its_own_counterexample(last_in_first_out):
 
 
 def test_several_laws_fail_apart_in_one_run():
-    _, counterexamples = run("wrong:ErrorIsNotABoundary")
+    _, counterexamples = run("wrong:ErrorIsNotABoundary", examples=10)
     inputs = [msgspec.json.encode(found.input) for found in counterexamples.values()]
     assert len(set(inputs)) > 1
 
@@ -154,7 +154,7 @@ def test_a_skipped_law_has_no_evidence():
 
 
 def test_a_projector_that_raises_fails_total_and_nothing_else():
-    result, counterexamples = run("wrong:UnknownTypeRaises", examples=40)
+    result, counterexamples = run("wrong:UnknownTypeRaises", examples=10)
     assert failing(result) == {"total"}
     assert "KeyError: 'heartbeat'" in counterexamples["total"].message
 

@@ -28,7 +28,7 @@ def verified(runtime, laws=ALL, *, words=0, **options):
     return verify_runtime(runtime, laws, words=words, hash_seed=4321, **options)
 
 
-def encoded(name, words=40, seed=0):
+def encoded(name, words=12, seed=0):
     runtime = getattr(wrong, name)() if name else Right()
     return msgspec.json.encode(verified(runtime, words=words, seed=seed))
 
@@ -153,7 +153,7 @@ def test_what_is_executed_under_an_id_that_recurs_may_be_its_call_that_is_json(a
 
 
 def test_evidence_that_is_all_inferred_is_inconclusive():
-    result, _ = verified(InfersItsEnds(), words=60)
+    result, _ = verified(InfersItsEnds(), words=10)
     assert reasons(result, "inconclusive") == dict.fromkeys(
         ("run-ends-once", "abort-interrupts", "model-failure-survived"), "all evidence was inferred by the adapter"
     )
@@ -233,8 +233,13 @@ def test_unsettled_words_end_the_run_soon():
     )
 
 
-def test_a_flaky_runtime_breaks_determinism_alone():
-    result, counterexamples = verified(wrong.EverySeventhRunEndsTwice(), words=60)
+@pytest.fixture(scope="module")
+def flaky():
+    return verified(wrong.EverySeventhRunEndsTwice(), words=60)
+
+
+def test_a_flaky_runtime_breaks_determinism_alone(flaky):
+    result, counterexamples = flaky
     assert "run-deterministic" in counterexamples
     assert {law for law, verdict in verdicts(result).items() if verdict == "fail"} <= {
         "run-deterministic",
@@ -242,9 +247,8 @@ def test_a_flaky_runtime_breaks_determinism_alone():
     }
 
 
-def test_what_a_flaky_runtime_broke_besides_is_inconclusive():
-    result, _ = verified(wrong.EverySeventhRunEndsTwice(), words=60)
-    assert reasons(result, "inconclusive")["run-ends-once"] == (
+def test_what_a_flaky_runtime_broke_besides_is_inconclusive(flaky):
+    assert reasons(flaky[0], "inconclusive")["run-ends-once"] == (
         "the implementation is flaky: the same word gave something else (X-2)"
     )
 

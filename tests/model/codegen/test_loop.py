@@ -18,7 +18,7 @@ from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import LogProjector, LogViewProjector, Projector, ViewProjector, project
 from turncheck.model.core.reference_views import views
 
-SETTINGS = settings(max_examples=120, deadline=None, database=None, derandomize=True)
+SETTINGS = settings(max_examples=40, deadline=None, database=None, derandomize=True)
 GAPS = st.lists(st.integers(0, 2), min_size=61, max_size=61)
 """From each position to the next: 0 where several events share one."""
 
@@ -81,7 +81,7 @@ def test_positions_with_gaps_and_shared_ones_change_nothing_else(case: Case, gap
     assert msgspec.to_builtins(ledger.projection()) == moved(expected, ats)
 
 
-@settings(SETTINGS, max_examples=50)
+@SETTINGS
 @given(cases())
 def test_ranges_and_lists_of_positions_can_be_mixed(case: Case) -> None:
     events = events_of(case)
@@ -92,7 +92,7 @@ def test_ranges_and_lists_of_positions_can_be_mixed(case: Case) -> None:
     assert ledger.projection() == project(events, case.policies)
 
 
-@settings(SETTINGS, max_examples=50)
+@SETTINGS
 @given(cases())
 def test_a_range_may_have_steps(case: Case) -> None:
     events = events_of(case)
@@ -102,7 +102,7 @@ def test_a_range_may_have_steps(case: Case) -> None:
     assert msgspec.to_builtins(ledger.projection()) == moved(expected, [3 * at for at in range(len(events))])
 
 
-@settings(SETTINGS, max_examples=50)
+@SETTINGS
 @given(
     st.lists(cases(policies=Policies()), min_size=1, max_size=4), st.randoms(use_true_random=False), st.integers(1, 40)
 )

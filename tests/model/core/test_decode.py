@@ -24,7 +24,7 @@ from turncheck.model.core.events import (
     symbol_of,
 )
 
-SETTINGS = settings(max_examples=300, deadline=None, database=None, derandomize=True)
+SETTINGS = settings(max_examples=80, deadline=None, database=None, derandomize=True)
 
 STOP: Final = b'{"type":"run-stop","reason":"completed"}'
 MESSAGE: Final = b'{"type":"user-message","text":"red"}'

@@ -282,7 +282,7 @@ def test_a_wrong_table_is_found_out(name, monkeypatch) -> None:
     assert what in explore().wrong
 
 
-@settings(max_examples=60, deadline=None, database=None, derandomize=True)
+@settings(max_examples=30, deadline=None, database=None, derandomize=True)
 @given(st.lists(st.integers(0, 1000), max_size=80))
 def test_long_conversations_are_accepted_too(choices) -> None:
     node = Node(Conversation(), Stepper(request_cycle.SPEC, request_cycle.tables(Policies())))

@@ -23,7 +23,7 @@ from turncheck.model.machines.blocks import Collator, collate
 from turncheck.model.machines.chat_log import Heard, refine
 from turncheck.model.machines.event_flow import SPEC, tables
 
-SETTINGS = settings(max_examples=150, deadline=None, database=None, derandomize=True)
+SETTINGS = settings(max_examples=50, deadline=None, database=None, derandomize=True)
 ALWAYS_COMPLETES = tables(max_tool_iterations=2, always_completes=True)
 WITH_CALLS = tables(max_tool_iterations=2, always_completes=False)
 BOUND = 2

@@ -21,7 +21,7 @@ from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines.turn import DEFAULTS, SPEC
 from turncheck.model.machines.turn_log import OUTCOMES, refine
 
-SETTINGS = settings(max_examples=200, deadline=None, database=None, derandomize=True)
+SETTINGS = settings(max_examples=60, deadline=None, database=None, derandomize=True)
 SMALL = dict(DEFAULTS, max_calls=1, max_rounds=1, token_bound=2)
 """Bounds that an exploration reaches."""
 FIELDS = dict.fromkeys(
