@@ -381,9 +381,9 @@ class CancelsCooperatively(Right, abortEnds="when-released"):
         super().__init__(without=without, **given)
 
     def abort(self):
-        if self.active and not self.aborting:
+        if self.active and not self.aborting:  # type: ignore[has-type]
             self.aborting = True
-            if self.request is None and not self.running:
+            if self.request is None and not self.running:  # type: ignore[has-type]
                 self.timer = None
                 self.stop("interrupted")
 
@@ -391,7 +391,7 @@ class CancelsCooperatively(Right, abortEnds="when-released"):
         if not self.aborting:
             super().respond()
             return
-        for item in self.said:
+        for item in self.said:  # type: ignore[has-type]
             self.say(item)
         self.said, self.request = [], None
         self.stop("interrupted")
