@@ -27,6 +27,12 @@ DOUBLES = {
     "DeadAfterAFailure": "next-message-served",
     "SwallowsTheMessageAfterAnAbort": "next-message-served",
     "AcceptsAndNeverAsks": "next-message-served",
+    # what a run is for
+    "NeverAsks": "runs-ask-the-model",
+    "ThirdRunDiesUnasked": "runs-ask-the-model",
+    "NeverCompletes": "answered-runs-complete",
+    "LimitIsReachedEarly": "answered-runs-complete",
+    "CountSurvivesAnAbort": "answered-runs-complete",
     # aborts
     "AbortCompletes": "abort-interrupts",
     "AbortIsAnError": "abort-interrupts",
