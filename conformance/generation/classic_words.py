@@ -54,6 +54,15 @@ DEEP: Final = (
 """Words of events for the options that bound rounds or make tools deaf."""
 
 
+PIXEL: Final = {
+    "type": "image",
+    "mediaType": "image/gif",
+    "data": "R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==",
+}
+"""One transparent pixel."""
+USAGE: Final = {"inputTokens": 3, "outputTokens": 1}
+
+
 def classic_words(capabilities: frozenset[str]) -> Iterator[tuple[Stimulus, ...]]:
     """Situations that no row names: payloads that are wrong, ids that recur, messages at once, several items."""
     first, stop = User(id="u1", text="say 1 red"), ModelStop(reason="end-turn")
@@ -70,6 +79,14 @@ def classic_words(capabilities: frozenset[str]) -> Iterator[tuple[Stimulus, ...]
         if "abort" in capabilities:
             both = ModelOutput(item=ToolCall(call_id="c9", tool="bash", arguments={"path": "9"}))
             yield first, call, both, called, ToolReturn(call_id="c5", output="result 10 red"), Abort()
+    if "images" in capabilities:
+        yield (
+            User(id="u11", text="say 11 red", content=[{"type": "text", "text": "say 11 red"}, PIXEL, PIXEL]),
+            text,
+            stop,
+        )
+    if "usage" in capabilities:
+        yield first, text, ModelStop(reason="end-turn", usage=USAGE)
     if "together" in capabilities:
         second = User(id="u7", text="say 7 blue")
         yield (Together(stimuli=(first, second)),)

@@ -1,8 +1,9 @@
 """Laws on what a run is for: it asks its model, and completes where nothing went wrong."""
 
+import json
 from collections.abc import Container
+from contextlib import suppress
 
-from turncheck.adapters.references.usable import usable
 from turncheck.model.core.stimuli import Abort, ModelFail, ModelStop, Text, ToolCall, ToolFail
 
 from ...observe.runtime_trace import Response, RuntimeTrace, flat
@@ -72,4 +73,13 @@ def _in_order(response: Response) -> bool:
     calls = [item for item in items if isinstance(item, ToolCall)]
     distinct = len({call.call_id for call in calls}) == len(calls)
     texts = any(isinstance(item, Text) and item.text.strip() for item in items)
-    return distinct and all(usable(call)[1] is None for call in calls) and bool(calls or texts)
+    return distinct and all(map(_usable, calls)) and bool(calls or texts)
+
+
+def _usable(call: ToolCall) -> bool:
+    """True if the call's arguments are a JSON object, or absent."""
+    arguments = call.arguments
+    if isinstance(arguments, str):
+        with suppress(ValueError):
+            arguments = json.loads(arguments)
+    return arguments is None or isinstance(arguments, dict)
