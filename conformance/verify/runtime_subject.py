@@ -26,6 +26,7 @@ from ..observe.driver import Driver, UnsettledError, observing, perform
 from ..observe.runtime_trace import Again, ObservedStep, RuntimeTrace, flat
 from .coverage import WordCoverage
 from .engine import Run
+from .floor import RuntimeFloor
 from .results import WordCounterexample
 from .subject import Observation
 
@@ -48,6 +49,8 @@ class RuntimeSubject:
     def __init__(self, target: RuntimeTarget, twin: RuntimeTarget, model: Modelled | None = None) -> None:
         self.target, self.twin, self.model, self.work = target, twin, model, 0
         self.coverage = WordCoverage(target.profile)
+        self.floor = RuntimeFloor()
+        self.whole = model is None
         self._reference = reference_of(target.profile)
 
     def observe(self, case: Word) -> Observation[Word] | None:
@@ -58,6 +61,7 @@ class RuntimeSubject:
 
     def observation(self, trace: RuntimeTrace) -> Observation[Word]:
         """Join a trace with the means to observe its word again."""
+        self.floor.add(trace)
         word = tuple(step.stimulus for step in trace.steps if not step.closing)
         reference = None if self._reference is None else observing(self._reference)
         means = Rerun(

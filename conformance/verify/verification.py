@@ -57,6 +57,7 @@ def verify_target(
         coverage=merged([result.coverage for result in results]),
         summary=summary(verdicts),
         cut=next((result.cut for result in results if result.cut), None),
+        floor=tuple(item for result in results for item in result.floor),
     )
     return whole, {law: one for _, failed in found for law, one in failed.items()}
 

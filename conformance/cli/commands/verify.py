@@ -184,6 +184,6 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
     click.echo(f"\n{counted(result)}; {done}, seed {result.seed}")
     show(coverage_lines(result.coverage))
     show_baseline(result)
-    if result.cut:
-        for line in f"the run was cut short: {result.cut}".splitlines():
+    for note in result.notes:
+        for line in note.splitlines():
             click.echo(style(line, fg="yellow"))

@@ -15,7 +15,7 @@ from .subject import Rerun, relation_law, run_law
 @run_law("BED-013a", evidence="a request that counts images", needs=("images", "model-input"), since="0.2")
 def images_shown(trace: RuntimeTrace) -> Judgement:
     """A message's images are shown to the model: ``images`` of its entry counts them."""
-    sent = {name: _images(user) for name, user in trace.sent.items() if _images(user)}
+    sent = {name: image_count(user) for name, user in trace.sent.items() if image_count(user)}
     for request in trace.requests:
         for entry in request.input or ():
             ids, text, count = entry.get("ids") or (), entry.get("text"), entry.get("images")
@@ -92,7 +92,8 @@ _SHORT = 3
 busy machine, which has 41 such words of four stimuli among 233."""
 
 
-def _images(user: User) -> int:
+def image_count(user: User) -> int:
+    """Count the images of a message."""
     parts = cast("Sequence[Any]", user.content or ())
     return sum(isinstance(part, dict) and cast("dict[str, Any]", part).get("type") == "image" for part in parts)
 

@@ -1,10 +1,11 @@
 """Laws on what a run is for: it asks its model, and completes where nothing went wrong."""
 
 import json
+from collections import Counter
 from collections.abc import Container
 from contextlib import suppress
 
-from turncheck.model.core.stimuli import Abort, ModelFail, ModelStop, Text, ToolCall, ToolFail
+from turncheck.model.core.stimuli import Abort, Item, ModelFail, ModelStop, Text, ToolCall, ToolFail
 
 from ...observe.runtime_trace import Response, RuntimeTrace, flat
 from ..law import Finding, Judgement, Witness
@@ -29,11 +30,14 @@ def answered_runs_complete(trace: RuntimeTrace) -> Judgement:
     """A run in which nothing went wrong completes: it has no other end, and no limit before the declared one."""
     disturbed = _disturbed(trace, (Abort, ModelFail, ToolFail))
     responses: dict[int, list[Response]] = {}
+    named = Counter(item.call_id for one in trace.responses for item in _items(one) if isinstance(item, ToolCall))
     for response in trace.responses:
         responses.setdefault(trace.cycle_at(response.asked), []).append(response)
     for index, cycle in enumerate(trace.cycles):
         stop, own = trace.stop_of(cycle=index), responses.get(index, [])
-        if stop is None or cycle.stop is None or index in disturbed or not own or not all(map(_in_order, own)):
+        if stop is None or cycle.stop is None or index in disturbed or not own:
+            continue
+        if any(not _in_order(one, named) for one in own):
             continue
         if stop.reason == "completed":
             yield Witness(inferred=trace.inferred(cycle.stop))
@@ -61,19 +65,23 @@ def _disturbed(trace: RuntimeTrace, kinds: tuple[type, ...]) -> Container[int]:
     return found
 
 
-def _in_order(response: Response) -> bool:
+def _in_order(response: Response, named: Counter[str]) -> bool:
     """True if any runtime can go on from the response: it is whole, says something, and its calls can be executed.
 
-    An empty response may be an error (TM-D3), and so may one that was cut by its length.
+    An empty response may be an error (TM-D3), and so may one that was cut by its length, or a call id that recurs.
+    *named* counts the ids of all calls.
     """
     stop = None if response.end is None else response.end.stimulus
     if not isinstance(stop, ModelStop) or stop.reason == "length":
         return False
-    items = [output.item for _, output in response.items]
+    items = _items(response)
     calls = [item for item in items if isinstance(item, ToolCall)]
-    distinct = len({call.call_id for call in calls}) == len(calls)
     texts = any(isinstance(item, Text) and item.text.strip() for item in items)
-    return distinct and all(map(_usable, calls)) and bool(calls or texts)
+    return all(named[call.call_id] == 1 and _usable(call) for call in calls) and bool(calls or texts)
+
+
+def _items(response: Response) -> list[Item]:
+    return [output.item for _, output in response.items]
 
 
 def _usable(call: ToolCall) -> bool:

@@ -32,8 +32,8 @@ def _commands(result: Result, counterexamples: Mapping[str, AnyCounterexample]) 
             yield _command("notice", _title(law), why(law), file=law.counterexample)
         elif law.verdict == "inconclusive":
             yield _command("warning", _title(law), f"inconclusive: {why(law)}")
-    if result.cut:
-        yield _command("warning", "the run was cut short", result.cut)
+    for note in result.notes:
+        yield _command("warning", "turncheck", note)
 
 
 def _of_log(result: LogResult) -> Iterator[str]:

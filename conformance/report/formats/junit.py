@@ -22,8 +22,8 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
     suite.add_property("seed", str(result.seed))
     for share in result.coverage.get("shares", ()):
         suite.add_property(f"{share.role} {share.what}", str(share))
-    if result.cut:
-        suite.add_property("cut", line(result.cut))
+    for note in result.notes:
+        suite.add_property("note", line(note))
     suite.add_testcases([_case(law, result, counterexamples) for law in result.laws])
     written = BytesIO()
     suite.write(written)  # pyright: ignore[reportUnknownMemberType]

@@ -27,8 +27,8 @@ def _lines(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
     yield f"## turncheck: {_text(result.target)}"
     yield ""
     yield f"{_text(f'{who.name} {who.version} ({who.language})')}: {counted(result)}; seed {result.seed}"
-    if result.cut:
-        yield f"\n**The run was cut short**: {_text(result.cut)}"
+    for note in result.notes:
+        yield f"\n**Note**: {_text(note)}"
     yield from ["", "| | law | verdict | clauses | |", "| :-: | --- | --- | --- | --- |"]
     for law in result.laws:
         verdict = "known" if law.excused else law.verdict
