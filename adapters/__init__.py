@@ -1,3 +1,3 @@
-"""What speaks with an implementation, or reads what one left behind: recorded logs, processes, named targets."""
+"""Connections to implementations, and readers of their recorded logs: formats, processes, named targets."""
 
 import turncheck.model  # noqa: F401  # pyright: ignore[reportUnusedImport] - it knows the old names

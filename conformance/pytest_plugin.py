@@ -22,7 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options; each takes precedence over a test module."""
     group = parser.getgroup("turncheck", "laws on chat-agent turns")
     group.addoption("--turncheck-seed", type=int, metavar="N", help="seed of the generated logs or words (0)")
-    group.addoption("--turncheck-examples", type=int, metavar="N", help="generated logs or words a target (300)")
+    group.addoption("--turncheck-examples", type=int, metavar="N", help="generated logs or words per target (300)")
     group.addoption("--turncheck-baseline", type=Path, metavar="FILE", help="TOML file with the failures to expect")
     group.addoption("--turncheck-strict", action="store_true", help="a law without evidence fails, and is not skipped")
 
@@ -37,8 +37,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def turncheck_judged(request: pytest.FixtureRequest) -> "Judged":
     """The verdict of a law on a target: the fixture behind ``projector_laws`` and ``runtime_laws``.
 
-    The target is run when the first of its laws asks, once per session. A target that does not start, or breaks, is an
-    error at setup, and no failure of a law.
+    The target is run once per session, at the first of its laws. A target that does not start, or breaks, is an error
+    at setup, and no failure of a law.
     """
     from .testing import judged  # noqa: PLC0415 - as the module says
 

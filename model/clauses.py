@@ -1,4 +1,4 @@
-"""The clauses of the sources, by identifier: ``clauses.toml``, read when it is first asked for."""
+"""The clauses of the sources, by identifier: ``clauses.toml``, read at first use."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -11,7 +11,7 @@ Way: TypeAlias = Literal["log", "relation", "run", "reference", "review"]
 
 
 class Clause(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One promise of a source in our own words, and how it is judged; a *reason* where only reading judges it."""
+    """One promise of a source in our own words, and how it is judged; a *reason* if only a reader can judge it."""
 
     judged: Way
     says: str
@@ -25,5 +25,5 @@ def catalogue() -> Mapping[str, Clause]:
 
 
 def clause_text(name: str) -> str:
-    """The text of the clause *name*; nothing for one that this version does not know."""
+    """Return the text of the clause *name*, an empty string for one that this version does not know."""
     return catalogue()[name].says if name in catalogue() else ""

@@ -1,4 +1,4 @@
-"""Names of version 0.1, kept for one version: modules that moved, and what was called otherwise in them."""
+"""Names of version 0.1, kept for one version: modules that moved, and names that changed in them."""
 
 import sys
 import warnings
@@ -25,7 +25,7 @@ MODULES: Final[Mapping[str, str]] = {
     "turncheck.model.stimuli": "turncheck.model.core.stimuli",
     "turncheck.model.vocabulary": "turncheck.model.declaration.vocabulary",
 }
-"""A documented module of version 0.1 → where it is now."""
+"""Documented module of version 0.1 → its module now."""
 
 NAMES: Final[Mapping[str, str]] = {
     "Bounded": "FiniteMachine",
@@ -33,11 +33,11 @@ NAMES: Final[Mapping[str, str]] = {
     "Ledgers": "LogViewProjector",
     "Sessions": "LogProjector",
 }
-"""A documented name of version 0.1 → what it is called now."""
+"""Documented name of version 0.1 → its name now."""
 
 
 class _Renamed:
-    """Finds old modules: each is one whose names are those of the new one."""
+    """Finds old modules: each takes all its names from the new one."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:  # noqa: ARG004
@@ -57,7 +57,7 @@ class _Renamed:
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:
-        """All that it has, it reads from the new one."""
+        """Do nothing: ``__getattr__`` reads every name from the new module."""
 
 
 def install() -> None:

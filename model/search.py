@@ -1,7 +1,7 @@
 """Breadth-first search: every state that can be reached, and the shortest word that leads to it.
 
-What a state or a letter is, the caller knows: states are hashable, letters anything. The order is that in which starts
-and letters are given; no set's order shows.
+States are any hashable values, letters any values. Results follow the order in which starts and letters are given,
+never that of a set.
 """
 
 from collections import deque
@@ -18,8 +18,8 @@ def reached(
     """Yield each state once, nearest first, with a shortest word to it: of several, the first one in the given order.
 
     *starts* are states with the words that lead to them, which may differ in length; of equally long words to a state,
-    that of a start comes first. *onward* gives a state's letters, each with the state that it leads to. A state is
-    yielded when it is found, before any letter after the one that found it is looked at.
+    that of a start wins. *onward* yields a state's letters, each with the state that it leads to. A state is yielded
+    when it is found, before the next letter is taken from *onward*.
 
     >>> table = {"idle": [("user", "active")], "active": [("user", "active"), ("stop", "idle")]}
     >>> list(reached([("idle", ())], lambda state: table[state]))
@@ -50,7 +50,7 @@ def shortest(
     onward: Callable[[State], Iterable[tuple[Letter, State | None]]],
     found: Callable[[Any], bool] = lambda state: state is None,
 ) -> tuple[Letter, ...] | None:
-    """Return the shortest word to a state of which *found* holds, None where there is none.
+    """Return the shortest word to a state that satisfies *found*, None where there is none.
 
     *starts* and *onward* are those of ``reached``. To look for a transition, let *onward* lead it to None.
 

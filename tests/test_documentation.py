@@ -30,7 +30,7 @@ def prose(page):
 
 
 def anchors(page):
-    """What the headings of a page are called in a link, the way the usual renderers make it."""
+    """Return the anchors of a page's headings, as the usual renderers make them."""
     headings = re.findall(r"^#+ +(.+)$", prose(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 

@@ -1,4 +1,4 @@
-"""What is installed: the packages that are listed are the folders, the wheel holds them all, and extras stay out."""
+"""The installed files: the listed packages are the folders, the wheel holds them all, and extras stay out."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ LIMIT = 120.0  # seconds; never waited for
 
 
 def installed(path):
-    """What a file of the checkout is called once it is installed."""
+    """Return the installed name of a file of the checkout."""
     return f"turncheck/{path.relative_to(ROOT).as_posix()}"
 
 

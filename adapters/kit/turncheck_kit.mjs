@@ -16,22 +16,22 @@
  *       abort() { this.agent.abort(); },
  *     });
  *
- * Quiet. Node says `beforeExit` when its event loop has run dry; only then is stdin read, synchronously. What keeps the
- * loop alive (a socket, a worker, a child process) is really waited for, up to the patience (2 s); then the step is
- * `unsettled`. Unseen are handles without a reference (`unref()`); a synchronous endless loop is the harness's to stop.
+ * Quiet. Node emits `beforeExit` when its event loop has run dry; only then is stdin read, synchronously. Handles that
+ * keep the loop alive (a socket, a worker, a child process) are really waited for, up to the patience (2 s); then the
+ * step is `unsettled`. Handles without a reference (`unref()`) are not seen; only the harness can stop an endless loop.
  *
  * Clock. Timers, `Date` and `performance.now()` are virtual. Timers fire by themselves, the earliest first, while no model
  * and no tool is awaited and the clock is not manual; else `advance` fires them, in due order, quiet after each. A timer
- * of at most 1 ms, as `setImmediate`, is a turn of the event loop and no time. A timer without a reference fires only when
- * the clock passes it for another reason: nobody waits for it. Timers that repeat and never lead to an event are
- * housekeeping: 1,000 fires a step, and no more. Worker threads have the real clock.
+ * of at most 1 ms, as `setImmediate`, is a turn of the event loop and no time. A timer without a reference fires only
+ * when the clock passes it for another reason: nothing waits for it. Timers that repeat and never lead to an event are
+ * housekeeping: they fire at most 1,000 times per step. Worker threads have the real clock.
  *
  * Determinism. `Math.random`, `crypto.randomUUID`, `randomBytes` and `getRandomValues` start anew at each reset.
  *
- * Faults. What the runtime lets escape (an uncaught exception, an unhandled rejection) would end its process: it is logged
- * as a `fault` event, and the process goes on. What the adapter throws or rejects with is `failed`, with its stack; in a
- * listener, where the runtime would swallow it, say it with `env.fail`.
- * stdout belongs to the protocol: what is printed goes to stderr.
+ * Faults. An uncaught exception or unhandled rejection of the runtime would end its process: it is logged as a `fault`
+ * event, and the process goes on. An error that the adapter throws or rejects with is answered as `failed`, with its
+ * stack; in a listener, where the runtime would swallow it, report it with `env.fail`.
+ * stdout belongs to the protocol: printed text goes to stderr.
  */
 import { AsyncResource } from "node:async_hooks";
 import crypto from "node:crypto";
@@ -47,7 +47,7 @@ import { promisify } from "node:util";
  * @typedef {{role: "system" | "user" | "assistant" | "tool", text?: string, ids?: string[], images?: number,
  *   callId?: string, tool?: string, isError?: boolean}} Shown  one entry of the context that the model is shown
  * @typedef {{kind: "assistant" | "reasoning", text: string} | {kind: "tool-call", callId: string, tool: string,
- *   arguments?: unknown}} Item  what the model yields; `arguments` that are a string are to reach the runtime as that text
+ *   arguments?: unknown}} Item  an item of the model; `arguments` that are a string must reach the runtime as that text
  * @typedef {{kind: "user", id: string, text: string, delivery?: "steer" | "followUp", content?: unknown[], sessionId?: string,
  *   sender?: unknown, meta?: unknown}} User
  * @typedef {{tools: {name: string, schema?: object}[], limits: {maxRounds?: number}, policies: Record<string, unknown>,
@@ -57,7 +57,7 @@ import { promisify } from "node:util";
  * @property {{name: string, version: string, language: string, homepage?: string}} implementation
  * @property {{capabilities: string[], policies?: Record<string, unknown>, machine?: string}} profile
  * @property {(env: Environment) => unknown} reset  start a new, empty runtime in *env*; forget the one before
- * @property {(stimulus: User) => unknown} user  a message; start what it leads to, and return: the kit runs to quiet
+ * @property {(stimulus: User) => unknown} user  take a message, start its run, and return: the kit runs to quiet
  * @property {(stimulus: {kind: "abort", sessionId?: string}) => unknown} [abort]
  * @property {(stimulus: {kind: "client", action: "join" | "leave", sessionId?: string}) => unknown} [client]
  */
@@ -65,8 +65,8 @@ import { promisify } from "node:util";
 const DOCUMENT = "docs/protocol.md";
 const PATIENCE = 2; // seconds
 const IDLE_FIRES = 1000; // timers that fire by themselves in one step without an event: 3 to 40 ms of work (measured)
-const EPOCH = Date.UTC(2026, 0, 1); // what Date says at the reset: any will do, as long as it is the same
-const LONGEST = 2 ** 31 - 1; // ms: what Node takes for 1, and so do we
+const EPOCH = Date.UTC(2026, 0, 1); // the virtual date at a reset: any fixed date will do
+const LONGEST = 2 ** 31 - 1; // ms: a longer delay counts as 1, as in Node
 const real = { Date, setImmediate, setTimeout, clearImmediate, now: performance.now.bind(performance) };
 
 // The virtual clock
@@ -74,14 +74,14 @@ const real = { Date, setImmediate, setTimeout, clearImmediate, now: performance.
 class Clock {
   /** Milliseconds since the reset. */
   now = 0;
-  /** How far `advance` lets it go. */
+  /** The time up to which `advance` lets the clock go. */
   goal = 0;
   manual = false;
   /** @type {Map<number, Timer>} */
   timers = new Map();
   last = 0;
 
-  /** The timer to fire next: one within the goal, or if it may go by itself, the first before somebody waits no longer. */
+  /** The timer to fire next: the first, if within the goal, or if the clock may go by itself and a timer is awaited. */
   next(byItself) {
     let first, waited;
     for (const timer of this.timers.values()) {
@@ -91,12 +91,12 @@ class Clock {
     return first && (first.due <= this.goal || (byItself && waited && !this.manual)) ? first : undefined;
   }
 
-  /** Let it go *seconds* further: to the microsecond, or 1.005 s would not reach a timer of 1005 ms. */
+  /** Advance the goal by *seconds*, rounded to the microsecond: else 1.005 s would not reach a timer of 1005 ms. */
   advance(seconds) {
     this.goal = Math.round((this.now + seconds * 1000) * 1000) / 1000;
   }
 
-  /** Let *timer*'s time come, and run it in a turn of its own. */
+  /** Set the clock to the time of *timer*, and run it in a turn of its own. */
   fire(timer) {
     this.now = Math.max(this.now, timer.due);
     this.goal = Math.max(this.goal, this.now);
@@ -105,7 +105,7 @@ class Clock {
     real.setImmediate(timer.call);
   }
 
-  /** Nothing is due any more before the goal. */
+  /** Go to the goal: no timer is due before it. */
   arrive() {
     this.now = this.goal;
   }
@@ -118,7 +118,7 @@ class Clock {
 
 const clock = new Clock();
 
-/** What setTimeout and setInterval return: Node's Timeout, on the virtual clock. */
+/** The result of setTimeout and setInterval: Node's Timeout, on the virtual clock. */
 class Timer {
   constructor(call, delay, repeats, values) {
     if (typeof call !== "function") throw new TypeError(`a timer's callback must be a function, not ${excerpt(call)}`);
@@ -171,7 +171,7 @@ class Timer {
   }
 }
 
-/** Timers whose number was asked for: clearTimeout takes it, too. @type {Map<number, WeakRef<Timer>>} */
+/** Timers that were converted to a number, which clearTimeout takes too. @type {Map<number, WeakRef<Timer>>} */
 const byId = new Map();
 
 function clear(timer) {
@@ -258,13 +258,13 @@ function installRandomness() {
   crypto.webcrypto.randomUUID = uuid;
 }
 
-// stdin and stdout, for the protocol alone
+// stdin and stdout, for the protocol only
 
 const block = Buffer.allocUnsafe(1 << 16);
 const doze = new Int32Array(new SharedArrayBuffer(4));
 let unread = block.subarray(0, 0);
 
-/** Do *transfer* on a descriptor; one that does not block, and has nothing, is asked again after a millisecond. */
+/** Do *transfer* on a descriptor; a non-blocking one without data is tried again after a millisecond. */
 function blocking(transfer) {
   for (;;) {
     try {
@@ -277,7 +277,7 @@ function blocking(transfer) {
   }
 }
 
-/** The next line that is not blank; undefined at stdin's end. */
+/** Return the next line that is not blank, undefined at stdin's end. */
 function readLine() {
   for (let pieces = []; ; ) {
     const end = unread.indexOf(10);
@@ -289,7 +289,7 @@ function readLine() {
       pieces = [];
       continue;
     }
-    if (unread.length) pieces.push(Buffer.from(unread)); // a copy: the block is read into again
+    if (unread.length) pieces.push(Buffer.from(unread)); // a copy: the next read overwrites the block
     unread = block.subarray(
       0,
       blocking(() => fs.readSync(0, block)),
@@ -303,7 +303,7 @@ function writeLine(text) {
     try {
       rest = rest.subarray(blocking(() => fs.writeSync(1, rest)));
     } catch (error) {
-      if (error.code === "EPIPE") process.exit(0); // who asked has gone
+      if (error.code === "EPIPE") process.exit(0); // the harness has gone
       throw error;
     }
   }
@@ -319,7 +319,7 @@ installClock();
 installRandomness();
 syncBuiltinESMExports();
 
-// What an adapter works with
+// The objects that an adapter works with
 
 /** The scripted model failed: `kind` is `retryable`, `fatal` (before or instead of a stream) or `stream` (it broke). */
 export class ModelFailure extends Error {
@@ -331,7 +331,7 @@ export class ModelFailure extends Error {
   }
 }
 
-/** The scripted tool failed, with the message that the stimulus gave. */
+/** The scripted tool failed, with the stimulus's message. */
 export class ToolFailure extends Error {
   constructor(message) {
     super(message);
@@ -340,7 +340,7 @@ export class ToolFailure extends Error {
 }
 
 /**
- * The arguments of a tool-call item as the text that a model sends: a string as it is, all else as JSON.
+ * Return the arguments of a tool-call item as the text that a model sends: a string unchanged, all else as JSON.
  * @param {Item} item
  * @returns {string}
  */
@@ -348,7 +348,7 @@ export function rawArguments(item) {
   return typeof item.arguments === "string" ? item.arguments : JSON.stringify(item.arguments ?? {});
 }
 
-/** What is awaited: it hears a signal, unless it is deaf, and is settled once. */
+/** An awaited answer: it reacts to a signal, unless it is deaf, and is settled once. */
 class Awaited {
   cancelled = false;
 
@@ -379,7 +379,7 @@ class Awaited {
 
 /**
  * One request to the scripted model: an async iterable of its items. It ends at the model's stop, and then has `reason`
- * and `usage`; it throws ModelFailure where the model fails, and the signal's reason where that is aborted.
+ * and `usage`; it throws ModelFailure if the model fails, and the signal's reason if the signal is aborted.
  * @implements {AsyncIterableIterator<Item>}
  */
 class Request extends Awaited {
@@ -401,7 +401,7 @@ class Request extends Awaited {
     }
   }
 
-  /** The consumer walks away. */
+  /** End the iteration early: the consumer left its loop. */
   async return() {
     this.settle(() => {});
     return { value: undefined, done: true };
@@ -431,7 +431,7 @@ class Execution extends Awaited {
 const REFUSALS = ["rejected", "unsupported", "not-awaited"];
 const EVENTS = new Set(["user-message", "agent-output", "tool-result", "run-stop", "model-request", "fault", "native"]);
 
-/** What surrounds the runtime from one reset to the next. Of an environment that is over, nothing is heard any more. */
+/** The environment of a runtime from one reset to the next. Events of an environment that is over are lost. */
 export class Environment {
   awaited = new Set();
   live = true;
@@ -451,7 +451,7 @@ export class Environment {
   }
 
   /**
-   * Log *event*, as it is at this moment; `source: "adapter"` marks what is inferred. Throws TypeError where it is no
+   * Log *event*, as it is at this moment; `source: "adapter"` marks an inferred event. Throws TypeError if it is no
    * event of the log (docs/log-format.md), or no JSON.
    * @param {{type: string, sessionId?: string, [field: string]: unknown}} event
    * @param {{source?: "observed" | "adapter"}} [how]
@@ -469,7 +469,7 @@ export class Environment {
   }
 
   /**
-   * The adapter failed, and the step with it; the first error counts.
+   * Report that the adapter failed, and the step with it; the first error counts.
    * @param {unknown} error
    */
   fail(error) {
@@ -477,10 +477,10 @@ export class Environment {
   }
 
   /**
-   * Ask the model: logs `model-request`, and is awaited until it ends. With a signal that is aborted already, nothing is
-   * sent and the request throws at once, as fetch does (a deaf model is asked all the same).
+   * Send a request to the model: log `model-request`, and await the model until it ends. If the signal is aborted
+   * already, nothing is sent and the request throws at once, as fetch does (a deaf model still gets the request).
    * @param {Shown[]} input  the whole context that the model is shown
-   * @param {{signal?: AbortSignal, sessionId?: string, tools?: boolean}} [how]  tools: false where the request offers none
+   * @param {{signal?: AbortSignal, sessionId?: string, tools?: boolean}} [how]  tools: false if the request offers none
    *   (a last summary): the model then calls none
    * @returns {Request}
    */
@@ -498,8 +498,8 @@ export class Environment {
   }
 
   /**
-   * Run a tool: it is awaited until it returns its output, or throws ToolFailure; or the signal's reason, once that is
-   * aborted (a deaf tool does not look).
+   * Run a tool: it is awaited until it returns its output, throws ToolFailure, or after an abort throws the signal's
+   * reason (a deaf tool ignores the signal).
    * @param {string} callId
    * @param {string} tool
    * @param {unknown} args  as executed
@@ -518,7 +518,7 @@ export class Environment {
   }
 
   /**
-   * The stimulus did not take place; the first word counts. Throws TypeError where *why* is none of its set.
+   * Refuse the stimulus: it did not take place; the first refusal counts. Throws TypeError if *why* is no {@link Why}.
    * @param {Why} why
    * @param {string} message
    */
@@ -528,14 +528,14 @@ export class Environment {
     this.refused ??= { why, message };
   }
 
-  /** What an observer of the runtime's events does, by `options.observer`: throw, wait for a turn of the loop, nothing. */
+  /** Act as an observer of the runtime's events, by `options.observer`: throw, wait for a loop turn, or nothing. */
   observe() {
     if (this.options.observer === "throws") throw new Error("the observer throws");
     if (this.options.observer === "slow") return new Promise((resolve) => real.setImmediate(resolve));
     return undefined;
   }
 
-  /** Hand a stimulus of the model or of a tool to the oldest that waits for it in its session. */
+  /** Hand a stimulus of the model or of a tool to the oldest request or execution that awaits it in its session. */
   answer(stimulus) {
     const { kind, callId } = stimulus;
     const model = kind.startsWith("model-");
@@ -547,10 +547,10 @@ export class Environment {
         return awaited.take(stimulus);
     }
     const what = model ? "the model" : `call ${callId}`;
-    return this.refuse("not-awaited", `nobody waits for ${what}${id === undefined ? "" : ` (${id})`}`);
+    return this.refuse("not-awaited", `nothing waits for ${what}${id === undefined ? "" : ` (${id})`}`);
   }
 
-  /** The step's answer, as the inside of a JSON object. */
+  /** Return the step's answer, as the inside of a JSON object. */
   step(unsettled) {
     const waiting = [...this.awaited].map((awaited) => awaited.show());
     const kept = [...clock.timers.values()]
@@ -562,7 +562,7 @@ export class Environment {
   }
 }
 
-/** As JSON, whose lone surrogates (an emoji that a delta split) become U+FFFD: a reader may refuse them. */
+/** Encode as JSON; lone surrogates (an emoji that a delta split) become U+FFFD, since a reader may refuse them. */
 function json(value) {
   const text = JSON.stringify(value);
   if (!/\\ud[89a-f]/i.test(text)) return text;
@@ -640,7 +640,7 @@ for (const [name, shape] of Object.entries({ ...SHAPES, ...STIMULI })) {
   fields.set(name, new Map(rules));
 }
 
-/** Raise BadMessage where *value* is not of *shape*; *where* names it, *tag* is its field that says the shape. */
+/** Throw BadMessage if *value* is not of *shape*; *where* names the value, *tag* is the field that names its shape. */
 function check(shape, value, where, tag) {
   if (!TYPES["an object"](value)) throw new BadMessage(`${where}: expected an object, came ${excerpt(value)}`);
   const rules = fields.get(shape);
@@ -679,7 +679,7 @@ function checkStimulus(stimulus, where, kinds = ANY_STIMULUS) {
     stimulus.stimuli.forEach((each, at) => checkStimulus(each, `${where}.stimuli[${at}]`, IN_TOGETHER));
 }
 
-/** The options of a reset, checked and complete. @returns {Options} */
+/** Return the options of a reset, checked and complete. @returns {Options} */
 function readOptions(given) {
   check("options", given, "options");
   given.tools?.forEach((tool, at) => check("tool", tool, `options.tools[${at}]`));
@@ -724,7 +724,7 @@ const NEEDS = {
   together: "together",
 };
 
-/** The capability that *stimulus* needs and that is not among those that the adapter *can*. */
+/** Return a capability that *stimulus* needs and that is missing from *can*, those of the adapter. */
 function missing(can, { kind, item, sessionId, content }) {
   const needs = [NEEDS[kind], sessionId != null && "sessions", content != null && "images"];
   if (item) needs.push({ reasoning: "reasoning", "tool-call": "tools" }[item.kind]);
@@ -746,7 +746,7 @@ function missingOption(can, options) {
 /** Answers messages for one adapter; each reset makes a new environment. */
 class Server {
   /** @type {Environment | undefined} */ env;
-  /** The command under way: `{seq}`, for `run` with its `word` and the `steps` that are done. */
+  /** The command under way: `{seq}`, for `run` with its `word` and the finished `steps`. */
   command;
   began = 0; // of the step under way, by the real clock
   fired = 0; // timers that it fired by itself since something was logged
@@ -762,13 +762,13 @@ class Server {
     process.on("uncaughtException", (error) => this.fault(error));
     process.on("unhandledRejection", (error) => this.fault(error));
     process.on("beforeExit", () => this.dry());
-    this.own = process.getActiveResourcesInfo(); // these do not keep the loop alive: stdout
+    this.own = process.getActiveResourcesInfo(); // resources that do not keep the loop alive: stdout
     this.watch(this.patience);
   }
 
   // The event loop
 
-  /** It has run dry: let time pass where it may; else the runtime is quiet. */
+  /** Handle an event loop that has run dry: let time pass if it may; else the runtime is quiet. */
   dry() {
     if (this.command) {
       const { env } = this;
@@ -790,7 +790,7 @@ class Server {
   }
 
   expired() {
-    // A timer's own idea of now is as old as the loop's turn, and a message was waited for in it: look at the clock.
+    // The loop's cached time is as old as its turn, which included the wait for a message: read the clock.
     const left = this.command ? this.patience - (real.now() - this.began) : this.patience;
     if (left > 1) return this.watch(left);
     const alive = process.getActiveResourcesInfo();
@@ -810,7 +810,7 @@ class Server {
     real.setImmediate(work);
   }
 
-  /** The step is over: answer, unless more of its word is to come. */
+  /** End the step: answer, unless more of its word is to come. */
   end(unsettled) {
     const { env } = this;
     const { failure } = env;
@@ -827,7 +827,7 @@ class Server {
     return answer(seq, word ? `"steps":[${steps.join()}]` : step);
   }
 
-  /** What the runtime let escape. */
+  /** Log an error that escaped from the runtime. */
   fault(error) {
     const message = error instanceof Error ? `${error.name}: ${error.message}` : excerpt(error);
     process.stderr.write(`turncheck: fault: ${error?.stack ?? message}\n`);
@@ -903,7 +903,7 @@ class Server {
     }
   }
 
-  /** Call into the adapter. What it returns may be a promise that lasts as long as the run does. */
+  /** Call the adapter. It may return a promise that lasts as long as the run. */
   call(name, value) {
     const { env } = this; // a failure after the next reset is lost with it
     try {
@@ -914,7 +914,7 @@ class Server {
   }
 }
 
-/** The seq of what is no message; -1 where there is none. */
+/** Return the seq of a value that is no message, -1 where it has none. */
 function seqOf(line) {
   try {
     return JSON.parse(line).seq;
@@ -931,8 +931,8 @@ function refuse(seq, kind, message, detail, steps) {
 }
 
 /**
- * Serve *adapter* on stdin and stdout until told to stop: call it once, at the end of the adapter's script.
- * Throws TypeError where *adapter* lacks something.
+ * Serve *adapter* on stdin and stdout until `stop`: call it once, at the end of the adapter's script.
+ * Throws TypeError if *adapter* lacks something.
  * @param {Adapter} adapter
  * @param {{patience?: number}} [how]  seconds that a step may take before it is unsettled
  */

@@ -1,7 +1,7 @@
 """Helper library for adapters of Python agent runtimes: protocol 1, role ``runtime`` (docs/protocol.md#runtimes).
 
 One file, standard library only, Python 3.10 or later; an adapter imports it by path (``PYTHONPATH=adapters/kit``). It
-carries the framing, the scripted model and tools, the exact quiet and the virtual clock. A whole adapter::
+provides the framing, the scripted model and tools, the exact quiet and the virtual clock. A whole adapter::
 
     import asyncio
     from turncheck_kit import Adapter, ModelFailure, serve
@@ -41,29 +41,29 @@ carries the framing, the scripted model and tools, the exact quiet and the virtu
 A tool is ``output = await env.tool(call_id, tool, arguments)``; it raises ToolFailure. What the kit does by itself:
 
 - *Messages*: hello, reset, apply, run and stop are read strictly; a stimulus of a capability that the profile does not
-  declare is refused as ``unsupported``, one that nobody waits for as ``not-awaited``. An exception that leaves a method
-  of the adapter, or a task of ``env.start``, is answered as ``failed`` with its traceback, and the kit lives on.
-  stdout belongs to the protocol: what anyone prints goes to stderr; stdin is empty.
+  declare is refused as ``unsupported``, an answer that nothing awaits as ``not-awaited``. An exception that leaves a
+  method of the adapter, or a task of ``env.start``, is answered as ``failed`` with its traceback, and the kit goes on.
+  stdout belongs to the protocol: printed text goes to stderr; stdin is empty.
 - *Cancelling*: when a coroutine that awaits the model or a tool is cancelled, the awaited entry vanishes. Under
   ``deafModel`` and ``deafTools`` it swallows the cancellation and stays (``cancelled: true``) until it is answered.
-- *Quiet*, exactly: an event loop asks its selector with a timeout other than zero only when nothing is ready. Then
-  I/O that is ready goes on; an open job of a thread pool (also anyio's), a thread that is no daemon, or a living child
-  process of asyncio means really waiting, ``patience`` seconds at most (``unsettled``, and stderr says what was busy);
-  otherwise it is quiet. Sockets and pipes are given two milliseconds. Daemon threads are unseen; a child that lives on
-  and says nothing is unsettled.
-- *Threads that wait* are not at work: in the environment, for a Condition and all that is made of one (Future.result,
-  as_completed, wait, Event, Semaphore, queue.Queue), for a thread that waits too (Thread.join, leaving a pool), or in
-  the queue of a pool whose threads all wait. What waits for a bare Lock or a queue.SimpleQueue, for a thread with a
-  timeout, or for a token of anyio's limiter (40) is at work for ever.
-- *The end of a step*: ``env.at_quiet`` is for what an adapter holds back because more may be said of it.
+- *Quiet*, exactly: an event loop calls its selector with a timeout other than zero only when nothing is ready. Then I/O
+  that is ready goes on. For an open job of a thread pool (also anyio's), a non-daemon thread, or a living child process
+  of asyncio, the kit really waits, at most ``patience`` seconds (then the step is ``unsettled``, and stderr says what
+  was busy). Otherwise it is quiet. Sockets and pipes get two milliseconds. Daemon threads are not seen; a child that
+  lives on and writes nothing is unsettled.
+- *Waiting threads* are not at work: those that wait in the environment, for a Condition and all that is built on one
+  (Future.result, as_completed, wait, Event, Semaphore, queue.Queue), or for a thread that waits too (Thread.join,
+  leaving a pool), and jobs in the queue of a pool whose threads all wait. A thread that waits for a bare Lock or a
+  queue.SimpleQueue, for a thread with a timeout, or for a token of anyio's limiter (40) is at work for ever.
+- *The end of a step*: ``env.at_quiet`` is for events that an adapter holds back because later ones may change them.
 - *Clock*: ``loop.time()``, ``time.time()``, ``time.monotonic()`` and, in threads of a job, ``time.sleep()`` and the
-  timeouts of a Condition and all that is made of one are virtual. Timers fire by themselves while no model and no tool
+  timeouts of a Condition and all that is built on one are virtual. Timers fire by themselves while no model and no tool
   is awaited and the clock is auto; otherwise ``advance`` fires them. A timer that repeats and never leads to an event
-  is housekeeping: IDLE_FIRES a step, no more. ``sleep(0)`` is a turn of the event loop, and no timer.
+  is housekeeping: it fires at most IDLE_FIRES times per step. ``sleep(0)`` is a turn of the event loop, and no timer.
 
 A synchronous runtime derives from SyncAdapter: its methods are plain functions, each called in a thread of its own, so
 that ``user`` may be the whole run. ``for item in request`` and ``env.tool(...).wait()`` block; ``env.interrupt()``
-raises Interrupted in them. ``together`` calls ``user`` twice at once: look at what is busy under a lock::
+raises Interrupted in them. ``together`` calls ``user`` twice at once: guard the busy flag by a lock::
 
     class Mine(SyncAdapter):
         def reset(self, env):
@@ -131,7 +131,7 @@ IDLE_FIRES: Final = 1000
 """Timers that fire by themselves in one step without an event: 20 ms of work (measured), and ten minutes of a poll."""
 
 SPIN_TURNS: Final = 10_000
-"""Turns of a busy loop before its time is looked at: a step of pydantic-ai takes 7, and 30 at most (measured)."""
+"""Turns of a busy loop between two checks of the time: a step of pydantic-ai takes 7, and 30 at most (measured)."""
 
 POOL: Final = 64
 """Threads of a loop's own pool: each may be blocked in a tool, and a job that finds no thread is never quiet."""
@@ -140,7 +140,7 @@ LOOPBACK_GRACE: Final = 0.002
 """Real seconds given to sockets and pipes before quiet: the kernel may hand loopback data to a thread of its own."""
 
 SLICE: Final = 0.001
-"""Real seconds between two looks at plain threads, whose end nothing announces."""
+"""Real seconds between two checks of plain threads, whose end nothing announces."""
 
 EPOCH: Final = 1_767_225_600.0
 """``time.time()`` when the virtual clock is at 0: the first second of 2026."""
@@ -165,17 +165,20 @@ class Interrupted(Exception):  # noqa: N818 - an event, not an error
 
 
 class _Closed(BaseException):
-    """A reset ends what still waits in a thread; no handler of a runtime may take it for an error."""
+    """Raised by a reset in threads that still wait; no handler of a runtime may take it for an error."""
 
 
 class _BadMessageError(ValueError):
-    """A message or stimulus is not as the protocol says."""
+    """A message or stimulus does not follow the protocol."""
 
 
 def raw_arguments(item: Json) -> str:
-    """The arguments of a tool-call item as the text that a model sends: a string as it is, all else as JSON.
+    """Return the arguments of a tool-call item as the text that a model sends: a string unchanged, all else as JSON.
 
-    *item* is what iterating a request gives; a string may be no JSON (capability ``raw-arguments``).
+    *item* comes from iterating a request; a string may be no JSON (capability ``raw-arguments``).
+
+    >>> raw_arguments({"kind": "tool-call", "callId": "c1", "tool": "read", "arguments": {"path": "x"}})
+    '{"path": "x"}'
     """
     arguments = item.get("arguments")
     return arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
@@ -185,10 +188,10 @@ def raw_arguments(item: Json) -> str:
 
 
 class _Threads:
-    """Which threads are at work: jobs of pools and of the kit, counted, and plain threads that are no daemons.
+    """Knows the threads at work: jobs of pools and of the kit, which are counted, and plain non-daemon threads.
 
-    A thread that waits is not: at a gate, or for a thread that waits to end. Nor is a job in the queue of a pool all of
-    whose threads wait. Who releases a thread takes it for at work before it is, so that there is no moment between.
+    A thread is not at work while it waits at a gate, or for the end of a thread that waits; nor is a job in the queue
+    of a pool whose threads all wait. A released thread counts as at work before it runs, so that no moment is missed.
     """
 
     def __init__(self) -> None:
@@ -202,42 +205,42 @@ class _Threads:
         self._queued: Counter[Any] = Counter()  # pool -> jobs that none of its threads took yet
         self._jobs: Counter[threading.Thread] = Counter()  # thread -> open jobs that it works on
         self._gated: set[threading.Thread] = set()
-        self._joining: dict[threading.Thread, threading.Thread] = {}  # who waits for whom to end
+        self._joining: dict[threading.Thread, threading.Thread] = {}  # thread -> the thread whose end it waits for
 
     def begin(self) -> None:
-        """A job opens; it is closed by ``end``."""
+        """Open a job; ``end`` closes it."""
         with self._lock:
             self._open += 1
 
     def end(self) -> None:
-        """A job closes: everything that it told the loop was told before."""
+        """Close a job, after everything that it passed to the loop."""
         with self._lock:
             self._open -= 1
         self.wake()
 
     def at_work(self) -> bool:
-        """Whether a job or a plain thread is at work."""
+        """Return whether a job or a plain thread is at work."""
         if not self._open and threading.active_count() == 1:
             return False
         with self._lock:
             return self._job_at_work() or any(self._busy())
 
     def polled(self) -> bool:
-        """Whether what is at work may end without a word: a plain thread, not a job."""
+        """Return whether only plain threads are at work: unlike a job, they end without notice."""
         with self._lock:
             return not self._job_at_work()
 
     def busy(self) -> list[threading.Thread]:
-        """The threads that are at work."""
+        """Return the threads that are at work."""
         with self._lock:
             return list(self._busy())
 
     def living(self) -> list[threading.Thread]:
-        """The threads with something to do, waiting or not."""
+        """Return the threads with something to do, waiting or not."""
         return [thread for thread in threading.enumerate() if thread in self._jobs or self._plain(thread)]
 
     def working(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call *function* as (a part of) an open job of this thread."""
+        """Call *function* as an open job of this thread, or as a part of one."""
         thread = threading.current_thread()
         with self._lock:
             self._jobs[thread] += 1
@@ -250,22 +253,22 @@ class _Threads:
                     del self._jobs[thread]
 
     def in_job(self) -> bool:
-        """Whether this thread works on an open job."""
+        """Return whether this thread works on an open job."""
         return threading.current_thread() in self._jobs
 
     def gate(self) -> _Gate:
-        """A closed gate for the thread that asks."""
+        """Return a closed gate for the calling thread."""
         return _Gate(self)
 
     def block(self, gate: _Gate) -> None:
-        """The thread of *gate* waits there, unless it is open by now."""
+        """Note that the thread of *gate* waits there, unless the gate is open by now."""
         with self._lock:
             if not gate.opened:
                 self._gated.add(gate.thread)
         self.wake()
 
     def unblock(self, gate: _Gate) -> bool:
-        """The thread of *gate* goes on; whether that is news."""
+        """Let the thread of *gate* go on; return False if the gate was open already."""
         with self._lock:
             news, gate.opened = not gate.opened, True
             if news:
@@ -273,7 +276,7 @@ class _Threads:
         return news
 
     def wait_at(self, gate: _Gate, seconds: float | None) -> bool:
-        """Wait at *gate*, at most *seconds* of the virtual clock; whether it was released before that."""
+        """Wait at *gate*, at most *seconds* of the virtual clock; return whether it was released before that."""
         loop, timer = self.loop, list[asyncio.Handle]()
         if seconds is None or loop is None:
             gate.wait()
@@ -334,12 +337,12 @@ class _Threads:
         )
 
     def _seen(self) -> bool:
-        """Whether anyone asks if this thread is at work; one that starts another waits for what nobody sees."""
+        """Return whether this thread's waiting counts; not while it starts another thread, as this waits unseen."""
         thread = threading.current_thread()
         return (thread in self._jobs or self._plain(thread)) and not getattr(self._local, "starts", False)
 
     def watch(self) -> Callable[[], None]:
-        """Count the jobs of all thread pools, and see threads wait; returns what undoes it."""
+        """Count the jobs of all thread pools, and track waiting threads; return the function that undoes it."""
         undo_each = [self._watch_pools(), self._watch_anyio(), self._watch_conditions(), self._watch_joins()]
 
         def undo() -> None:
@@ -349,9 +352,9 @@ class _Threads:
         return undo
 
     def _watch_pools(self) -> Callable[[], None]:
-        """Jobs of thread pools, asyncio's included.
+        """Count the jobs of thread pools, asyncio's included.
 
-        A job closes after its result was handed over, so it is the work item that is wrapped and not the function.
+        A job closes after its result was handed over: therefore the work item is wrapped, and not the function.
         """
         pools = vars(importlib.import_module("concurrent.futures.thread"))
         self._pooled = pools["_threads_queues"]
@@ -373,7 +376,7 @@ class _Threads:
             try:
                 return submit(pool, *arguments, **more)
             finally:
-                self._local.pool = None  # a pool that nobody holds any more ends its threads
+                self._local.pool = None  # a pool without references ends its threads
 
         @functools.wraps(create)
         def queued(work: Any, future: Future[Any], *arguments: Any, **more: Any) -> None:
@@ -402,7 +405,7 @@ class _Threads:
         return undo
 
     def _watch_conditions(self) -> Callable[[], None]:
-        """Whoever waits for a Condition (and so for a Future, an Event, a Queue) waits for a lock: it gets a gate."""
+        """Give a gate to each thread that waits for a Condition (so also a Future, an Event, a Queue) by a lock."""
         module: Any = threading
         allocate = module._allocate_lock  # noqa: SLF001 - Condition.wait alone calls it, in Python 3.10 to 3.14
         module._allocate_lock = lambda: _Waiter(self) if self._seen() else allocate()  # noqa: SLF001
@@ -468,11 +471,11 @@ class _Threads:
 
 
 class _JobThread(threading.Thread):
-    """A thread of the kit's own; no daemon, for what it starts would be one, and unseen."""
+    """A thread of the kit's own; no daemon, as the threads that it starts would then be unseen daemons too."""
 
 
 class _Gate:
-    """Where the thread that made it waits until another releases it, or lets it expire."""
+    """A gate at which the thread that made it waits until another thread releases it, or lets it expire."""
 
     def __init__(self, threads: _Threads) -> None:
         self.thread: Final = threading.current_thread()
@@ -496,7 +499,7 @@ class _Gate:
 
 
 class _Waiter(_Gate):
-    """The lock that Condition.wait makes and acquires, so that it waits when it acquires it again."""
+    """The lock that Condition.wait makes and acquires; acquiring it a second time is the wait."""
 
     _made = False
 
@@ -526,7 +529,7 @@ class _Abandonable:
     def __call__(self, *arguments: Any) -> Any:
         with self._lock:
             self._running = not self._left
-        if not self._running:  # the coroutine was cancelled before the thread came to it
+        if not self._running:  # the coroutine was cancelled before a thread took the job
             return None
         try:
             return self._threads.working(self._function, *arguments)
@@ -550,7 +553,7 @@ def _nothing() -> None:
 
 
 def _stack(coroutine: Any) -> Iterator[str]:
-    """Where a suspended coroutine stands, the outermost frame first."""
+    """Yield the frames at which a suspended coroutine stands, the outermost first."""
     while (frame := getattr(coroutine, "cr_frame", None)) is not None:
         yield "".join(traceback.format_stack(frame, limit=1)).rstrip()
         coroutine = coroutine.cr_await
@@ -560,7 +563,7 @@ def _stack(coroutine: Any) -> Iterator[str]:
 
 
 class _Selector(selectors.DefaultSelector):
-    """Asks the loop what to do when it has nothing ready."""
+    """A selector that calls the loop's ``idle`` when nothing is ready."""
 
     loop: SettlingLoop
 
@@ -571,7 +574,7 @@ class _Selector(selectors.DefaultSelector):
         return self.loop.idle(timeout)
 
     def alone(self) -> bool:
-        """Whether the loop's own wake-up pipe is all there is."""
+        """Return whether only the loop's own wake-up pipe is registered."""
         return len(self.get_map()) <= 1
 
     def wait(self, seconds: float) -> list[tuple[selectors.SelectorKey, int]]:
@@ -604,13 +607,13 @@ class SettlingLoop(asyncio.SelectorEventLoop):
         return self.now
 
     def settle(self) -> bool:
-        """Run until quiet; False where that took more than the patience. ``due``: seconds to the earliest timer."""
+        """Run until quiet; return False if the patience ends first. ``due``: seconds to the earliest timer."""
         self._settled, self._turns, self._began, self.due = True, 0, 0.0, None
         self.run_forever()
         return self._settled
 
     def advance(self, seconds: float) -> bool:
-        """Let *seconds* pass: the timers fire in due order, quiet after each; then settle as ever."""
+        """Let *seconds* pass: the timers fire in due order, with quiet after each; then settle as usual."""
         self._until = self.now + seconds
         settled = self.settle()
         self.now, self._until = max(self.now, self._until), None
@@ -623,7 +626,7 @@ class SettlingLoop(asyncio.SelectorEventLoop):
             self._check_patience()
 
     def idle(self, due: float | None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Nothing is ready: what to go on with. A thread tells the loop, then ends; so its end is looked at first."""
+        """Decide how to go on when nothing is ready. A thread calls the loop, then ends: so check its end first."""
         select = self._quiet_selector.wait
         while self._settled:
             busy = self._threads.at_work()
@@ -696,7 +699,7 @@ class SettlingLoop(asyncio.SelectorEventLoop):
 
 
 class _Awaited:
-    """Something outstanding: what it shows, and who waits for it (a coroutine of the loop, or a thread)."""
+    """An outstanding answer: its entry under ``awaiting``, and its waiter (a coroutine of the loop, or a thread)."""
 
     def __init__(self, env: Environment, key: str, session: str | None, shown: Json, *, deaf: bool) -> None:
         self.id: Final = key
@@ -708,19 +711,19 @@ class _Awaited:
         self._interrupted = False
 
     def shown(self) -> str:
-        """The entry of ``awaiting``, encoded."""
+        """Return the entry of ``awaiting``, encoded."""
         return f'{self._shown[:-1]},"cancelled":true}}' if self.cancelled else self._shown
 
     def show(self, field: str) -> None:
-        """Let the entry of ``awaiting`` have *field* (encoded) too."""
+        """Add *field* (encoded) to the entry of ``awaiting``."""
         self._shown = f"{self._shown[:-1]},{field}}}"
 
     def arrived(self) -> bool:
-        """Whether there is something to take."""
+        """Return whether there is something to take."""
         raise NotImplementedError
 
     def notify(self) -> None:
-        """Something arrived: wake who waits."""
+        """Wake the waiter: something arrived."""
         with self._env.lock:
             waiter, self._waiter = self._waiter, None
         if isinstance(waiter, _Gate):
@@ -729,7 +732,7 @@ class _Awaited:
             waiter.set_result(None)
 
     def cancel(self) -> bool:
-        """The runtime cancels this; True where it is deaf to that, and stays awaited."""
+        """Cancel this for the runtime; return True if it is deaf to that, and stays awaited."""
         if self._deaf and not self._env.closed:
             self.cancelled = True
             return True
@@ -785,11 +788,11 @@ class ModelRequest(_Awaited):
         self._items: deque[Json] = deque()
 
     def arrived(self) -> bool:
-        """Whether there is an item or the end."""
+        """Return whether there is an item or the end."""
         return bool(self._items) or self.reason is not None or self.failure is not None
 
     def take(self, stimulus: Json) -> None:
-        """The model says something, stops or fails."""
+        """Take the model's item, stop or failure."""
         kind = stimulus["kind"]
         if kind == "model-output":
             self._items.append(stimulus["item"])
@@ -800,7 +803,7 @@ class ModelRequest(_Awaited):
         self.notify()
 
     def close(self) -> None:
-        """Nobody listens any more: it is no longer awaited (under ``deafModel`` it stays, cancelled)."""
+        """Stop listening: the request is no longer awaited (under ``deafModel`` it stays, cancelled)."""
         if self.reason is None and self.failure is None:
             self.cancel()
 
@@ -858,18 +861,18 @@ class ToolExecution(_Awaited):
         self._returned: Json | None = None
 
     def arrived(self) -> bool:
-        """Whether the tool ended."""
+        """Return whether the tool ended."""
         return self._returned is not None
 
     def take(self, stimulus: Json) -> None:
-        """The tool returns or fails."""
+        """Take the tool's output or failure."""
         self._env.forget(self)
         self.data, self.metadata = stimulus.get("data"), stimulus.get("metadata")
         self._returned = stimulus
         self.notify()
 
     def wait(self) -> Any:
-        """Block until the tool ended; its output."""
+        """Block until the tool ended; return its output. Raises ToolFailure and Interrupted."""
         self.block()
         return self._output()
 
@@ -885,12 +888,12 @@ class ToolExecution(_Awaited):
 
 
 class Environment:
-    """What an adapter's session meets: the user's options, the log, the model and the tools (ioco's environment).
+    """The environment of an adapter from one reset to the next: options, log, model and tools.
 
     ``options`` are those of the reset, absent where they were not sent: ``options["tools"]`` is a list of ``{"name",
     "schema"}``, ``options["limits"]["maxRounds"]`` bounds the model requests of a run, ``options["observer"]`` is
-    "throws" or "slow" (``observe`` does it). ``loop`` is this environment's event loop. A new environment comes with
-    each reset, and what is logged to an old one is lost.
+    "throws" or "slow" (``observe`` does it). ``loop`` is this environment's event loop. Each reset makes a new
+    environment; events logged to an old one are lost.
 
     With sessions, give ``session=`` (the stimulus's ``sessionId``) to ``model`` and ``tool``, and ``"sessionId"`` to
     each event that is logged.
@@ -913,9 +916,9 @@ class Environment:
         self._at_quiet: Callable[[], object] = _nothing
 
     def log(self, event: Json, *, source: str | None = None) -> None:
-        """Log *event* as it is now; fields that are None are left out. ``source="adapter"`` marks what is inferred.
+        """Log *event* as it is now; fields that are None are left out. ``source="adapter"`` marks an inferred event.
 
-        Raises TypeError where something in it is no JSON.
+        Raises TypeError for a value in it that is no JSON.
         """
         shown = {name: value for name, value in event.items() if value is not None}
         if source is not None:
@@ -924,15 +927,15 @@ class Environment:
         self._idle_fires = 0
 
     def model(self, context: list[Json] | None, *, session: str | None = None, tools: bool = True) -> ModelRequest:
-        """Ask the scripted model, and log the ``model-request``. *context*: its ``input``, None if unseen.
+        """Send the scripted model a request, and log ``model-request``. *context* is its ``input``, None if unseen.
 
-        *tools* is False for a request that offers none (a last summary): the model then calls none.
+        *tools* is False for a request that offers no tools (a last summary): the model then calls none.
         """
         with self.lock:
             key = f"r{next(self._requests)}"
             shown = {"kind": "model", "requestId": key} | ({} if context is None else {"input": context})
             request = ModelRequest(self, key, session, shown, deaf=bool(self.options.get("deafModel")))
-            # a context is long, and it is encoded once: the event says what the entry says
+            # a context is long, and is encoded only once: the event reuses the text of the entry
             self._events.append('{"type":"model-request",' + request.shown().removeprefix('{"kind":"model",'))
             if not tools:
                 request.show('"tools":false')
@@ -941,7 +944,7 @@ class Environment:
         return request
 
     def tool(self, call_id: str, tool: str, arguments: Any, *, session: str | None = None) -> ToolExecution:
-        """Run the scripted *tool* for a call: await what comes back, or ``wait()`` for it in a thread."""
+        """Run the scripted *tool* for a call: await the returned execution, or ``wait()`` for it in a thread."""
         with self.lock:
             key = f"e{next(self._executions)}"
             shown = {"kind": "tool", "callId": call_id, "execution": key, "tool": tool, "arguments": arguments}
@@ -951,28 +954,31 @@ class Environment:
         return execution
 
     def refuse(self, why: str, message: str) -> None:
-        """Refuse the stimulus under way: *why* is one of rejected, unsupported, not-awaited; the first counts."""
+        """Refuse the stimulus under way; the first refusal counts.
+
+        *why* is one of ``rejected``, ``unsupported``, ``not-awaited``. Raises ValueError for any other.
+        """
         if why not in _REFUSALS:
             raise ValueError(f"a stimulus is refused as one of {', '.join(_REFUSALS)}, not {why!r}")
         self._refusal = self._refusal or {"why": why, "message": message}
 
     async def observe(self) -> None:
-        """What a listener does under ``options.observer``: raises RuntimeError, or gives up the event loop thrice."""
+        """Act as a listener by ``options.observer``: raise RuntimeError, or give up the event loop three times."""
         self._throw()
         if self.options.get("observer") == "slow":
             for _ in range(3):
                 await asyncio.sleep(0)
 
     def observe_now(self) -> None:
-        """What a listener that is a plain function does: raises RuntimeError, or in a thread lets the others go on."""
+        """Act as a listener that is a plain function: raise RuntimeError, or in a thread let others go on."""
         self._throw()
         if self.options.get("observer") == "slow" and threading.get_ident() != self.thread:
             time.sleep(0)
 
     def at_quiet(self, callback: Callable[[], object]) -> None:
-        """Call *callback* at the end of each step, when it is quiet: what it logs is the last of the step.
+        """Call *callback* at the end of each step, when it is quiet: its events are the last of the step.
 
-        For what an adapter holds back because more may be said of it: a delta, a result.
+        Use it for events that are held back because later ones may change them: a delta, a result.
         """
         self._at_quiet = callback
 
@@ -990,15 +996,15 @@ class Environment:
     # The rest is the kit's own.
 
     def forget(self, awaited: _Awaited) -> None:
-        """*awaited* is answered or cancelled."""
+        """Remove *awaited*, which is answered or cancelled."""
         self._awaited.pop(awaited.id, None)
 
     def fail(self, error: BaseException) -> None:
-        """The adapter failed; the first counts."""
+        """Note that the adapter failed; the first error counts."""
         self._failure = self._failure or error
 
     def answer(self, stimulus: Json) -> None:
-        """Hand a stimulus of the model or a tool to who waits for it."""
+        """Hand a stimulus of the model or a tool to the request or execution that awaits it."""
         session = stimulus.get("sessionId")
         wanted = ModelRequest if stimulus["kind"].startswith("model-") else ToolExecution
         key = stimulus.get("requestId") or stimulus.get("execution")
@@ -1013,10 +1019,10 @@ class Environment:
                 return
         what = "the model" if wanted is ModelRequest else f"call {stimulus['callId']!r}"
         there = ", ".join(f"{awaited.id}" for awaited in self._awaited.values()) or "nothing"
-        self.refuse("not-awaited", f"nobody waits for {what}{f' ({key})' if key else ''}; awaited: {there}")
+        self.refuse("not-awaited", f"nothing waits for {what}{f' ({key})' if key else ''}; awaited: {there}")
 
     def step(self, *, settled: bool) -> str:
-        """What happened since the last step, encoded. Raises what the adapter failed with."""
+        """Return the answer's fields since the last step, encoded. Raises the error with which the adapter failed."""
         self._at_quiet()
         failure, self._failure = self._failure, None
         events, self._events = self._events, []
@@ -1032,7 +1038,7 @@ class Environment:
         return f'"events":[{",".join(events)}],"awaiting":[{",".join(awaiting)}]{refused}{unsettled}'
 
     def close(self) -> bool:
-        """End what still runs; False where a thread refuses to. What ignores its end is told on stderr."""
+        """End everything that still runs; return False if a thread does not end. stderr names what ignored its end."""
         self.closed = True
         for awaited in list(self._awaited.values()):
             self.forget(awaited)
@@ -1104,7 +1110,7 @@ def _encode(value: Any) -> str:
 
 
 class Adapter:
-    """What an adapter declares and does; its methods are coroutine functions, or plain ones that do not block.
+    """The base of adapters; its methods are coroutine functions, or plain functions that do not block.
 
     ``implementation`` is ``{name, version, language, homepage?}``, ``profile`` is ``{roles, capabilities, policies,
     machine?}``, ``patience`` is in real seconds. A stimulus is the JSON object of docs/protocol.md#apply.
@@ -1115,19 +1121,19 @@ class Adapter:
     patience: float = PATIENCE
 
     def reset(self, env: Environment) -> Awaitable[None] | None:
-        """A new, empty runtime for *env*."""
+        """Start a new, empty runtime for *env*."""
         raise NotImplementedError
 
     def user(self, stimulus: Json) -> Awaitable[None] | None:
-        """The user sends a message: log it where it is accepted, or refuse it."""
+        """Take a message of the user: log it if it is accepted, or refuse it."""
         raise NotImplementedError
 
     def abort(self, stimulus: Json) -> Awaitable[None] | None:
-        """The user aborts the run."""
+        """Abort the run, for the user."""
         raise NotImplementedError
 
     def client(self, stimulus: Json) -> Awaitable[None] | None:
-        """A client joins or leaves."""
+        """Let a client join or leave."""
         raise NotImplementedError
 
 
@@ -1141,7 +1147,7 @@ class SyncAdapter(Adapter):
 def serve(adapter: Adapter) -> None:
     """Speak the protocol on stdin and stdout until ``stop`` or the end of stdin.
 
-    Raises ValueError where *adapter* declares no implementation or profile of a runtime.
+    Raises ValueError if *adapter* declares no implementation, or no profile of a runtime.
     """
     for name, fields in ("implementation", ("name", "version", "language")), ("profile", ("roles", "capabilities")):
         missing = [field for field in fields if field not in getattr(adapter, name, {})]
@@ -1174,7 +1180,7 @@ def serve(adapter: Adapter) -> None:
 
 
 def _take_pipes() -> tuple[int, int]:
-    """Keep stdin and stdout for the protocol, out of reach of the runtime and of what it starts."""
+    """Keep stdin and stdout for the protocol, out of reach of the runtime and its child processes."""
     requests, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -1185,7 +1191,7 @@ def _take_pipes() -> tuple[int, int]:
 
 
 def _lines(descriptor: int) -> Iterator[bytes]:
-    """The non-blank lines of *descriptor*, read when they are asked for."""
+    """Yield the non-blank lines of *descriptor*, each read on demand."""
     held = b""
     while piece := os.read(descriptor, 1 << 20):
         held += piece
@@ -1206,7 +1212,7 @@ class _Server:
         self._env: Environment | None = None
 
     def answer(self, line: bytes) -> str | None:
-        """The answer to one message; None to ``stop``."""
+        """Return the answer to one message, None to ``stop``."""
         seq: Any = None
         steps: list[str] = []
         try:
@@ -1234,7 +1240,7 @@ class _Server:
             return _error(seq, "failed", f"{type(error).__name__}: {error}", told[-_DETAIL:], steps)
 
     def close(self) -> bool:
-        """End what the last environment runs."""
+        """End the last environment; return False if a thread does not end."""
         env, self._env = self._env, None
         return env is None or env.close()
 
@@ -1266,7 +1272,7 @@ class _Server:
         env = self._env
         if env is None:
             raise _BadMessageError(
-                f"a stimulus came before a reset that was done; expected: reset first; see {_SEE}#reset"
+                f"a stimulus came before a successful reset; expected: reset first; see {_SEE}#reset"
             )
         if stimulus["kind"] == "advance" and "clock" in self._capabilities:
             return env.step(settled=env.loop.advance(stimulus["seconds"]))
@@ -1306,13 +1312,13 @@ class _Server:
         self.threads.start(run)
 
     def virtual_time(self) -> Callable[[], None]:
-        """Put the clocks of the ``time`` module on the virtual one; returns what undoes it."""
+        """Put the clocks of the ``time`` module on the virtual one; return the function that undoes it."""
 
         def now() -> float:
             return 0.0 if self._env is None else self._env.loop.now
 
         def deadline_clock() -> float:
-            """Of what waits with a timeout, and reckons the rest of it by itself."""
+            """The clock for waits that compute the rest of a timeout by themselves."""
             return now() if self.threads.in_job() else _monotonic()
 
         def sleep(seconds: float) -> None:
@@ -1359,7 +1365,7 @@ _COMMANDS: Final = ("hello", "reset", "apply", "run", "stop")
 
 
 class _Field:
-    """What a field may hold, in words and as a check; ``required`` unless it may be absent (or null)."""
+    """The permitted content of a field, in words and as a check; ``required`` unless it may be absent (or null)."""
 
     def __init__(self, what: str, holds: Callable[[Any], bool], *, required: bool = False) -> None:
         self.what, self.holds, self.required = what, holds, required
@@ -1457,7 +1463,7 @@ _KIND_CAPABILITIES: Final = {
 
 
 def _needs(stimulus: Json) -> Iterator[str]:
-    """The capabilities that a runtime must have declared for *stimulus*."""
+    """Yield the capabilities that *stimulus* needs."""
     capability = _KIND_CAPABILITIES.get(stimulus["kind"])
     if capability is not None:
         yield capability
@@ -1531,7 +1537,7 @@ def _excerpt(value: Any) -> str:
 
 
 def _seq_of(line: bytes) -> int:
-    """The seq of what may be no message, -1 where there is none."""
+    """Return the seq of a line that may be no message, -1 where it has none."""
     try:
         seq = json.loads(line)["seq"]
     except (ValueError, TypeError, KeyError):

@@ -1,4 +1,4 @@
-"""What holds a position in a recorded log: lines, server-sent events, elements of an array, values in a row."""
+"""The frames of a recorded log, one per position: lines, server-sent events, elements of an array, values in a row."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -13,7 +13,7 @@ _SSE_FIELDS: Final = (b"data", b"event", b"id", b"retry", b"")
 
 
 class Stream(Protocol):
-    """A binary stream that gives what it has, at most *size* bytes, and b"" at its end: io.BufferedReader is one."""
+    """A binary stream whose ``read1`` returns at most *size* bytes, b"" at its end: io.BufferedReader is one."""
 
     def read1(self, size: int = -1, /) -> bytes:
         """Read once."""
@@ -28,14 +28,14 @@ class Origin(NamedTuple):
 
 
 class Block(NamedTuple):
-    """Whole lines with their line feeds, and the offset of the first; None stands for one line over the limit."""
+    """Whole lines with their line feeds, and the offset of the first; None stands for a single line over the limit."""
 
     whole: bytes | None
     offset: int
 
 
 class Frame(NamedTuple):
-    """What holds a position: its raw value, None where it is over the limit."""
+    """The content of one position: its raw value, None where it is over the limit."""
 
     at: int
     origin: Origin
@@ -87,16 +87,16 @@ def physical(found: Iterable[Block], number: int = 1) -> Iterator[tuple[Origin, 
 
 
 def lines(found: Iterable[Block], number: int = 1) -> Iterator[Frame]:
-    """One frame a non-blank line; the first line of all is line *number* of its file."""
+    """One frame per non-blank line; the first line of all is line *number* of its file."""
     shown = ((origin, text) for origin, text in physical(found, number) if text is None or not is_blank(text))
     return (Frame(at, origin, text) for at, (origin, text) in enumerate(shown))
 
 
 def server_sent(found: Iterable[Block], max_line: int) -> Iterator[Frame]:
-    """One frame an event: its ``data:`` lines joined, at the position of the first among all non-blank lines.
+    """One frame per event: its ``data:`` lines joined, at the position of the first among all non-blank lines.
 
-    A last event that no blank line ends is kept: it was sent, if perhaps not whole. An event with a line over the
-    limit, or with more data than that, is over the limit.
+    A last event without its closing blank line is kept: it was sent, though perhaps not whole. An event with a line
+    over the limit, or with more data than that, is over the limit.
     """
     at = 0
     first: tuple[int, Origin] | None = None
@@ -121,15 +121,15 @@ def server_sent(found: Iterable[Block], max_line: int) -> Iterator[Frame]:
         yield Frame(*first, b"\n".join(data) if length <= max_line else None)
 
 
-_DECODER: Final = json.JSONDecoder(parse_int=float)  # the values are not looked at: numbers of any length will do
+_DECODER: Final = json.JSONDecoder(parse_int=float)  # accepts integers of any length; the values are not used
 _scan: Final[Callable[[str, int], tuple[object, int]]] = _DECODER.raw_decode
 
 
 def values(text: bytes, max_line: int, start: int = 0) -> Iterator[Frame] | None:
-    """The elements of the one array that *text* is, or the values that it holds one after another; None for neither.
+    """Split *text* into the elements of one array, or into the values in a row; return None where it is neither.
 
-    An array counts as one only if its first element is an object; values, only if the first takes more than one line.
-    What follows the last readable value is one frame. *text* begins at offset *start* of its file.
+    An array counts only if its first element is an object; values count only if the first takes more than one line.
+    The rest after the last readable value is one frame. *text* begins at offset *start* of its file.
     """
     decoded = text.decode("utf-8", "surrogateescape")
     begin = _skip(decoded, 0)
@@ -176,15 +176,15 @@ def _skip(text: str, start: int) -> int:
 
 
 def looks_server_sent(line: bytes) -> bool:
-    """Whether a log's first non-blank line is one of server-sent events: a field, or a comment."""
+    """Return whether a log's first non-blank line is one of server-sent events: a field, or a comment."""
     name, colon, _ = line.strip().partition(b":")
     return bool(colon) and name in _SSE_FIELDS
 
 
 def looks_unfinished(line: bytes, *, whole: bool = True) -> bool:
-    """Whether a log's first non-blank line, *whole* or its beginning, begins a value that goes on.
+    """Return whether a log's first non-blank line, *whole* or cut, begins a value that later lines continue.
 
-    That is an array, of which only one with an object in front counts, or an object that is pretty-printed.
+    That is an array that begins with an object, or a pretty-printed object.
     """
     text = line.strip()
     if text.startswith(b"["):

@@ -33,20 +33,20 @@ from .framing import (
 )
 
 MAX_LINE: Final = 8 << 20
-"""Bytes: a longer line is malformed unless the caller says otherwise (PROTOCOL)."""
+"""Default limit in bytes; a longer line is malformed (PROTOCOL)."""
 
 _TEXT: Final = re.compile(rb"[^ \t\r\n]")
 _DETECT: Final = 8
-"""Objects that a format is recognised by."""
+"""Number of first objects from which the format is recognised."""
 _MAPPED: Final = 512
-"""Events to a batch of a mapped log: about as many as a block holds of our own."""
+"""Events per batch of a mapped log: about as many as a block of our own format holds."""
 _TOO_LONG: Final = Malformed("line over the limit (--max-line)")
 
 
 class Chunk(NamedTuple):
-    """A batch of events, the origin of each by its index in the batch, and their physical lines in short.
+    """A batch of events, the origin of each by its index in the batch, and their physical lines.
 
-    ``lines`` is a range wherever that says it: a log without blank lines is one range from end to end.
+    ``lines`` is a range wherever the numbers form one: a log without blank lines is one range from end to end.
     """
 
     batch: Batch
@@ -56,19 +56,19 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True)
 class Log:
-    """A recorded log: its format, and its events in order. The chunks can be taken once."""
+    """A recorded log: its format, and its events in order. The chunks can be iterated once."""
 
     format: Format
     chunks: Iterator[Chunk]
 
 
 def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = MAX_LINE, live: bool = False) -> Log:
-    """Read a recorded log in the named format, or in the one that its beginning shows.
+    """Read a recorded log in the named format, or in the one detected from its beginning.
 
-    A *live* log is still being written: its format is told by what there is at first, its events come as soon as they
-    are read, and it is no array and not pretty-printed, since these are read whole.
+    A *live* log is still being written: its format is detected from the first block, and its events come as soon as
+    they are read. It cannot be an array or pretty-printed, since these are read whole.
 
-    Raises KeyError for an unknown name, UnsupportedFormatError for a format that is known and not read, OSError.
+    Raises KeyError for an unknown name, UnsupportedFormatError for a format that is known but not supported, OSError.
     """
     source = _Rewound(stream)
     first, whole = source.first_line(max_line)
@@ -100,7 +100,7 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
 
 
 def read_values(stream: Stream, *, max_line: int = MAX_LINE) -> tuple[Format, Iterator[Any]]:
-    """The format of a recorded log, and what stands at each position as JSON, None where that is unreadable.
+    """Return the format of a recorded log, and the JSON value at each position, None where it is unreadable.
 
     Raises UnsupportedFormatError, OSError.
     """
@@ -139,7 +139,7 @@ def _decoded(found: Iterable[Block], line: int) -> Iterator[Chunk]:
 
 
 class _Places:
-    """Where a block's events stand, worked out when it is asked for; *first* is its first line's number."""
+    """The origins of a block's events, computed on demand; *first* is the number of its first line."""
 
     def __init__(self, block: Block, first: int, events: int, lines: int) -> None:
         self._block = block
@@ -163,9 +163,9 @@ class _Places:
 
 
 def _mapped(frames: Iterable[Frame], mapper: Mapper, together: int) -> Iterator[Chunk]:
-    """Batches of *together* mapped events, or some more.
+    """Yield batches of *together* mapped events or a few more; the last one may be smaller.
 
-    An event's origin is its frame's; frames behind the last event's are forgotten.
+    An event's origin is its frame's; the origins of earlier frames are dropped.
     """
     seen: deque[tuple[int, Origin]] = deque()
     ready: list[tuple[int, Event, Origin]] = []
@@ -198,7 +198,7 @@ def _chunk(ready: list[tuple[int, Event, Origin]]) -> Chunk:
 
 
 def _value(frame: Frame) -> Any:
-    """The frame's JSON value, None for an unreadable one; the end mark of an SSE stream is no JSON."""
+    """The frame's JSON value, None for an unreadable one; the end mark of an SSE stream, which is no JSON, is kept."""
     if frame.data is None:
         return None
     if frame.data == b"[DONE]":
@@ -212,7 +212,7 @@ def _value(frame: Frame) -> Any:
 class _Rewound:
     """A stream whose beginning can be looked at before it is read; a byte order mark is dropped.
 
-    ``start`` is the offset at which it begins then.
+    ``start`` is the offset at which it then begins.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -231,7 +231,7 @@ class _Rewound:
         return bool(piece)
 
     def first_line(self, max_line: int) -> tuple[bytes, bool]:
-        """The first non-blank line, and whether it is whole: it is cut at the limit, which holds for blanks as well."""
+        """The first non-blank line, cut at the limit (which counts blanks too), and whether it is whole."""
         seen = begin = self._next
         while True:
             if begin == seen:
@@ -244,7 +244,7 @@ class _Rewound:
                 return bytes(self._held[begin : min(stop, begin + max_line)]), stop - begin <= max_line
 
     def rest(self) -> bytes:
-        """Everything; it can still be read."""
+        """Return everything that is left, without consuming it."""
         while self._more():
             pass
         return bytes(memoryview(self._held)[self._next :])

@@ -1,4 +1,4 @@
-"""A log that is still being written, as a stream: it has no end until someone stops it, or the file is another one."""
+"""A log that is still being written, as a stream: it ends when the caller stops it, or when the file is replaced."""
 
 import os
 from collections.abc import Callable
@@ -9,15 +9,15 @@ from typing import Final, Self
 from .framing import BLOCK
 
 PAUSE: Final = 0.2
-"""Seconds between two looks: what a person takes for at once; a stat and a read take 10 µs."""
+"""Seconds between two polls: a person notices no delay; a stat and a read take 10 µs."""
 
 
 class Tail:
     """The whole lines of a growing file, from its start on; ``read1`` waits for the next ones.
 
     It ends (b"") when *stop* is set, or when the file was replaced or cut: then ``replaced`` says how, and a new Tail
-    begins at the start of what is there. The unfinished last line is held back, *max_line* bytes of it at most: what
-    is longer is over the limit anyway. *say* hears what happens to the file.
+    reads the new content from its start. The unfinished last line is held back, at most *max_line* bytes of it: a
+    longer one is over the limit anyway. *say* is called with a message about each change of the file.
     """
 
     def __init__(self, path: Path, stop: Event, *, max_line: int, say: Callable[[str], None] = lambda _: None) -> None:
@@ -36,7 +36,7 @@ class Tail:
         self._file.close()
 
     def read1(self, size: int = -1, /) -> bytes:
-        """At most *size* bytes of whole lines, as soon as there are any. Raises OSError."""
+        """Return at most *size* bytes of whole lines, as soon as there are any. Raises OSError."""
         while not self._ready:
             if self._stop.is_set():
                 return b""
@@ -62,7 +62,7 @@ class Tail:
             self._held += piece
 
     def _changed(self) -> str | None:
-        """What became of the file, at the end of what was read of it; None where it is as it was."""
+        """Return how the file was replaced or cut since the last read, None where it was not."""
         try:
             there = self._path.stat()
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What all reference runtimes share as targets in this process: a stimulus in, a settled step out."""
+"""The common base of the reference runtimes, as targets in this process: a stimulus in, a settled step out."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -40,29 +40,29 @@ class Refused(Exception):  # noqa: N818 - no error: the stimulus did not take pl
 
 
 def unsupported(what: str) -> Refused:
-    """The runtime has no such thing."""
+    """Return the refusal of a stimulus that the runtime does not support; *what* is the message."""
     return Refused(Refusal("unsupported", what))
 
 
 def not_awaited(stimulus: Stimulus) -> Refused:
-    """Nobody waits for this answer."""
+    """Return the refusal of an answer that nothing waits for."""
     what = "tool runs" if isinstance(stimulus, ToolReturn | ToolFail) else "request is open"
     return Refused(Refusal("not-awaited", f"no such {what}"))
 
 
 @cache
 def implementation(name: str = "turncheck reference") -> Implementation:
-    """Name the reference called *name*; its version is turncheck's."""
+    """Return the reference's name and version; the version is turncheck's."""
     from importlib.metadata import version  # noqa: PLC0415 - 15 ms of a start-up that mostly does without
 
     return Implementation(name, version("turncheck"), "python")
 
 
 class InProcess(ABC):
-    """A ``RuntimeTarget`` in this process, where nothing can hang or die: quiet is when a method returns.
+    """A ``RuntimeTarget`` in this process, where nothing can hang or die: it is quiet when a method returns.
 
-    A subclass starts anew in ``begin``, takes stimuli in ``give``, keeps the ``log`` and says for whom it waits
-    (``waiting``). ``introduced`` is its name as an implementation, where that is not the target's.
+    A subclass starts anew in ``begin``, takes stimuli in ``give``, keeps the ``log`` and lists in ``waiting`` what it
+    awaits. ``introduced`` is its name as an implementation, where that is not the target's.
     """
 
     last_words: tuple[str, ...] = ()
@@ -76,20 +76,20 @@ class InProcess(ABC):
 
     @property
     def implementation(self) -> Implementation:
-        """Who answers."""
+        """Name and version of the implementation."""
         return implementation(self.introduced or self.name)
 
     @abstractmethod
     def begin(self) -> None:
-        """Start anew, by ``options``."""
+        """Start anew, with ``options``."""
 
     @abstractmethod
     def give(self, stimulus: Stimulus, waits: Any) -> None:
-        """Take one stimulus that is no group; an answer is for *waits*. Raises Refused."""
+        """Take one stimulus that is no group; *waits* is the object that awaits an answer. Raises Refused."""
 
     @abstractmethod
     def waiting(self) -> Iterable[tuple[Awaited, Any]]:
-        """All that is awaited now, each with the runtime's own object that waits for it."""
+        """Each awaited answer, with the runtime's own object that waits for it."""
 
     @property
     @abstractmethod
@@ -97,7 +97,7 @@ class InProcess(ABC):
         """The whole log since the reset."""
 
     def reset(self, options: ResetOptions = OPTIONS) -> Step:
-        """A new runtime: empty, or with what ``state_dir`` holds."""
+        """Start a new runtime: empty, or with the sessions in ``state_dir``."""
         self.options, self._told = options, 0
         self.begin()
         return self.step()
@@ -117,7 +117,7 @@ class InProcess(ABC):
         return tuple(map(self.apply, word))
 
     def kill(self) -> None:
-        """What it knew is lost."""
+        """Lose all state."""
         self.reset()
 
     def again(self, hash_seed: int) -> Self:  # noqa: ARG002 - this process has its seed
@@ -125,7 +125,7 @@ class InProcess(ABC):
         return type(self)()
 
     def close(self) -> None:  # noqa: B027 - most leave nothing behind
-        """Leave nothing behind."""
+        """Release all resources."""
 
     def __enter__(self) -> Self:
         return self
@@ -136,23 +136,23 @@ class InProcess(ABC):
         self.close()
 
     def step(self, refusal: Refusal | None = None) -> Step:
-        """What is new in the log, and what is awaited now."""
+        """Return the new events of the log, and what is awaited now."""
         new = tuple(self.log[self._told :])
         self._told = len(self.log)
         return Step(new, tuple(awaited for awaited, _ in self.waiting()), refusal)
 
     def observe(self) -> None:
-        """Tell an observer of an event; what it raises is its own."""
+        """Call the observer, and ignore its error."""
         with suppress(RuntimeError):
             if self.options.observer == "throws":
                 raise RuntimeError("the observer throws")
 
     def addressed(self, name: str | None, session: str | None) -> bool:
-        """Whether a stimulus to the session *name* may be for *session*: one that names none is for any."""
+        """Return whether a stimulus to the session *name* may be for *session*; one that names none is for any."""
         return name in {None, session}
 
     def _addressee(self, stimulus: Stimulus) -> Any:
-        """Who waits for this answer, None where it is no answer."""
+        """Return the object that waits for this answer, None where it is no answer."""
         if not isinstance(stimulus, ModelOutput | ModelStop | ModelFail | ToolReturn | ToolFail):
             return None
         for awaited, waits in self.waiting():
@@ -162,18 +162,18 @@ class InProcess(ABC):
 
 
 class Driven(InProcess):
-    """A runtime of one session: it keeps ``request`` and ``tool``, what it awaits now.
+    """A runtime of one session: ``request`` and ``tool`` are the awaited model request and tool run.
 
-    A subclass takes in ``take`` what is meant for it. What ignored an abort (``deafTools``, ``deafModel``) stays
-    awaited here until it is answered, and is forgotten.
+    A subclass takes its stimuli in ``take``. A call or request that ignored an abort (``deafTools``, ``deafModel``)
+    stays awaited here until its answer comes, which is dropped.
     """
 
     @abstractmethod
     def take(self, stimulus: Stimulus) -> None:
-        """Take one stimulus that is no group, and meant for what is awaited. Raises Refused."""
+        """Take one stimulus that is no group and, if an answer, is for the awaited call or request. Raises Refused."""
 
     def reset(self, options: ResetOptions = OPTIONS) -> Step:
-        """A new and empty runtime."""
+        """Start a new, empty runtime."""
         self.request: ModelAwaited | None = None
         self.tool: ToolAwaited | None = None
         self._late: list[ModelAwaited | ToolAwaited] = []
@@ -181,14 +181,14 @@ class Driven(InProcess):
         return super().reset(options)
 
     def give(self, stimulus: Stimulus, waits: Any) -> None:
-        """Keep from the runtime the answers to what ignored an abort."""
+        """Take the stimulus; drop answers to calls and requests that ignored an abort."""
         if waits is None:
             self.take(stimulus)
         elif not isinstance(stimulus, ModelOutput):
             self._late.remove(waits)
 
     def waiting(self) -> Iterable[tuple[Awaited, Any]]:
-        """While a tool runs no chunk is read: then the model is not awaited."""
+        """Yield what is awaited: while a tool runs no chunk is read, so that the model is not awaited."""
         for late in sorted(self._late, key=lambda one: isinstance(one, ToolAwaited)):
             yield late, late
         if self.tool is not None:
@@ -197,14 +197,14 @@ class Driven(InProcess):
             yield self.request, None
 
     def execute(self, call: ToolCall) -> None:
-        """Start a tool: it is awaited from now on."""
+        """Start a tool; its end is awaited from now on."""
         self._executions += 1
         self.tool = ToolAwaited(
             call_id=call.call_id, execution=f"e{self._executions}", tool=call.tool, arguments=call.arguments
         )
 
     def leave(self) -> None:
-        """Let go of what is awaited."""
+        """Await the open call and request no longer."""
         if self.tool is not None and self.options.deaf_tools:
             self._late.append(msgspec.structs.replace(self.tool, cancelled=True))
         elif self.tool is None and self.request is not None and self.options.deaf_model:

@@ -1,4 +1,4 @@
-"""A reference whose machine hears events with the fields of what happened: ``engine`` and ``event_flow``."""
+"""The base of references whose machine takes events with a payload (``Heard``): ``engine`` and ``event_flow``."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -11,16 +11,16 @@ from .usable import usable
 
 
 class Hearing(Driven):
-    """``words`` are the machine's own names of a user's message, an abort, a delta, a failed model, a failed tool."""
+    """``words`` maps user message, abort, delta, failed model and failed tool to the machine's own names."""
 
     words: ClassVar[Mapping[str, str]]
 
     @abstractmethod
     def hear(self, event: str, **fields: Any) -> None:
-        """Tell the machine of an event, and do what it asks for."""
+        """Pass an event to the machine, and perform its outputs."""
 
     def take(self, stimulus: Stimulus) -> None:
-        """Tell the machine what the stimulus is to it; a text streams in two deltas."""
+        """Pass the stimulus to the machine as its events; a text streams in two deltas."""
         match stimulus:
             case User(content=None, delivery=None):
                 self.hear(self.words["user"], id=stimulus.id, text=stimulus.text)

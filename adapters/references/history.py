@@ -1,4 +1,4 @@
-"""The history as the model is shown it: a pure function of the log."""
+"""The model's view of the history: a pure function of the log."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -8,12 +8,12 @@ from turncheck.model.core.stimuli import Shown
 
 
 def shown(log: Iterable[Mapping[str, Any]]) -> tuple[Shown, ...]:
-    """The context of the next request, an entry per item; reasoning is left out."""
+    """Return the context of the next request, one entry per item; reasoning is left out."""
     return tuple(entry for event in log if (entry := _entry(event)) is not None)
 
 
 def as_text(output: Any) -> str:
-    """A tool's output as the model is shown it: a text as it is, all else as JSON."""
+    """Return a tool's output as the model is shown it: a text unchanged, any other value as JSON."""
     return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
 
 
@@ -33,7 +33,7 @@ def _entry(event: Mapping[str, Any]) -> Shown | None:
 
 
 def _message(message: Mapping[str, Any]) -> dict[str, Any]:
-    """A message's text, and how many images go with it (``images.encoded`` makes what a provider gets; BED-013a)."""
+    """Return a message's text and its number of images (``images.encoded`` makes a provider's form of it; BED-013a)."""
     if "content" not in message:
         return {"text": message.get("text")}
     parts: list[Mapping[str, Any]] = message["content"]

@@ -1,4 +1,4 @@
-"""The reference runtimes, by the machine that each runs: the one place where one is added."""
+"""The reference runtimes, by the machine that each runs: the single place to add one."""
 
 import importlib
 from collections.abc import Callable, Mapping
@@ -14,19 +14,19 @@ REFERENCES: Final[Mapping[str, str]] = {
     "event_flow": "event_flow.runtime:EventFlowRuntime",
     "interaction": "interaction.runtime:InteractionRuntime",
 }
-"""Machine → module and class within this package; imported when it is opened, since each needs other libraries."""
+"""Machine → module and class within this package; imported when opened, since each needs other libraries."""
 
 
 def reference_runtime(machine: str) -> RuntimeTarget:
-    """The reference runtime of *machine*, a key of REFERENCES, in this process."""
+    """Return the reference runtime of *machine*, a key of REFERENCES, in this process."""
     runtime: RuntimeTarget = _class(machine)()
     return runtime
 
 
 def reference_of(profile: Profile) -> RuntimeTarget | None:
-    """The reference of the machine that a runtime claims, under the policies that it declares.
+    """Return the reference of the machine that a profile claims, under the policies that it declares.
 
-    None where it claims none, or declares policies that the reference cannot have.
+    None where the profile claims no machine, or declares policies that the reference cannot have.
     """
     if profile.machine is None or profile.machine not in REFERENCES:
         return None

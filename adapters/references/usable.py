@@ -1,4 +1,4 @@
-"""Whether a call can be executed at all."""
+"""The check whether a call can be executed at all."""
 
 from collections.abc import Container
 from contextlib import suppress
@@ -10,9 +10,9 @@ from turncheck.model.core.stimuli import ToolCall
 
 
 def usable(call: ToolCall, tools: Container[str] | None = None) -> tuple[dict[str, Any], str | None]:
-    """A call's arguments, and why it cannot be executed: they are no JSON object, or none of *tools* is called so.
+    """Return a call's arguments and, if it cannot be executed, the reason: no JSON object, or a tool not in *tools*.
 
-    Arguments that are absent are an empty object, and what is none stands as ``raw``.
+    Absent arguments are an empty object; arguments that are no object are returned as ``raw``.
     """
     arguments: object = call.arguments
     if isinstance(arguments, str):

@@ -21,14 +21,14 @@ from ..laws.log import LOG_LAWS
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
 
 EXIT: Final[dict[Verdict, int]] = {"pass": 0, "inconclusive": 0, "fail": 1, "error": 2}
-"""Verdict of a log → exit code; of several logs the greatest is the exit code."""
+"""Verdict of a log → exit code; for several logs, the greatest counts."""
 
 _SHOWN: Final = 80
 """Characters of an unknown type's name that a finding shows."""
 
 
 _PARTS: Final = 64
-"""Stretches of lines that are kept before the old ones are forgotten: some thirty thousand events."""
+"""Ranges of lines to keep before old ones are dropped: some thirty thousand events."""
 
 
 class LogFinding(msgspec.Struct, frozen=True):
@@ -107,7 +107,7 @@ def _verdict(findings: Iterable[LogFinding], events: int, *, strict: bool) -> Ve
 
 
 class _Places:
-    """The lines of the events that a later anomaly can name: a range while lines and positions go together."""
+    """The lines of the events that a later anomaly can name: one range while lines and positions grow in step."""
 
     def __init__(self) -> None:
         self._parts: list[tuple[Sequence[int], Sequence[int]]] = []
@@ -128,7 +128,7 @@ class _Places:
         return lines[bisect_left(ats, at)]
 
     def forget(self, sessions: LogProjector) -> None:
-        """Forget positions that no later anomaly can name, seldom enough to be linear over all chunks."""
+        """Drop positions that no later anomaly can name, rarely enough to be linear over all chunks."""
         if len(self._parts) > self._enough:
             at = sessions.oldest
             self._parts = [part for part in self._parts if at is not None and part[0][-1] >= at]
@@ -159,7 +159,7 @@ class _Judge:
         self._places.forget(self._sessions)
 
     def ending(self) -> tuple[LogFinding, ...]:
-        """All findings in the order of the lines that reveal them, those of the log's end last."""
+        """Return all findings in the order of the lines that reveal them, those of the log's end last."""
         for _, anomaly in self._sessions.ending():
             self._find(anomaly)
         return tuple(self._findings)
@@ -181,7 +181,7 @@ class _Judge:
 
 
 def _client_calls(cycles: Iterable[Cycle]) -> set[int]:
-    """The positions of the calls of runs that ended well: a client may still answer them in the next run's input."""
+    """The positions of calls in runs that completed: a client may still answer them in the next run's input."""
     return {at for cycle in cycles if cycle.reason == "completed" for at in cycle.items}
 
 

@@ -1,4 +1,4 @@
-"""``redact``: a log without its content, and with the same verdict (X-8 makes that a theorem)."""
+"""``redact``: a log without its content but with the same verdict (a theorem, by X-8)."""
 
 import json
 import math
@@ -12,11 +12,11 @@ from turncheck.model.core.decode import field_rules
 from turncheck.model.core.events import Source
 
 _IDS: Final = {"id": "m", "callId": "c", "responseId": "r", "requestId": "r", "sessionId": "s"}
-"""Field → the letter of its new names: a response has its request's. Different ids stay different."""
+"""Field → the letter of its new names; requests and responses share one. Different ids stay different."""
 
 
 def _words() -> dict[str, frozenset[str]]:
-    """Field → the words of the format that it may hold; any other word is text."""
+    """Field → the words of the format that it may hold; any other content is text."""
     found = {"type": {name for name, *_ in field_rules()}, "source": set(get_args(Source))}
     for _, _, fields, _, _ in field_rules():
         for field, allowed in fields.items():
@@ -27,14 +27,14 @@ def _words() -> dict[str, frozenset[str]]:
 
 _WORDS: Final = _words()
 _OPEN: Final = frozenset(("tool", "arguments", "output", "seq", "timestamp", "input", "message"))
-"""Fields of the format beside those that RC-D5 judges; the names of all others are text too."""
+"""Fields of the format beside those that RC-D5 judges; names of any other fields are redacted too."""
 _FIELDS: Final = _OPEN | _WORDS.keys() | _IDS.keys() | {field for _, _, fields, *_ in field_rules() for field in fields}
 _NUMBERS: Final = frozenset(("seq", "timestamp"))
 """Fields whose numbers are kept."""
 _DEPTH: Final = 100
-"""Levels of a payload that are kept: a reader need not take more than 200."""
+"""Levels of a payload that are kept: readers need not accept more than 200."""
 UNREADABLE: Final = "unreadable"
-"""The line for an unreadable one, unreadable itself."""
+"""The replacement for an unreadable line, itself unreadable."""
 
 _Renamed = Callable[[str, str], str]
 

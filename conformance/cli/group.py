@@ -22,7 +22,7 @@ COMMANDS: Final = {
     "explain": "Teach a law: why it matters, and the smallest example that breaks it.",
     "init": "Write a working adapter, or a projector (--kind projector), a test and a CI workflow.",
     "laws": "List the laws, or show one.",
-    "learn": "Learn a runtime's own machine, draw it, and lay it over another one's.",
+    "learn": "Learn a runtime's own machine, draw it, and compare it with another one's.",
     "matrix": "Verify several runtimes, and write one table.",
     "mutants": "Mutate the rows of the machines, and say what finds the faults.",
     "project": "Show the cycles that a log projects to.",

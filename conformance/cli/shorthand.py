@@ -48,10 +48,10 @@ FORMS: Final[Mapping[str, Form]] = {
     "abort": Form("abort", "the user aborts the run"),
     "text": Form("text TEXT", "the model says something"),
     "reason": Form("reason TEXT", "the model thinks something"),
-    "call": Form("call TOOL [ARGUMENTS]", "the model calls a tool; what is no JSON is sent as the text that it is"),
+    "call": Form("call TOOL [ARGUMENTS]", "the model calls a tool; arguments that are no JSON are sent as text"),
     "stop": Form(
         "stop [REASON]",
-        "the model ends: end-turn or length, or tool-use, which is meant after a call",
+        "the model ends: end-turn or length, or tool-use, the default after a call",
         ("end-turn", "tool-use", "length"),
     ),
     "fail": Form("fail CLASS", "the model fails: retryable, fatal or stream", ("retryable", "fatal", "stream")),

@@ -1,4 +1,4 @@
-"""Learned machines on a terminal: one, or two laid over each other."""
+"""Learned machines on a terminal: one, or the comparison of two."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Small logs that every verification begins with: each law finds its evidence here, whatever is generated after."""
+"""Small logs with which every verification begins: each law finds evidence in them, whatever is generated later."""
 
 from itertools import product
 from typing import Any, Final, TypeAlias, get_args
@@ -47,9 +47,9 @@ _QUEUE: Final = [
     _stop("interrupted"), _call("a"), _text(), _stop("error"), _user("i", "followUp"), _text(), _stop(), _user("j"),
     _stop(), _stop(), _stop(),
 ]  # fmt: skip
-"""Whatever becomes of the queue, a call that is open when the run stops is told; a promoted run begins with a call."""
+"""A call that is open at the stop is reported under every queue policy; a promoted run begins with a call."""
 _FAILED: Final = [_user("u"), _call("a"), _user("f", "followUp"), _user("g", "followUp"), _stop("error")]
-"""It ends with what becomes of the queue."""
+"""It ends with the fate of the queue."""
 _LONG: Final = [
     event
     for number in range(6)
@@ -76,10 +76,10 @@ _INCOMPLETE: Final[list[dict[str, Any]]] = [
     _LACKS["content"], _text(), {"type": "user-message", "text": "u", "content": []}, _LACKS["id"], _call("b"),
     {"type": "tool-result"}, _result("b"), _stop(), _LACKS["text"], _user("v"), _LACKS["tool"], _text(), _stop(),
 ]  # fmt: skip
-"""RC-D5: what a typed reader may let pass, and its machine has to reject."""
+"""RC-D5: events that a typed reader may accept, and that the machine has to reject."""
 
 _LEFT_OUT: Final = [_user("u"), _text(), _LACKS["tool"], _text(), _call("a"), _result("a"), _text(), _stop()]
-"""What is no part of a run stands among what is: one who counts wrongly leaves out another."""
+"""Events of a run among events of none: a projector that miscounts leaves one out."""
 
 _AFTERWARDS: Final = [
     _user("u"),
@@ -99,7 +99,7 @@ _AGAIN: Final = [
         _NATIVE, _user(f"{reason} {number}"), _NATIVE, _call("a"), _result("a"), _call("b"), _stop(reason),
     )),
 ]  # fmt: skip
-"""Everything a second time: what is right once can be wrong from then on."""
+"""Everything a second time: a fault may show only from then on."""
 
 _Classic: TypeAlias = tuple[list[Any], Policies, list[int]]
 

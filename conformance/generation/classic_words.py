@@ -1,4 +1,4 @@
-"""Words that are always applied first: the situations that no row names, and how words start."""
+"""Words that are always applied first: the situations that no row names, and the options with which words start."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -23,7 +23,7 @@ from .situations import TOOLS
 
 
 def starts(capabilities: frozenset[str]) -> tuple[ResetOptions, list[ResetOptions]]:
-    """The options that words start with: the plain ones, and those that change what a run may do."""
+    """Return the options with which words start: the plain ones, and those that change what a run may do."""
     base = ResetOptions(tools=TOOLS if "tools" in capabilities else ())
     found: list[ResetOptions] = []
     if "limits" in capabilities:
@@ -66,7 +66,7 @@ USAGE: Final = {"inputTokens": 3, "outputTokens": 1}
 
 
 def classic_words(capabilities: frozenset[str]) -> Iterator[tuple[Stimulus, ...]]:
-    """Situations that no row names: payloads that are wrong, ids that recur, messages at once, several items."""
+    """Yield words for situations that no row names: wrong payloads, repeated ids, messages at once, several items."""
     first, stop = User(id="u1", text="say 1 red"), ModelStop(reason="end-turn")
     text, other = ModelOutput(item=Text(text="answer 2 red.")), ModelOutput(item=Text(text="answer 3 blue."))
     yield first, text, other, stop

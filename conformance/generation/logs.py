@@ -1,9 +1,9 @@
 """Generation of logs: templates of events, and a context that turns a list of them into a log.
 
-A log is a list of templates, each a short description of an event whose open choices (which call a result answers,
-which id is used again) are filled in from what came before. So shrinking is removing and simplifying templates, and
-what remains reads as a log. *Well-formed* logs do only what the machine permits; *wild* ones anything in any order,
-fields that do not fit included.
+A log is a list of templates. A template describes an event briefly; its open choices (which call a result answers,
+which id is used again) are filled in from the events before. Shrinking removes and simplifies templates, so that the
+rest still reads as a log. *Well-formed* logs do only what the machine permits; *wild* ones anything in any order, with
+fields that do not fit.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ _TEXTS: Final = ("red", "blue", "run-stop", "[cancelled]")
 
 @dataclass(frozen=True)
 class Template:
-    """An event to be: its fields as they are, and what the context has to fill in."""
+    """A future event: its fixed fields, and the choices that the context fills in."""
 
     fields: Mapping[str, Json]
     call: str | None = None  # new, used, open, answered, unknown, earlier
@@ -107,7 +107,7 @@ _MISFITS: Final[Mapping[str, Sequence[Mapping[str, Json]]]] = {
     ),
     "run-stop": ({}, {"reason": "cancelled"}, {"reason": None}, {"reason": 5}, {"reason": "error", "detail": 5}),
 }  # fmt: skip
-"""RC-D5: what makes an event of each type malformed."""
+"""RC-D5: faults that make an event of each type malformed."""
 _FITTING: Final = (
     _user(text="", color="red", usage={"input": 5}, type_="run-stop"),
     Template({"type": "agent-output", "kind": "assistant", "text": "", "logprobs": []}, response="same"),
@@ -122,7 +122,7 @@ _FITTING: Final = (
     _stop("completed", detail=None, text=[]),
     Template({"type": "native", "kind": 5, "text": 5, "reason": 5}),
 )
-"""Looks malformed and is not: unknown fields are no error, null is absent, fields are judged only where they belong."""
+"""Fields that look malformed and are not: unknown ones, null for absent, and fields of another type of event."""
 _NO_TYPES: Final[tuple[Json, ...]] = (None, 5, [])
 _STRANGE: Final = (
     *(Template({"type": name, **fields}) for name, some in _MISFITS.items() for fields in some),
@@ -154,7 +154,7 @@ def _template(temper: str) -> SearchStrategy[Template]:
 
 
 class _Log:
-    """A log under way. ``request_cycle`` is stepped beside it, and knows what the open choices need."""
+    """A log under construction. ``request_cycle`` is stepped beside it, and supplies the open choices."""
 
     def __init__(self, policies: Policies, *, well_formed: bool) -> None:
         self.events: Final[list[Json]] = []
@@ -164,7 +164,7 @@ class _Log:
         self._responses = 0
 
     def add(self, template: Template) -> None:
-        """Append the event that *template* is here."""
+        """Append the event that *template* yields here."""
         fields = self._filled(template)
         event = judge(fields)
         self._cycle.take(symbol_of(event), event, len(self.events))
@@ -192,7 +192,7 @@ class _Log:
         return [name for name, at in self._calls.items() if at != ANSWERED]
 
     def _permitted(self, fields: dict[str, Json], template: Template) -> tuple[dict[str, Json], Template]:
-        """What the machine does not permit becomes something that it does."""
+        """Replace an event that the machine does not permit by a permitted one."""
         name = fields.get("type")
         if self._cycle.state == "idle" and name not in ("user-message", "model-request", "fault", "native"):
             return {"type": "user-message", "text": "red"}, Template({})
@@ -203,7 +203,7 @@ class _Log:
         return fields, template
 
     def _call(self, wanted: str, name: Json) -> str:
-        """An id: ids of one cycle come again in the next, so that they recur across cycles."""
+        """Return an id: the ids of one cycle are used again in the next, so that they recur across cycles."""
         calls, unanswered = self._calls, self._open
         answered = [one for one in calls if one not in unanswered]
         if name == "tool-result" and unanswered and (wanted == "open" or (wanted == "answered" and not answered)):
@@ -226,7 +226,7 @@ class _Log:
 
 @dataclass(frozen=True)
 class Case:
-    """One generated experiment: a log of one session, the policies it is projected under, and where it is cut."""
+    """One generated experiment: a log of one session, the policies of its projection, and the positions of its cuts."""
 
     log: list[Json]
     policies: Policies
@@ -240,7 +240,7 @@ _FATES: Final = ("promote", "hold", "drop")
 def cases(draw: st.DrawFn, *, policies: Policies | None = None) -> Case:
     """Logs of up to about sixty events under all policies, or under the given ones.
 
-    Short logs find most faults; long ones those that show late (after the third cycle, the fourth steer).
+    Short logs find most faults; long ones find those that show late (after the third cycle, the fourth steer).
     """
     chosen = policies or Policies(
         draw(st.sampled_from(("followUp", "steer"))), draw(st.sampled_from(_FATES)), draw(st.sampled_from(_FATES))
@@ -251,6 +251,6 @@ def cases(draw: st.DrawFn, *, policies: Policies | None = None) -> Case:
     for template in draw(st.lists(_template(temper), min_size=least, max_size=60)):
         made.add(template)
     log = made.events
-    # Not st.integers: Hypothesis mixes constants of whatever modules are loaded into numbers, and a seed would differ.
+    # Not st.integers: Hypothesis mixes constants of loaded modules into numbers, so that one seed would vary.
     cuts = sorted(draw(st.sets(st.sampled_from(range(len(log) + 1)), max_size=3)))
     return Case(log, chosen, cuts)

@@ -31,7 +31,7 @@ from ..observe.driver import Driver, answer_to
 COLOURS: Final = ("red", "blue")
 """Payloads need two colours, or last-in-first-out passes for first-in-first-out."""
 VARIANTS: Final = 6
-"""How many ways a row's stimulus can be made: two colours, and what the capabilities add."""
+"""Number of variants of a row's stimulus: two colours, and those that capabilities add."""
 STEPS: Final = 20
 """Stimuli of a generated word, besides its access word and its closing."""
 _TOOLS: Final = ("read", "deploy", "bash")
@@ -53,14 +53,14 @@ TOOLS: Final = tuple(
 
 
 def idle(row: Row) -> bool:
-    """Whether a row is not worth taking: nobody waits for it. Time may pass, and an abort may come, whenever."""
+    """Return whether a row is not worth taking, since its event is not awaited; time and aborts always may come."""
     return row.effects == ("not_awaited",)
 
 
 def rows_for(capabilities: frozenset[str], policies: Mapping[str, Any]) -> list[Row]:
-    """The rows that a runtime's capabilities and policies allow: those that do something."""
+    """Return the rows that a runtime's capabilities and policies allow, without those that do nothing."""
     possible = access_words(tables(policies), capabilities)
-    undeclared = "busy" not in policies  # what becomes of a message then is nobody's promise
+    undeclared = "busy" not in policies  # the fate of a message is then undefined
     return [
         row
         for row in SPEC.rows
@@ -69,7 +69,7 @@ def rows_for(capabilities: frozenset[str], policies: Mapping[str, Any]) -> list[
 
 
 class _Place(NamedTuple):
-    """A control state with how much is in the registers; up to two of what a queue holds is told apart."""
+    """A control state with the sizes of the registers; a queue's size counts up to two."""
 
     state: str
     held: tuple[int, ...]
@@ -77,20 +77,20 @@ class _Place(NamedTuple):
 
 
 _Arrival: TypeAlias = tuple[Row | None, _Place]
-"""The row that was taken last, None at the start, and where it led."""
+"""The row taken last, None at the start, and the place it led to."""
 _QUEUES: Final = ("queue", "steers", "calls")
 _START: Final[_Arrival] = None, _Place(SPEC.initial, (0, 0, 0), 0)
 
 
 def access_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> dict[Row, tuple[str, ...]]:
-    """Each row that can be taken → the shortest events that end with it."""
+    """Return, for each row that can be taken, the shortest word of events that ends with it."""
     return {row: word for row, (word, _) in _firsts(_onward(given, capabilities)).items()}
 
 
 def revisit_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> dict[Row, tuple[str, ...]]:
-    """Each row that can be taken twice → its access word, and on to the row once more.
+    """Return, for each row that can be taken twice, its access word extended to take the row again.
 
-    What is right once can be wrong from then on.
+    A row may be right the first time and wrong from then on.
     """
     onward = _onward(given, capabilities)
     found: dict[Row, tuple[str, ...]] = {}
@@ -110,7 +110,7 @@ _Onward: TypeAlias = Callable[[_Arrival], Sequence[tuple[str, _Arrival]]]
 
 
 def _firsts(onward: _Onward) -> dict[Row, tuple[tuple[str, ...], _Place]]:
-    """Each row that can be taken → the shortest events that end with it, and where they lead."""
+    """Return, for each row that can be taken, the shortest word that ends with it, and the place it leads to."""
     found: dict[Row, tuple[tuple[str, ...], _Place]] = {}
     for (row, place), word in reached([(_START, ())], onward):
         if row is not None:
@@ -119,7 +119,7 @@ def _firsts(onward: _Onward) -> dict[Row, tuple[tuple[str, ...], _Place]]:
 
 
 def _onward(given: Mapping[str, Any], capabilities: frozenset[str]) -> _Onward:
-    """The steps of ``interaction`` under the tables *given*, as a search takes them; what nobody awaits is none."""
+    """The steps of ``interaction`` under the tables *given*, for a search; unawaited events are left out."""
     events = [event for event in SPEC.events if event not in _NEEDS or _NEEDS[event] in capabilities]
 
     def taken(place: _Place, event: str) -> tuple[Row, _Place]:
@@ -139,7 +139,7 @@ def _onward(given: Mapping[str, Any], capabilities: frozenset[str]) -> _Onward:
 
 
 class Situation:
-    """Where a driven runtime is, by what was observed of it, and what is applied to it there."""
+    """The situation of a runtime, from observation, and the stimuli that can be applied in it."""
 
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
@@ -148,33 +148,33 @@ class Situation:
         self.taken: list[Row] = []
 
     def row(self, event: str) -> Row | None:
-        """The row that *event* would take; None where it cannot come."""
+        """Return the row that *event* would take, None where the event cannot come."""
         row = self._seen.row(event)
         if event == "retryable-failure" and self._seen.said:
-            return None  # what has begun to speak can only break off: the row of a fatal failure
+            return None  # a response that has begun can only break off: the row of a fatal failure
         if event == "tool-call" and row is not None and row.source == "inferring" and not self._seen.models[0].tools:
             return None  # the request offers none
         return row
 
     def apply(self, row: Row, variant: int) -> None:
-        """Apply a stimulus of *row*. Raises what the driver does."""
+        """Apply a stimulus of *row*. Raises the driver's errors."""
         step = self._driver.apply(self.stimulus(row.event, variant))
         if step.took_place or (step.rejected and row.effects == ("refuse",)):
             self.taken.append(row)
 
     @property
     def deaf(self) -> list[ToolAwaited]:
-        """The runs of tools that were cancelled, and go on."""
+        """Return the cancelled runs of tools that go on."""
         return [one for one in self._driver.awaiting if isinstance(one, ToolAwaited) and one.cancelled]
 
     def release(self) -> None:
-        """End the oldest tool that ignored an abort, or else what is awaited. Raises what the driver does."""
+        """End the oldest tool that ignored an abort, or else the first awaited one. Raises the driver's errors."""
         awaited = self.deaf or self._driver.awaiting
         if awaited:
             self._driver.apply(answer_to(awaited[0]))
 
     def stimulus(self, event: str, variant: int) -> Stimulus:  # noqa: PLR0912 - one case an event
-        """A stimulus of *event*; ids and texts are numbered, so that none comes twice."""
+        """Return a stimulus of *event*; ids and texts are numbered, so that none comes twice."""
         self._made += 1
         number, colour = self._made, COLOURS[variant % 2]
         can = self._driver.capabilities
@@ -235,7 +235,7 @@ def _user(number: int, colour: str) -> User:
 
 
 def directed(rows: Sequence[Row], words: Mapping[Row, tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    """The access words of *rows*, those left out that another one goes through: together they take every row."""
+    """Yield access words that together take every one of *rows*; words that are prefixes of others are left out."""
     wanted = sorted({words[row] for row in rows}, key=lambda word: (-len(word), word))
     for place, word in enumerate(wanted):
         if not any(longer[: len(word)] == word for longer in wanted[:place]):

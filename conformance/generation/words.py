@@ -1,8 +1,8 @@
 """Generation of words: a Hypothesis rule-based machine whose rules are the rows of ``interaction``.
 
 Each rule is a row; its precondition is that the runtime is in the row's situation, as far as can be observed. A word
-may begin with the access word of a row, or take a row twice, so that deep situations are reached on purpose, and not by
-luck.
+may begin with the access word of a row, or take a row twice, so that it reaches deep situations on purpose, and not by
+chance.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,23 +24,23 @@ from .situations import STEPS, VARIANTS, Situation, idle
 _T = TypeVar("_T")
 
 _WEIGHTS: Final = {"tool-call": 4, "model-stop": 3, "tool-return": 3, "text": 2}
-"""How many rules a row is: with one each, a run ends by a failure or an abort before much has happened (one tool result
-a word on the null runtime; with these, 2.4)."""
+"""Number of rules per row: with one each, a failure or an abort ends a run before much has happened (one tool result
+per word on the null runtime; with these, 2.4)."""
 
 
 class Explorer(Protocol):
-    """Who starts the words and judges them."""
+    """Starts the words and judges them."""
 
     def begin(self, options: ResetOptions) -> Driver:
         """Start a word."""
         ...
 
     def asking(self, act: Callable[[], _T]) -> _T:
-        """What *act* returns; raises what ends the run where the target breaks."""
+        """Return the result of *act*; raise the error that ends the run if the target breaks."""
         ...
 
     def finish(self, driver: Driver, taken: Sequence[Row]) -> None:
-        """Close and judge it."""
+        """Close and judge a word."""
         ...
 
 
@@ -53,10 +53,10 @@ def explore(
     words: int,
     seed: int,
 ) -> None:
-    """Generate *words* words over *rows*; what *explorer* raises goes through.
+    """Generate *words* words over *rows*; errors of *explorer* pass through.
 
-    A runtime that answers one word in two ways confuses Hypothesis, which knows what can come after each prefix: it is
-    started again, with another seed, for the words that are left.
+    A runtime that answers one word in two ways confuses Hypothesis, which records the choices after each prefix:
+    Hypothesis is then started again, with another seed, for the remaining words.
     """
     watched = _Watched(explorer)
     while watched.begun < words:
@@ -84,7 +84,7 @@ def explore(
 
 
 def follow(situation: Situation, word: Sequence[str], variant: int = 0) -> bool:
-    """Apply an access word as far as the runtime goes along; whether it went to the end."""
+    """Apply an access word as far as the runtime permits; return whether it was applied to the end."""
     for event in word:
         row = situation.row(event)
         if row is None or idle(row):
@@ -94,7 +94,7 @@ def follow(situation: Situation, word: Sequence[str], variant: int = 0) -> bool:
 
 
 class _Watched:
-    """An explorer whose words are counted, and what ends the run is kept: Hypothesis may hide it."""
+    """An explorer that counts its words, and keeps the error that ends the run: Hypothesis may hide it."""
 
     def __init__(self, explorer: Explorer) -> None:
         self._explorer = explorer
@@ -109,7 +109,7 @@ class _Watched:
         return self._kept(lambda: self._explorer.asking(act))
 
     def finish(self, driver: Driver, taken: Sequence[Row]) -> None:
-        if self.raised is None:  # after an end amid a word Hypothesis tears down too, and that is no whole word
+        if self.raised is None:  # Hypothesis also tears down after an end amid a word, which is no whole word
             self._kept(lambda: self._explorer.finish(driver, taken))
 
     def _kept(self, act: Callable[[], _T]) -> _T:
@@ -156,7 +156,7 @@ def _machine(
         @precondition(lambda self: self.deaf() or not any(self.permits(row) for row in rows))
         @rule()
         def release(self) -> None:
-            """What ignores an abort ends; where no row fits, what is awaited (a timer) does."""
+            """End a tool that ignored an abort or, where no row fits, the awaited timer."""
             if not self.over and self.situation is not None:
                 self.guarded(Situation.release)
 

@@ -1,4 +1,4 @@
-"""Laws on a UI's collation: frames in, blocks out (EF-5 to EF-12). A whole flow of frames is the truth.
+"""Laws on a UI's collation: frames in, blocks out (EF-5 to EF-12). A whole flow of frames determines the blocks.
 
 Judge a function that collates with ``law.judge(Collation(frames, function))``, for each ``law`` of
 ``registry.selected(["collation"])``.
@@ -26,7 +26,7 @@ _TOOLS: Final = ("tool_call_start", "tool_call_result")
 
 @dataclass(frozen=True)
 class Collation:
-    """One request's frames, from its first to its last, and how the UI under test collates frames."""
+    """One request's frames, from its first to its last, and the function of the UI under test that collates them."""
 
     frames: tuple[Frame, ...]
     collate: Collate
@@ -237,7 +237,7 @@ def _other_dialect(frame: Frame) -> Frame:
 
 
 def _other_record(record: Frame) -> Frame:
-    """A record with provider and model where the other dialect has them."""
+    """Return the record in the other dialect: provider and model in its place."""
     named = {"provider", "model"}
     if named <= record.keys():
         rest = {name: value for name, value in record.items() if name not in named}

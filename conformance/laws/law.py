@@ -1,4 +1,4 @@
-"""A law, what it finds, and how it is declared: one decorator on one function."""
+"""A law, its findings and its declaration: one decorator on one function."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,20 +24,20 @@ class Finding:
 class Witness:
     """Evidence: something that could have broken the law, and did not (or did: a finding comes beside it).
 
-    ``inferred`` when the adapter said so rather than the implementation.
+    ``inferred`` if the adapter inferred it, rather than the implementation showing it.
     """
 
     inferred: bool = False
 
 
 Judgement: TypeAlias = Iterator[Finding | Witness]
-"""Witnesses and findings, in the order in which a law comes upon them: it never prints, raises or grades."""
+"""Witnesses and findings, in the order in which a law finds them: it never prints, raises or grades."""
 
 WITNESS = Witness()
 
 
 def first_finding(judgement: Iterable[Finding | Witness]) -> Finding | None:
-    """The first way in which a law is broken."""
+    """Return the first finding, None where there is none."""
     return next((item for item in judgement if isinstance(item, Finding)), None)
 
 
@@ -45,12 +45,12 @@ def first_finding(judgement: Iterable[Finding | Witness]) -> Finding | None:
 class Law:
     """A law: its declaration, and the function ``judge`` that finds where an observation breaks it.
 
-    ``name`` and ``says`` are those of the function and its docstring; names are a promise (semantic versioning).
+    ``name`` is the function's, ``says`` the first line of its docstring; names are a promise (semantic versioning).
     ``subject`` is what the law judges: a recorded log (`check`), a projector or a runtime (`verify`), or a UI's
     collation of an event flow. ``evidence`` names what counts as a witness. ``needs`` are the capabilities without
-    which the law is skipped; ``machine`` and ``policy`` are needs of that form: ``machine turn``; of ``steps or
-    rounds`` one is enough. With ``suite``, `verify --suite` alone judges it. A relation law with ``each_word`` judges
-    every generated word, others a sample: they apply it again. ``since`` is the version that brought the law.
+    which the law is skipped; they may also be of the forms ``machine turn`` and ``policy abortEnds``, and one of
+    ``steps or rounds`` is enough. With ``suite``, only `verify --suite` judges it. A relation law applies words again:
+    with ``each_word`` every generated word, else a sample. ``since`` is the version that brought the law.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Laws on a recorded log: one per kind of anomaly (RC-D4). The machine decides; the law says what it means."""
+"""Laws on a recorded log: one per kind of anomaly (RC-D4). The machine finds the anomaly; the law explains it."""
 
 from collections.abc import Mapping
 from typing import Final

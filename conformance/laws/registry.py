@@ -1,4 +1,4 @@
-"""All laws. The order matters: where several laws break, the first names the failure."""
+"""All laws. The order matters: if several laws break, the first names the failure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -16,8 +16,8 @@ _MODULES: Final = (
 )
 """The one place to add a module of laws. Within a module the order is that of its functions.
 
-``answers`` comes first, since a projector that gives no answer, or another one each time, hides every other fault; laws
-that compare everything come last, since they name no fault."""
+``answers`` comes first, since a projector that gives no answer, or a different one each time, hides every other fault;
+laws that compare everything come last, since they name no fault."""
 
 LAWS: Final[Mapping[str, Law]] = {
     name: law for room in _MODULES for module in room for name, law in declared(vars(module)).items()
@@ -26,9 +26,9 @@ LAWS: Final[Mapping[str, Law]] = {
 
 
 def selected(subjects: Sequence[str], patterns: Sequence[str] = (), *, suite: bool = False) -> list[Law]:
-    """The laws on *subjects* whose names fit one of the glob *patterns* (all, where there is none).
+    """Return the laws on *subjects* whose names fit one of the glob *patterns* (all laws, where none is given).
 
-    With *suite*, the laws of a suite are among them.
+    With *suite*, the laws of a suite are included.
     Raises ValueError for a pattern that fits no law of those subjects.
     """
     laws = [law for law in LAWS.values() if law.subject in subjects and (suite or not law.suite)]
@@ -40,7 +40,7 @@ def selected(subjects: Sequence[str], patterns: Sequence[str] = (), *, suite: bo
 
 
 def meant(name: str, laws: Iterable[Law]) -> str:
-    """A hint for a name that is mistyped: "; perhaps …" with the nearest names of *laws*, empty where none is near."""
+    """Return a hint for a mistyped name, "; perhaps …" with the nearest names of *laws*, empty where none is near."""
     from difflib import get_close_matches  # noqa: PLC0415 - only where a name is mistyped
 
     names = [law.name for law in laws]

@@ -1,11 +1,12 @@
 """A runtime seen through a finite alphabet: letters in, canonical outputs out, for learning and n-complete suites.
 
 A letter becomes a concrete stimulus; ids and texts are numbered, and messages have one of two colours. A settled step
-becomes one line of text: what was logged, what each request newly shows of the messages, and what is awaited afterwards
-(*quiet* is an output too, ioco). Numbers never show, so that two steps which differ in them alone have one output.
+becomes one line of text: the logged events, the messages that each request shows for the first time, and what is
+awaited afterwards (quiescence is an output too, as in ioco). Numbers are left out: two steps that differ only in them
+have one output.
 
-What makes it finite is observed, never assumed: a letter that nobody waits for, and one that would let more wait than
-the bound permits, is answered here, without asking the runtime, which therefore stays in the state in which it is.
+The finiteness comes from observation, not from an assumption: a letter that is not awaited, or that would exceed the
+bound of waiting messages or calls, is answered here and not sent, so that the runtime's state does not change.
 """
 
 import re
@@ -58,31 +59,31 @@ LETTERS: Final = (
     *(Letter(kind, colour) for kind in _MESSAGES for colour in COLOURS),
     *map(Letter, (*_OF_MODEL, *_OF_TOOLS, "abort")),
 )
-"""The whole alphabet. The order is that of every table."""
+"""The whole alphabet, in the order of every table."""
 
 NOT_AWAITED: Final = Output(local="not awaited")
 BEYOND: Final = Output(local="beyond the bound")
 LOCAL: Final = frozenset({NOT_AWAITED, BEYOND})
-"""The outputs that are given without asking the runtime: its state is what it was."""
+"""The outputs of letters that are not sent: the runtime's state does not change."""
 
 
 class Bounds(msgspec.Struct, frozen=True):
-    """How much may wait: messages (steers and follow-ups, each), and the calls of one response."""
+    """Bounds on waiting messages (steers and follow-ups, each), and on the calls of one response."""
 
     messages: int = 1
     calls: int = 1
 
 
 def letters_of(capabilities: Sequence[str]) -> tuple[Letter, ...]:
-    """The letters that a runtime with *capabilities* can be told."""
+    """Return the letters that can be sent to a runtime with *capabilities*."""
     given, nothing = {None, *capabilities}, Observation({})
     return tuple(letter for letter in LETTERS if needs(_stimulus(letter, 0, nothing)) in given)
 
 
 class Reader:
-    """A word under way, as the alphabet sees it: what a letter is here, which letter a stimulus is, what a step shows.
+    """Translates between the alphabet and the word under way: letters, stimuli, and the outputs of steps.
 
-    *recorder* is what is observed of the word; ``canon`` makes the outputs of its steps.
+    *recorder* holds the observations of the word; ``canon`` makes the outputs of its steps.
     """
 
     def __init__(self, recorder: Recorder, bounds: Bounds) -> None:
@@ -91,39 +92,39 @@ class Reader:
         self._bounds = bounds
 
     def local(self, letter: Letter) -> Output | None:
-        """The output of *letter* where it is given without asking the runtime, else None."""
+        """Return the output of *letter* if it must not be sent, else None."""
         if not self._awaited(letter):
             return NOT_AWAITED
         return BEYOND if self._beyond(letter) else None
 
     def stimulus(self, letter: Letter) -> Stimulus:
-        """What *letter* is here."""
+        """Return the stimulus of *letter* at this point of the word."""
         return _stimulus(letter, len(self.recorder.steps) + 1, self.recorder.observation)
 
     def letter(self, stimulus: Stimulus, letters: Sequence[Letter]) -> Letter | None:
-        """Return the one of *letters* that *stimulus* is here, numbers aside; None where it is none of them."""
+        """Return the one of *letters* whose stimulus here equals *stimulus*, numbers aside; None if there is none."""
         shape = _shape(stimulus)
         return next((letter for letter in letters if _shape(self.stimulus(letter)) == shape), None)
 
     def output(self, step: ObservedStep, letter: Letter) -> Output:
-        """The output of *step*, the newest one, which *letter* is."""
+        """Return the output of the newest step, which *letter* caused."""
         return self.canon.output(self.recorder, step, letter.colour)
 
     def _awaited(self, letter: Letter) -> bool:
-        """Whether anybody waits for a letter; messages and aborts can come whenever."""
+        """Return whether a letter is awaited; messages and aborts are possible at any time."""
         seen = self.recorder.observation
         if letter.kind in _OF_MODEL:
             return bool(seen.models) and (seen.models[0].tools or letter.kind != "tool-call")
         return bool(seen.tools) if letter.kind in _OF_TOOLS else True
 
     def _beyond(self, letter: Letter) -> bool:
-        """Whether more than the bound would wait, by what is observed."""
+        """Return whether a letter would exceed a bound, judged from the observed state."""
         seen, policies = self.recorder.observation, self.recorder.policies
         if letter.kind == "tool-call":
             return seen.made >= self._bounds.calls
         if letter.kind not in _MESSAGES or not seen.active:
             return False
-        if letter.kind == "user" and policies.get("busy") == "reject":  # accepted all the same
+        if letter.kind == "user" and policies.get("busy") == "reject":  # a message accepted against the policy waits
             waiting = [at for at in (*seen.queue, *seen.steers) if seen.log[at].get("delivery") is None]
         else:
             delivery = _MESSAGES[letter.kind] or projection_policies(policies).while_active
@@ -134,8 +135,8 @@ class Reader:
 class Abstracted:
     """*runtime* as a machine over LETTERS: ``reset``, then ``step`` letter by letter.
 
-    *policies* and *limits* are reset options. Both methods raise TargetError where the target breaks, and
-    UnsettledError where it comes to no quiet; after either, reset first.
+    *policies* and *limits* are reset options. Both methods raise TargetError if the target breaks, and UnsettledError
+    if it never becomes quiet; after either, reset first.
     """
 
     def __init__(
@@ -172,11 +173,11 @@ class Abstracted:
         self._word = driver, Reader(driver, self._bounds)
 
     def step(self, letter: Letter) -> Output:
-        """The output of *letter*, a member of LETTERS; of the same word it is the same for a deterministic runtime."""
+        """Return the output of *letter*, a member of LETTERS. A deterministic runtime repeats it for the same word."""
         return self.reader.local(letter) or self.send(letter)
 
     def send(self, letter: Letter) -> Output:
-        """The runtime's own output of *letter*, whoever waits for it."""
+        """Send *letter* even if it is not awaited, and return the runtime's own output."""
         driver, reader = self._under_way
         try:
             return reader.output(driver.apply(reader.stimulus(letter)), letter)
@@ -192,7 +193,7 @@ class Abstracted:
 
 
 def _shape(stimulus: Stimulus) -> str:
-    """A stimulus without its numbers; whom an answer is for is told by its call alone."""
+    """A stimulus without its numbers; an answer is matched to its request by call id only."""
     fields: dict[str, Any] = msgspec.to_builtins(stimulus)
     of = fields.get("callId")  # of an answer: a call's own id is within its item
     told = {name: value for name, value in fields.items() if name not in {"callId", "requestId", "execution"}}
@@ -200,7 +201,7 @@ def _shape(stimulus: Stimulus) -> str:
 
 
 def _stimulus(letter: Letter, number: int, seen: Observation) -> Stimulus:
-    """The stimulus of *letter*: the oldest tool answers; a model that has begun to speak can only break off."""
+    """Return the stimulus of *letter*: the oldest tool answers; a model that has begun to stream can only break off."""
     tools = seen.tools
     call, execution = (tools[0].call_id, tools[0].execution) if tools else ("", None)
     match letter.kind:
@@ -226,7 +227,7 @@ def _stimulus(letter: Letter, number: int, seen: Observation) -> Stimulus:
 
 
 def letter_named(name: str) -> Letter:
-    """The letter of that text. Raises ValueError where there is none."""
+    """Return the letter with that text. Raises ValueError where there is none."""
     found = next((letter for letter in LETTERS if str(letter) == name), None)
     if found is None:
         raise ValueError(f"no letter {name!r}; the letters are {', '.join(map(str, LETTERS))}")

@@ -1,4 +1,4 @@
-"""Results of learning, for reports: a machine with its assumptions, and two machines laid over each other."""
+"""Results of learning, for reports: a machine with its assumptions, and the comparison of two machines."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
@@ -16,7 +16,7 @@ from .learning import PUMPED, STIMULI, Figures, learn
 from .output_abstraction import Awaits
 
 Share: TypeAlias = Literal["agreed", "missing", "extra"]
-"""Of a transition: both machines have it, only the reference, only the target."""
+"""A transition's owner: both machines, only the reference, or only the target."""
 LOCAL_TEXTS: Final = frozenset(map(str, LOCAL))
 
 
@@ -28,7 +28,7 @@ class State(msgspec.Struct, frozen=True):
 
 
 class Transition(msgspec.Struct, frozen=True):
-    """A transition; states by their place."""
+    """A transition between states, given by their index."""
 
     source: int
     letter: str
@@ -37,10 +37,10 @@ class Transition(msgspec.Struct, frozen=True):
 
 
 class Learned(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A machine that was learned. States are numbered breadth first in the letters' order; 0 is the initial one.
+    """A learned machine. States are numbered breadth first in the letters' order; 0 is the initial one.
 
-    ``cut`` says why it is a conjecture only; without it, ``claim`` holds. ``extra`` is how many more states than the
-    machine has were tested for.
+    ``cut`` says why it is only a conjecture; without it, ``claim`` holds. ``extra`` counts the additional states that
+    the test of the last conjecture allowed for.
     """
 
     turncheck: str
@@ -67,7 +67,7 @@ class Learned(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Edge(msgspec.Struct, frozen=True):
-    """A transition of two machines laid over each other; nodes by their place."""
+    """A transition in the comparison of two machines, between nodes given by their index."""
 
     source: int
     letter: str
@@ -77,14 +77,14 @@ class Edge(msgspec.Struct, frozen=True):
 
 
 class Node(msgspec.Struct, frozen=True):
-    """A state of both machines, or one that only differing steps lead to: None in the other."""
+    """A pair of states, or a state that only differing steps reach: None in the other machine."""
 
     target: int | None
     reference: int | None
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """The shortest letters after which the two say something different, and what each says to the last one."""
+    """A shortest word on whose last letter the two machines differ, with the output of each."""
 
     word: tuple[str, ...]
     expected: str
@@ -92,7 +92,7 @@ class Difference(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True, rename="camel"):
-    """The target's machine over the reference's. Beyond a difference the two are not compared any further."""
+    """The target's machine over the reference's. The two are not compared beyond a difference."""
 
     target: Learned
     reference: Learned
@@ -103,7 +103,7 @@ class Comparison(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Conflict(msgspec.Struct, frozen=True):
-    """The letters that had two answers, and what the last of them led to first and then."""
+    """A word that had two answers: the two outputs of its last letter, in order."""
 
     target: str
     word: tuple[str, ...]
@@ -154,7 +154,7 @@ def learn_runtime(
 
 
 def compare(target: Learned, reference: Learned) -> Comparison:
-    """Lay *target* over *reference*: pairs of states that agreeing steps lead to, breadth first.
+    """Compare *target* with *reference* over the pairs of states that agreeing steps reach, breadth first.
 
     Raises ValueError where the letters are not the same.
     """
@@ -191,7 +191,7 @@ def _placed(
     edges: list[tuple[Node, str, str, Node, Share]],
     differences: list[Difference],
 ) -> Comparison:
-    """A step that differs leads to the first pair that its state is in, or to a node of its own."""
+    """Number the nodes: a step that differs leads to the first pair with its state, or to a node of its own."""
     pairs = [*nodes]
 
     def place(node: Node) -> int:

@@ -1,12 +1,12 @@
-"""Learn an implementation's own Mealy machine from output queries only: KV with a Wp oracle (AALpy), and a memory.
+"""Learn an implementation's own Mealy machine from output queries only: KV with a Wp oracle (AALpy), and a cache.
 
 Theory: Kearns and Vazirani (1994) learn by a classification tree; the conjecture is tested by a Wp suite (Fujiwara et
 al. 1991) for *extra* more states than it has. So the machine is exactly the implementation's, provided that this one is
 deterministic, can be reset, and has at most so many states over the alphabet and within the bounds.
 
-Two traps of AALpy's own Wp oracle are avoided by one of ours: it tests nothing but single letters where the conjecture
-has one state, as the first one always has (empty characterisation set), and goes through sets, so that another hash
-seed asks other words.
+Our own Wp oracle avoids two faults of AALpy's: for a conjecture with one state, as the first one always is, AALpy's
+tests only single letters (the characterisation set is empty); and it iterates over sets, so that its words depend on
+the hash seed.
 """
 
 import time
@@ -25,15 +25,15 @@ from ..observe.driver import UnsettledError
 from .abstraction import LOCAL, Abstracted
 
 STIMULI: Final = 1_000_000
-"""Stimuli at most: pi takes 5,000 a second, a Python framework 700."""
+"""Default budget of stimuli: pi takes 5,000 per second, a Python framework 700."""
 
 
 PUMPED: Final = 5
-"""How often a cycle is repeated: more often than any of the machines permits retries (BED-006a: three)."""
+"""Repetitions of a cycle: more than the retries that any machine permits (BED-006a: three)."""
 
 
 class NondeterministicError(Exception):
-    """The same stimuli had two answers (X-2): ``letters``, and what the last of them led to first and then."""
+    """The same stimuli had two answers (X-2): ``letters``, and the two outputs of the last one, in order."""
 
     def __init__(self, letters: Sequence[Symbol], first: Symbol, then: Symbol) -> None:
         self.letters = tuple(map(str, letters))
@@ -43,7 +43,7 @@ class NondeterministicError(Exception):
 
 
 class NoQuietError(Exception):
-    """A word came to no quiet within the adapter's patience: ``letters`` is that word."""
+    """The runtime did not become quiet within the adapter's patience; ``letters`` is the word."""
 
     def __init__(self, letters: Sequence[Symbol]) -> None:
         self.letters = tuple(map(str, letters))
@@ -51,7 +51,7 @@ class NoQuietError(Exception):
 
 
 class Figures(msgspec.Struct):
-    """What learning took: words that were played, stimuli that were applied, and conjectures."""
+    """The cost of learning: words and stimuli applied, and conjectures (``rounds``)."""
 
     words: int = 0
     stimuli: int = 0
@@ -59,7 +59,7 @@ class Figures(msgspec.Struct):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """A machine that was learned; ``cut`` says why it is a conjecture only, None where learning came to its end."""
+    """A learned machine; ``cut`` says why it is only a conjecture, None where learning was finished."""
 
     machine: Mealy
     figures: Figures
@@ -80,10 +80,10 @@ class _Node:
 
 
 class Teacher:
-    """Answers words over *letters* and remembers them: a known word is not played again.
+    """Answers words over *letters* and caches the answers: a known word is not applied again.
 
-    Each word that is played goes through what is known of its beginning, which must come again, or the implementation
-    is not deterministic. A letter that is answered without asking leads back to where it was given.
+    The known outputs of an applied word's beginning must come again, or the implementation is not deterministic. A
+    letter that is not sent leads back to the same node.
     """
 
     def __init__(self, system: Abstracted, letters: Sequence[Symbol], *, stimuli: int, deadline: float) -> None:
@@ -95,7 +95,7 @@ class Teacher:
         self._root = _Node()
 
     def ask(self, word: Word) -> tuple[Symbol, ...]:
-        """The outputs of *word*. Raises NondeterministicError, NoQuietError, TargetError."""
+        """Return the outputs of *word*. Raises NondeterministicError, NoQuietError, TargetError."""
         outputs, node = list[Symbol](), self._root
         for letter in word:
             if letter not in node.after:
@@ -143,9 +143,9 @@ def learn(
 ) -> Result:
     """Learn the machine of *system* over *letters*; minimal, its states numbered breadth first in the letters' order.
 
-    The result depends on no hash seed. Where *stimuli* or *seconds* are used up it is the last conjecture, of which
-    nothing is claimed, and ``cut`` says so. Raises NondeterministicError with the word that had two answers,
-    NoQuietError, and TargetError where the target breaks, or the budget ended before there was a conjecture.
+    The result does not depend on the hash seed. When *stimuli* or *seconds* are used up, it is the last conjecture:
+    ``cut`` says so, and nothing is claimed of it. Raises NondeterministicError with the word that had two answers,
+    NoQuietError, and TargetError if the target breaks or the budget ends before the first conjecture.
     """
     deadline = time.monotonic() + seconds if seconds else float("inf")
     teacher = Teacher(system, letters, stimuli=stimuli, deadline=deadline)
@@ -172,9 +172,9 @@ def learn(
 
 
 def pumped(machine: Mealy) -> Iterator[Word]:
-    """Yield words that go each cycle PUMPED times and then end with the characterisation set.
+    """Yield words that repeat each cycle PUMPED times and then end with the characterisation set.
 
-    A Wp suite for few extra states sees no counter (of retries, of rounds): the states that differ lie too far apart.
+    A Wp suite for few extra states misses counters (of retries, of rounds): the states that differ are too far apart.
     """
     for word, row in zip(machine.cover, machine.table, strict=True):
         for letter, (after, output) in enumerate(row):
@@ -187,7 +187,7 @@ def pumped(machine: Mealy) -> Iterator[Word]:
 def _kv(teacher: Teacher, test: Callable[[Mealy], Word | None]) -> Mealy:
     """AALpy's KV, with *teacher* as the system and *test* as the oracle; letters are their places in the alphabet."""
     needs_extra("learn", "learning")
-    import aalpy  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  (only who learns pays for it)
+    import aalpy  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  (imported only to learn)
 
     untyped: Any = aalpy
 
@@ -213,14 +213,14 @@ def _kv(teacher: Teacher, test: Callable[[Mealy], Word | None]) -> Mealy:
         system,
         WpOracle(alphabet, system),
         "mealy",
-        cache_and_non_det_check=False,  # the teacher remembers, and watches
+        cache_and_non_det_check=False,  # the teacher does both
         print_level=0,
     )
     return _table(found, teacher.letters)
 
 
 def _table(found: Any, letters: tuple[Symbol, ...]) -> Mealy:
-    """AALpy's machine as ours, minimal: its conjectures need not be."""
+    """Convert AALpy's machine to ours, and minimise it: conjectures need not be minimal."""
     states = [found.initial_state, *(state for state in found.states if state is not found.initial_state)]
     numbers = {id(state): number for number, state in enumerate(states)}
     rows = [

@@ -1,7 +1,7 @@
-"""Canonical outputs: what a settled step of a runtime shows, without any number.
+"""Canonical outputs: a settled step of a runtime, without any number.
 
-What a step led to shows, in its order: messages by delivery and colour, items, results, stops, requests; then what is
-awaited. Ids and texts are compared with those that came before, so that only what is new shows.
+An output lists the step's effects in order: messages by delivery and colour, items, results, stops, requests; then what
+is awaited. Ids and texts are compared with those that came before, so that only new ones appear.
 """
 
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ from ..observe.runtime_trace import ObservedStep, input_entries
 
 QUIET: Final = "quiet"
 ARROW: Final = " → "
-"""Between what a step led to and what is awaited after it, in the text of an output."""
+"""Separator of effects and awaited answers in the text of an output."""
 _DELIVERIES: Final = {"steer": "steer", "followUp": "follow-up"}
 
 
 @dataclass(frozen=True, order=True)
 class Said:
-    """One thing that a step led to: its kind, the colours of its messages (a request ``shows`` some), and details."""
+    """One effect of a step: its kind, the colours of its messages (those that a request ``shows``), and details."""
 
     kind: str
     colours: tuple[str, ...] = ()
@@ -38,7 +38,7 @@ class Said:
 
 @dataclass(frozen=True, order=True)
 class Awaits:
-    """How much of each kind is awaited after a step; what was cancelled and goes on counts apart."""
+    """Counts of the answers awaited after a step; cancelled calls that still run count separately."""
 
     models: int = 0
     tools: int = 0
@@ -54,7 +54,7 @@ class Awaits:
 
 @dataclass(frozen=True, order=True)
 class Output:
-    """What a letter shows. ``local`` says why the runtime was not asked; nothing else is known then."""
+    """The output of a letter. ``local`` says why the letter was not sent; the rest is then empty."""
 
     said: tuple[Said, ...] = ()
     awaits: Awaits = Awaits()
@@ -65,7 +65,7 @@ class Output:
 
 
 class OutputAbstraction:
-    """Makes outputs of steps: what of a word was seen before, so that only what is new shows, and no number."""
+    """Makes outputs of steps without numbers; it remembers the word so far, so that only new things appear."""
 
     def __init__(self) -> None:
         self.colours: Final[dict[str, str]] = {}  # id of a message → its colour
@@ -74,7 +74,7 @@ class OutputAbstraction:
         self._spoken: Final[set[str]] = set()
 
     def output(self, recorder: Recorder, step: ObservedStep, colour: str) -> Output:
-        """The output of *step*, the last one of *recorder*; *colour* is that of the letter which it is."""
+        """Return the output of *step*, the last one of *recorder*; *colour* is that of its letter."""
         if isinstance(step.stimulus, User):
             self.colours[step.stimulus.id] = colour
         said: list[Said] = []
@@ -83,7 +83,7 @@ class OutputAbstraction:
             if event.get("type") == "native":
                 continue
             one = self._event(recorder, event)
-            if one != _TEXT or said[-1:] != [_TEXT]:  # several are logged at once where a response is logged whole
+            if one != _TEXT or said[-1:] != [_TEXT]:  # a response that is logged whole may hold several texts
                 said.append(one)
         if step.answer.refused is not None:
             why = step.answer.refused.why
@@ -108,7 +108,7 @@ class OutputAbstraction:
                 return Said(str(kind))
 
     def _item(self, event: Mapping[str, Any]) -> Said:
-        """An item; the same text again is another output."""
+        """Describe an item; a repeated text is a different output."""
         if event.get("kind") == "tool-call":
             self.called.append(str(event.get("callId")))
             return Said("call")
@@ -118,16 +118,16 @@ class OutputAbstraction:
         return Said("text" if kind == "assistant" else kind, details=again)
 
     def _result(self, event: Mapping[str, Any]) -> Said:
-        """A result, by the place of its call in the response where there are several."""
+        """Describe a result; if its response has several calls, by the place of its call."""
         name = str(event.get("callId"))
         place = str(self.called.index(name) + 1) if name in self.called else "?"
         how = "synthetic" if event.get("synthetic") else "error" if event.get("isError") else "ok"
         return Said("result", details=(how,) if self.called == [name] else (place, how))
 
     def _request(self, recorder: Recorder, event: Mapping[str, Any]) -> Said:
-        """A request: the colours of the messages that none has shown before, and whether it is well-formed.
+        """Describe a request: the colours of messages that it shows first, and whether it is well-formed.
 
-        A call that is shown has exactly one result: the law's own rule.
+        In a well-formed request each call has exactly one result, as the law demands.
         """
         self.called.clear()
         entries = input_entries(event.get("input"))
@@ -144,7 +144,7 @@ _TEXT: Final = Said("text")
 
 
 def _awaits(step: ObservedStep) -> Awaits:
-    """What is awaited after *step*."""
+    """Count what is awaited after *step*."""
     awaited = [one for one in step.answer.awaiting if isinstance(one, TimerAwaited) or not one.cancelled]
     return Awaits(
         sum(isinstance(one, ModelAwaited) for one in awaited),

@@ -1,7 +1,7 @@
-"""The words of a method in one view, with the right answers, made when they are first asked for.
+"""The words of a method in one view, with the correct outputs, made at first use.
 
-An edited row answers otherwise only after its event came in its state, a hidden-state mutant only after it came there
-for the second time. So a mutant is looked at with those words alone in which it does.
+An edited row shows only after its event occurs in its state, a hidden-state mutant only after the second occurrence.
+A mutant is therefore run only on the words in which that happens.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from turncheck.model.declaration.machine import Row
 from .view import Place, View
 
 Applied: TypeAlias = tuple[Word, Sequence[Reaction]]
-"""A word with the outputs that are right."""
+"""A word with its correct outputs."""
 
 
 class Words:
@@ -27,7 +27,7 @@ class Words:
         self._view, self._words = view, words
 
     def kill(self, mutant: Mutant, wrong: FiniteMachine | DelayedMutant) -> bool:
-        """Whether a word tells *mutant*, which does *wrong*."""
+        """Return whether a word kills *mutant*, whose machine is *wrong*."""
         once, again = self._at(mutant)
         return any(_after(wrong, word) is None for word in (again if mutant.hidden else chain(once, again)))
 
@@ -36,7 +36,7 @@ class Words:
 
     @cached_property
     def _by_place(self) -> Mapping[Place, tuple[Sequence[Applied], Sequence[Applied]]]:
-        """Place → the words that come there once, and those that come there again."""
+        """Place → the words that visit it once, and those that visit it again."""
         found: dict[Place, tuple[list[Applied], list[Applied]]] = {}
         for word in self._words():
             applied, places = _applied(self._view, word)
@@ -49,8 +49,8 @@ class Probed(Words):
     """*words* as they are applied in *view*, each followed by the probe of the state that it leads to."""
 
     def kill(self, mutant: Mutant, wrong: FiniteMachine | DelayedMutant) -> bool:
-        """Whether a word with its probe tells *mutant*, which does *wrong*; a probe is asked once in a state."""
-        ends = {(wrong.entered(state), minimal) for state, minimal in self._ended}  # of words that never come there
+        """Return whether a probed word kills *mutant*, whose machine is *wrong*; each state is probed once."""
+        ends = {(wrong.entered(state), minimal) for state, minimal in self._ended}  # of words that miss the place
         for word in chain(*self._at(mutant)):
             state = _after(wrong, word)
             if state is None:
@@ -88,12 +88,12 @@ class Around:
         self._of = of
 
     def kill(self, mutant: Mutant, wrong: FiniteMachine | DelayedMutant) -> bool:
-        """Whether a word tells *mutant*, which does *wrong*."""
+        """Return whether a word kills *mutant*, whose machine is *wrong*."""
         return self._of(mutant.row).kill(mutant, wrong)
 
 
 def _applied(view: View, word: Word) -> tuple[Applied, Mapping[Place, int]]:
-    """*word* with what is right, and how often it comes to each place."""
+    """Return *word* with its correct outputs, and the number of its visits to each place."""
     state, table, right, places = 0, view.table, list[Reaction](), dict[Place, int]()
     for letter in word:
         state, output, place = table[state][letter]
@@ -103,7 +103,7 @@ def _applied(view: View, word: Word) -> tuple[Applied, Mapping[Place, int]]:
 
 
 def _after(wrong: FiniteMachine | DelayedMutant, applied: Applied, state: int = 0) -> int | None:
-    """The state in which *wrong* is after a word from *state* on, None where it answers otherwise than is right."""
+    """Return the state of *wrong* after a word from *state* on, None where an output is not the correct one."""
     steps = wrong.steps
     for letter, expected in zip(*applied, strict=True):
         state, said = steps[state, letter]

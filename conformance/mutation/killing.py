@@ -1,8 +1,8 @@
 """The methods that kill each mutant of a machine: a word kills a mutant that answers it differently.
 
-Methods look at the machine in its own alphabet, under its tables. A mutant that answers every word as the machine does,
-within the bounds, is equivalent: bisimulation decides this first, and the mutant counts nowhere. Then each method is
-tried in the views that show a difference: in the others there is nothing to find.
+Methods use the machine's own alphabet, under its tables. A mutant that answers every word within the bounds as the
+machine does is equivalent: bisimulation decides this first, and the mutant counts nowhere. Then each method is tried
+in the views that show a difference; the others cannot kill.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ from .words import generated
 Method: TypeAlias = Sequence[Words | Around]
 """The parts that a method applies in a view, the cheapest first."""
 LARGEST: Final = 200
-"""States of a view above which k=1's HSI is left out: of turn's largest it would be some two million words."""
+"""States of a view above which HSI with k=1 is left out: for turn's largest view it has some two million words."""
 TOUR, K0, K1 = "tour", "k=0", "k=1"
 
 
@@ -48,7 +48,7 @@ class Kills:
 
 
 def methods(view: View, *, seeds: Sequence[int], examples: int = EXAMPLES) -> dict[str, Method]:
-    """Name → method: a transition tour, k=0, k=1 (both HSI), Hypothesis under each seed. Nothing is made before use."""
+    """Name → method: a transition tour, k=0, k=1 (both HSI), Hypothesis under each seed. Words are made on use."""
     first = cache(partial(hsi, view.machine, 0))
     found: dict[str, Method] = {
         TOUR: [Words(view, partial(tour, view.machine))],
@@ -72,7 +72,7 @@ def kills(
 ) -> Iterator[tuple[Mutant, Kills]]:
     """Yield every *every*-th mutant of the machine called *name*, and the methods that kill it.
 
-    *part* (i, n) is the i-th of n parts: a row's mutants are in one of them, as they share what was made for the row.
+    *part* (i, n) is the i-th of n parts: a row's mutants are in one part, since they share the words made for the row.
     """
     views = views_of(PROOF_ROLES[name])
     suites = [methods(view, seeds=seeds, examples=examples) for view in views]

@@ -1,7 +1,7 @@
-"""Mutants as implementations that `verify` judges: which laws break.
+"""Mutants as implementations that `verify` judges, to see which laws break.
 
-The rows of ``request_cycle`` are run as a projector, those of ``interaction`` as a runtime: the two machines whose
-every event an environment can cause through the protocol. The others are looked at in their own alphabets alone.
+The rows of ``request_cycle`` run as a projector, those of ``interaction`` as a runtime: an environment can cause every
+event of these two machines through the protocol. The other machines are mutated only in their own alphabets.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,9 +31,9 @@ from ..verify.verification import subjects_of, verify_target
 
 @dataclass(frozen=True)
 class Judged:
-    """The laws that a mutant breaks; ``error`` where it broke down before any law could be judged.
+    """The laws that a mutant breaks; ``error`` if it failed before any law could be judged.
 
-    ``whole`` where each law was asked: generated words and logs end with the first law that breaks.
+    ``whole`` if every law was judged: generated words and logs end with the first law that breaks.
     """
 
     mutant: str
@@ -43,12 +43,12 @@ class Judged:
 
     @property
     def killed(self) -> bool:
-        """Whether `verify` would not exit with 0."""
+        """True if `verify` would not exit with 0."""
         return bool(self.laws or self.error)
 
 
 class _Stepped(Stepper):
-    """Rows in the oracle's place: some thirty times as fast as `transitions`."""
+    """The rows as a replacement for the oracle, some thirty times as fast as `transitions`."""
 
     def step(self, symbol: str, event: Event | None, at: int) -> list[Output]:
         """Take one event; return the outputs that it caused."""
@@ -57,7 +57,7 @@ class _Stepped(Stepper):
 
 
 class MachineProjector(ReferenceTarget):
-    """The projector that the rows of *machine* are."""
+    """The rows of *machine*, run as a projector."""
 
     def __init__(self, machine: Machine, name: str = "mutant") -> None:
         super().__init__(name, lambda _: MachineProjector(machine, name))
@@ -77,25 +77,25 @@ class MachineProjector(ReferenceTarget):
         self._log += events
 
     def fed(self) -> Projection:
-        """The projection of what was fed."""
+        """Return the projection of all events fed since the reset."""
         return self.project(self._log)
 
     def reset(self) -> None:
-        """Forget what was fed."""
+        """Drop all fed events."""
         self._log = []
 
 
 def reached(mutant: Mutant) -> bool:
-    """Whether `verify` can cause the mutant's row: what nobody awaits is refused before the machine hears of it."""
+    """Return whether `verify` can cause the mutant's row: an unawaited stimulus is refused before the machine."""
     return mutant.right.name in {"request_cycle", "interaction"} and mutant.row.effects != ("not_awaited",)
 
 
 def judged(
     mutant: Mutant, tables: Mapping[str, Any], *, seeds: Sequence[int] = (0,), examples: int = EXAMPLES
 ) -> Iterator[Judged]:
-    """What `verify` says under each seed of a mutant that differs from its machine under *tables*.
+    """Judge a mutant that differs from its machine under *tables* by `verify`, once per seed.
 
-    The words and logs that every run begins with are judged by all laws; what they do not kill is run with *examples*
+    All laws judge the words and logs with which every run begins; a mutant that survives them is run with *examples*
     generated ones until the first law breaks.
     """
     classic = _told(mutant, tables, 0, 0, whole=True)
@@ -112,7 +112,7 @@ def _told(mutant: Mutant, tables: Mapping[str, Any], examples: int, seed: int, *
 
 
 def _target(mutant: Mutant, tables: Mapping[str, Any]) -> Target:
-    """The mutant, running; a runtime declares the policies that its tables are."""
+    """Open the mutant as a target; a runtime declares the policies of its tables."""
     if mutant.right.name == "request_cycle":
         return Target(projector=MachineProjector(mutant.machine))
     policies = {POLICIES[table][0]: value for table, value in tables.items()}

@@ -1,4 +1,4 @@
-"""What `turncheck mutants` tells of a machine: how many mutants each method and each law kills, and which survive."""
+"""The report of `turncheck mutants` on a machine: the kills of each method and each law, and the survivors."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ NETS = frozenset({"equals-reference", "equals-machine"})
 
 
 class Rate(msgspec.Struct, frozen=True):
-    """How many of *mutants* (equivalent ones left out) a method kills; over several seeds, the median and the least."""
+    """A method's kills among *mutants* (without equivalent ones); over several seeds, the median and the least."""
 
     method: str
     hidden: bool
@@ -25,12 +25,12 @@ class Rate(msgspec.Struct, frozen=True):
 
     @property
     def share(self) -> float:
-        """The share of the median, 1 where there are no mutants."""
+        """The median's share of the mutants, 1 where there are none."""
         return self.killed / self.mutants if self.mutants else 1.0
 
 
 class Survivor(msgspec.Struct, frozen=True):
-    """A mutant that a method lets live; ``word`` is the shortest that tells it from the machine."""
+    """A mutant that a method does not kill; ``word`` is the shortest that distinguishes it from the machine."""
 
     method: str
     mutant: str
@@ -40,9 +40,9 @@ class Survivor(msgspec.Struct, frozen=True):
 
 
 class LawKills(msgspec.Struct, frozen=True):
-    """How many mutants break a law, by operator, and how many of those that all laws judged break no other.
+    """The number of mutants that break a law, by operator; and of those that all laws judged, how many break only it.
 
-    ``equals-reference`` and ``equals-machine`` look at everything: they are no other law.
+    ``equals-reference`` and ``equals-machine`` compare everything, and do not count as other laws.
     """
 
     law: str
@@ -52,7 +52,7 @@ class LawKills(msgspec.Struct, frozen=True):
 
 
 class Report(msgspec.Struct, frozen=True):
-    """One machine's mutants. ``laws`` is of what `verify` begins with, else of the first generated that kills.
+    """One machine's mutants. ``laws`` counts kills by the first words and logs, else by the first generated one.
 
     ``broken`` is the kill matrix itself: mutant → the laws that it breaks.
     """
@@ -70,7 +70,7 @@ class Report(msgspec.Struct, frozen=True):
 def reported(
     machine: str, found: Sequence[Kills], judged: Mapping[str, Sequence[Judged]], seeds: Sequence[int]
 ) -> Report:
-    """The report of *found*; *judged* has what `verify` said of each mutant that is not equivalent, for each seed."""
+    """Return the report of *found*; *judged* holds the verdicts of `verify` per mutant, equivalent ones left out."""
     told = [one for one in found if not one.equivalent]
     verdicts = {name: [one.killed for one in verdict] for name, verdict in judged.items()}
     kills: dict[str, dict[str, list[bool]]] = {
@@ -101,7 +101,7 @@ def _rate(method: str, hidden: bool, told: Sequence[Kills], kills: Mapping[str, 
 
 
 def _survivors(told: Sequence[Kills], kills: Mapping[str, Mapping[str, list[bool]]]) -> Iterable[Survivor]:
-    """Those that a method should have killed: k=0 the first-order ones, the others all; Hypothesis under some seed."""
+    """Yield survivors that a method should have killed: k=0 first-order ones, others all; Hypothesis under any seed."""
     for one in told:
         for method, answers in kills[one.name].items():
             if not all(answers) and method != "tour" and not (method == "k=0" and one.hidden):

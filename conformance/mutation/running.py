@@ -1,4 +1,4 @@
-"""Run a machine's mutants, in parts side by side."""
+"""Run a machine's mutants, in parallel parts."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -22,10 +22,10 @@ def run(
     jobs: int | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Report:
-    """Look at every *every*-th mutant of the machine called *machine*, in *jobs* processes (as many as processors).
+    """Run every *every*-th mutant of the machine called *machine*, in *jobs* processes (default: one per processor).
 
-    Where mutants can be run, every *verified*-th is judged by `verify` too, which takes the most of the time, under the
-    first *verify_seeds* of the seeds.
+    If mutants can run as targets, `verify` judges every *verified*-th of them too, under the first *verify_seeds* of
+    the seeds; this takes most of the time.
     """
     count = jobs or os.cpu_count() or 1
     part = partial(
@@ -56,7 +56,7 @@ def _part(
     steps: tuple[int, int],
     count: int,
 ) -> list[tuple[Kills, list[Judged]]]:
-    """Mutants with the methods that kill them; what `verify` says under each seed is empty where it was not asked."""
+    """Return mutants with the methods that kill them, and the verdicts of `verify` (none where it was not run)."""
     every, verified = steps
     found: list[tuple[Kills, list[Judged]]] = []
     for mutant, one in kills(machine, seeds=seeds, examples=examples, every=every, part=(number, count)):

@@ -1,8 +1,7 @@
-"""A machine under one choice of tables and bounds, and the words that look for what an edited row leaves behind.
+"""A machine under one choice of tables and bounds, and words that search for the late effects of an edited row.
 
-A suite for k extra states promises nothing about an implementation that has more, and an edited row can make more: a
-queue that is not emptied, for instance. Probes, straight ways and revisits are applied beside the suites for that
-reason.
+A suite for k extra states promises nothing about an implementation that has more, and an edited row can make more, for
+instance by not emptying a queue. Probes, straight ways and revisits are therefore applied beside the suites.
 """
 
 from collections import Counter
@@ -20,14 +19,14 @@ from turncheck.model.declaration.proof_roles import ProofRoles
 from turncheck.model.search import reached
 
 Place: TypeAlias = tuple[str, str]
-"""A control state, and an event that comes there."""
+"""A control state, and an event in it."""
 Kind: TypeAlias = tuple[str, ...]
-"""An event, and the names of the outputs that it leads to."""
+"""An event, and the names of its outputs."""
 
 
 @dataclass(frozen=True)
 class View:
-    """*right* is the declared machine under *tables*, all of its states visited; *machine* is the minimal one."""
+    """*right* is the declared machine under *tables*, fully explored; *machine* is its minimal machine."""
 
     tables: Mapping[str, Any]
     right: FiniteMachine
@@ -49,18 +48,18 @@ class View:
 
     @cached_property
     def probes(self) -> tuple[Word, ...]:
-        """State of ``machine`` → its probe: a word from there on that sees every kind of reaction once."""
+        """State of ``machine`` → its probe: a word from that state that causes every kind of reaction once."""
         return tuple(map(self._probe, range(len(self.machine.table))))
 
     def probed(self, word: Word) -> Word:
-        """*word* and the probe of the state that it leads to."""
+        """Return *word* followed by the probe of the state that it leads to."""
         return word + self.probes[self.machine.after(word)]
 
     def straight(self, row: Row) -> Iterator[Word]:
-        """From every state, go by the event of *row* in its state, then straight to every kind of reaction.
+        """Yield words that take the event of *row* in every state, then go straight to every kind of reaction.
 
         ``right`` is not minimal: a correct row may reset a counter that a faulty row leaves set; merged states can then
-        differ. A probe sees a reaction only after some others, when the difference may be gone.
+        differ. A probe causes a reaction only after some others, when the difference may be gone.
         """
         event = [place for place, letter in enumerate(self.right.letters) if letter.symbol == row.event]
         for state, access in self.telling.accesses.items():
@@ -93,7 +92,7 @@ class View:
 
     @cached_property
     def _kinds(self) -> Mapping[tuple[int, int], Kind]:
-        """(state of ``machine``, letter) → the kind of reaction that it is."""
+        """(state of ``machine``, letter) → the kind of its reaction."""
         return {
             (state, letter): (self.machine.letters[letter].symbol, *(output.name for output in said))
             for state, row in enumerate(self.machine.table)
@@ -132,7 +131,7 @@ class View:
 
 
 def views_of(claims: ProofRoles) -> list[View]:
-    """Return the views of a machine, under enough of its tables that any two of their values meet in one."""
+    """Return the views of a machine, under enough tables that any two values of different tables occur together."""
     kept = paired([tables for tables, _ in views(claims)])
     chosen = [(tables, bounded(claims, tables, bounds)) for tables, bounds in views(claims) if tables in kept]
     return [View(tables, right, flattened(right)) for tables, right in chosen]

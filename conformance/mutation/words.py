@@ -1,8 +1,8 @@
 """Words over a machine's own alphabet, drawn by Hypothesis from its rows.
 
-Generation sees the rows, and which of them a word has taken; it never sees a mutant. As in `verify`, words to every row
-come first, a generated word may begin with one of them or take a row twice, and each word is followed by the probe of
-where it ends.
+Generation uses the rows, and the set of rows that a word has taken; it never uses a mutant. As in `verify`, words to
+every row come first, a generated word may begin with one of them or take a row twice, and each word is followed by the
+probe of its last state.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,11 +21,11 @@ from ..generation.situations import STEPS
 from .view import View
 
 AIMLESS: Final = 4
-"""One letter in this many is any letter; the machine does something with each of the others."""
+"""One letter in this many is any letter; the others are letters that the machine does not ignore."""
 
 
 def accesses(view: View) -> dict[Row, Word]:
-    """Each row that can be taken → the shortest word that ends with it."""
+    """Return, for each row that can be taken, the shortest word that ends with it."""
     right, found = view.right, dict[Row, Word]()
     for state, access in view.telling.accesses.items():
         for letter in range(len(right.letters)):
@@ -35,7 +35,7 @@ def accesses(view: View) -> dict[Row, Word]:
 
 
 def twice(view: View, accesses: Mapping[Row, Word]) -> Iterator[Word]:
-    """Yield words that take a row, then once more, where that is possible: a fault may show only the second time."""
+    """Yield words that take a row twice, where that is possible: a fault may show only the second time."""
     right = view.right
     for row, access in accesses.items():
 
@@ -49,7 +49,7 @@ def twice(view: View, accesses: Mapping[Row, Word]) -> Iterator[Word]:
 
 
 def generated(view: View, *, examples: int, seed: int) -> Iterator[Word]:
-    """The words to every row, and *examples* generated ones, each with its probe."""
+    """Yield the words to every row, and *examples* generated ones, each with its probe."""
     found = accesses(view)
     reached = [*found.values()]
     for word in [*reached, *_drawn(view, [*reached, *twice(view, found)], examples, seed)]:
@@ -93,6 +93,6 @@ def _drawn(view: View, reached: list[Word], examples: int, seed: int) -> list[Wo
 
 
 def _apt(view: View, state: int) -> list[int]:
-    """The letters that lead on from a state, or say what is not said elsewhere: the others are only ignored."""
+    """The letters that change the state, or whose output is not that of an ignored letter."""
     steps = [view.machine.step(state, letter) for letter in range(len(view.machine.letters))]
     return [letter for letter, (after, said) in enumerate(steps) if after != state or said not in view.idle]

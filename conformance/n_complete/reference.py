@@ -1,7 +1,7 @@
-"""What a suite holds a target to: the reference's own minimal Mealy machine, over the letters and within the bounds.
+"""The specification of a suite: the reference's own minimal Mealy machine, over the letters and within the bounds.
 
-It is exact where the reference's core is at hand: every state is visited that the registers, seen through the alphabet,
-and the abstraction's own counters can have. Else it is learned, for one state more than is found.
+It is exact if the reference's core is accessible: all states are explored, by the values of the registers, seen through
+the alphabet, and of the abstraction's own counters. Else it is learned, and tested for one more state than is found.
 """
 
 import time
@@ -26,17 +26,17 @@ from ..observe.driver import Recorder, observing
 from ..observe.runtime_trace import ObservedStep, RuntimeTrace
 
 LEARNED_FOR: Final = 1
-"""How many states more than were found a model that is learned is tested for."""
+"""Extra states for which a learned model is tested."""
 UNBOUNDED: Final = Bounds(1_000_000, 1_000_000)
 
 
 class InexactModelError(Exception):
-    """The reference answers otherwise than the model that was made of it: a suite made from this promises nothing."""
+    """The reference differs from the model made of it: a suite made from this model promises nothing."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """The minimal *machine* of *reference* within *bounds*; ``exact`` where it was explored, not learned."""
+    """The minimal *machine* of *reference* within *bounds*; ``exact`` if it was explored, not learned."""
 
     machine: Mealy
     reference: RuntimeTarget
@@ -44,20 +44,20 @@ class Model:
     exact: bool
 
     def compared(self, trace: RuntimeTrace) -> Iterator[tuple[ObservedStep, str, str]]:
-        """``compared`` with the model's reference. Raises InexactModelError where this one is not as the model."""
+        """Compare *trace* with the model's reference. Raises InexactModelError where that differs from the model."""
         machine, state = self.machine, 0
         for letter, step, expected, observed in compared(trace, self.reference, machine.letters, self.bounds):
             state, said = machine.step(state, machine.letters.index(letter))
             if said != expected:
-                told = f"to {str(letter)!r} it says {str(expected)!r}, and the model {str(said)!r}"
+                told = f"it answers {str(letter)!r} with {str(expected)!r}, and the model with {str(said)!r}"
                 raise InexactModelError(f"internal error: the model of {self.reference.name} is inexact: {told}")
             yield step, str(expected), str(observed)
 
 
 def reference_for(profile: Profile) -> RuntimeTarget:
-    """The reference in this process that a runtime is held to, as by `learn --diff`.
+    """Return the reference, in this process, with which a runtime is compared, as in `learn --diff`.
 
-    It is that of the machine which the runtime claims, under its policies; else the interaction machine under those.
+    It runs the machine that the runtime claims, under its policies; without a claim, the interaction machine.
     """
     names = {name for name, _ in POLICIES.values()}
     declared = {name: value for name, value in profile.policies.items() if name in names}
@@ -72,9 +72,9 @@ def model_of(
     deadline: float = float("inf"),
     progress: Callable[[str], None] = lambda _: None,
 ) -> Model:
-    """The model of *reference* over *letters*, by *deadline* (monotonic seconds).
+    """Return the model of *reference* over *letters*, by *deadline* (monotonic seconds).
 
-    Raises TargetError where it breaks or is late, and what ``learn`` does.
+    Raises TargetError if the reference breaks or the deadline passes, and the errors of ``learn``.
     """
     system = Abstracted(reference, bounds)
     if isinstance(reference, InteractionRuntime):
@@ -89,10 +89,10 @@ def model_of(
 def compared(
     trace: RuntimeTrace, reference: RuntimeTarget, letters: Sequence[Letter] = LETTERS, bounds: Bounds = UNBOUNDED
 ) -> Iterator[tuple[Letter, ObservedStep, Output, Output]]:
-    """Each step of *trace* as a letter: the letter, the step, what *reference* shows there, and what was shown.
+    """Yield each step of *trace* as its letter, the step, the output of *reference*, and the observed output.
 
-    Ends after the first that differ, and where a stimulus is no letter, or one that neither would be told: what comes
-    then is not of the alphabet. Raises TargetError where the reference breaks.
+    Ends after the first difference, and before a stimulus that is no letter or would not be sent to either: the rest
+    is outside the alphabet. Raises TargetError if the reference breaks.
     """
     word = [unnamed(step.stimulus) for step in trace.steps if not step.closing]
     expected = observing(reference)(word, trace.options)
@@ -111,7 +111,7 @@ def compared(
 
 
 def modelled(profile: Profile) -> Modelled:
-    """What a word by itself is held to where no suite is at hand: the reference's answers, within no bound."""
+    """Return the comparison of a single word, without a suite: with the reference's outputs, without bounds."""
 
     def steps(trace: RuntimeTrace) -> Iterator[tuple[ObservedStep, str, str]]:
         for _, step, expected, observed in compared(trace, reference_for(profile)):
@@ -130,7 +130,7 @@ def _output(reader: Reader, step: ObservedStep, letter: Letter) -> Output:
 
 
 def _explored(system: Abstracted, runtime: InteractionRuntime, letters: Sequence[Letter], deadline: float) -> Mealy:
-    """Every state, breadth first; each word is played anew."""
+    """Explore every state, breadth first; each word starts with a reset."""
     system.reset()
     numbers: dict[Hashable, int] = {_key(system.reader, runtime): 0}
     words: list[tuple[Letter, ...]] = [()]
@@ -153,9 +153,9 @@ def _explored(system: Abstracted, runtime: InteractionRuntime, letters: Sequence
 
 
 def _key(reader: Reader, runtime: InteractionRuntime) -> Hashable:
-    """All that decides what comes: the core, what is awaited, what the alphabet has counted, what is shown next.
+    """Return all that decides the future: the core, what is awaited, the alphabet's counters, what is shown next.
 
-    Of the history only messages that no request has shown can show later: every call in it is answered.
+    From the history, only messages that no request has shown can appear later: every call in it is answered.
     """
     canon, recorder = reader.canon, reader.recorder
     state, registers = runtime.core
@@ -186,11 +186,11 @@ def _key(reader: Reader, runtime: InteractionRuntime) -> Hashable:
 
 
 def _late(reference: RuntimeTarget) -> str:
-    return f"the time budget was used up before {reference.name} was known: fewer letters (--letters) or more time"
+    return f"the time budget was used up before {reference.name} was known: try fewer letters (--letters) or more time"
 
 
 def common_letters(profile: Profile, reference: RuntimeTarget) -> tuple[list[Letter], list[Letter]]:
-    """The letters that a runtime and its reference can both be told, and those that only the runtime can."""
+    """Return the letters that can be sent to both a runtime and its reference, and those for the runtime only."""
     theirs = letters_of(reference.profile.capabilities)
     own = letters_of(profile.capabilities)
     return [one for one in own if one in theirs], [one for one in own if one not in theirs]

@@ -1,8 +1,8 @@
 """``verify --suite n-complete``: every word of a W, Wp or HSI suite of the reference's machine, applied to a target.
 
-A letter that the model answers without asking is not sent: the state is then what it was, in the target too, as long as
-its outputs are the model's and it waits for the same letters, which is looked at after every step. So a word without
-such letters stands for all words with them, and the suite's promise is kept (``suites``).
+A letter that the model answers by itself is not sent. The state then stays the same, also in the target, as long
+as its outputs equal the model's and it awaits the same letters, which is checked after every step. A word without such
+letters therefore stands for all words with them, and the suite's promise holds (``suites``).
 """
 
 import contextlib
@@ -31,14 +31,14 @@ from .reference import LEARNED_FOR, Model
 LAW: Final = "equals-model"
 METHODS: Final = ("hsi", "wp", "w")
 SAMPLE: Final = 12
-"""Words, spread over the suite, that are played before it to tell how long it will last."""
+"""Words, spread over the suite, that are applied first to estimate its duration."""
 MIDDLES: Final = 500_000
-"""Words of letters after the states' accesses, at most: a suite of more would not fit into memory, nor into a day."""
+"""Limit on the words of letters after each state's access: a larger suite would fit neither into memory nor a day."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A suite to be applied: of *model*, by *method*, for *k* more states; ``beyond`` are letters that it lacks."""
+    """A suite to apply: for *model*, by *method*, with *k* extra states; ``beyond`` are letters that it lacks."""
 
     model: Model
     method: str
@@ -52,18 +52,18 @@ class Plan:
         middles = len(machine.table) * len(machine.letters) ** (self.k + 1)
         if middles > MIDDLES:
             size = f"{len(machine.table)} states, {len(machine.letters)} letters and k={self.k}"
-            why = f"the suite for {size} would be too large: choose letters (--letters) or a less k"
+            why = f"the suite for {size} would be too large: choose fewer letters (--letters) or a smaller k"
             raise TargetError(why, see="")
         return sent(machine, SUITES[self.method](machine, self.k))
 
     @cached_property
     def stimuli(self) -> int:
-        """Stimuli of all words."""
+        """Number of stimuli in all words."""
         return sum(map(len, self.words))
 
 
 def sent(machine: Mealy, words: Suite) -> Suite:
-    """*words* without the letters that *machine* answers without asking, and without prefixes, shortest first."""
+    """Return *words* without the letters that *machine* does not send, and without prefixes, shortest first."""
     found: set[Word] = set()
     for word in words:
         state, kept = 0, list[int]()
@@ -83,10 +83,10 @@ def verify_suite(
     *,
     foretell: Callable[[str], None] = lambda _: None,
 ) -> tuple[Result, dict[str, AnyCounterexample]]:
-    """Apply the suite of *plan* to *runtime*, each word judged by all *laws*, among which ``equals-model`` has to be.
+    """Apply the suite of *plan* to *runtime*; all *laws*, ``equals-model`` among them, judge each word.
 
-    *foretell* hears how large it is, and how long it will last. Raises as ``verify_runtime``, TargetError where the
-    suite is too large, and InexactModelError.
+    *foretell* is called with the suite's size and its expected duration. Raises the errors of ``verify_runtime``,
+    TargetError if the suite is too large, and InexactModelError.
     """
     words, applied = plan.words, 0
     with runtime.again(options.hash_seed) as twin:
@@ -131,8 +131,8 @@ def verify_suite(
 def _play(player: Player, model: Model, word: Word) -> None:
     """Apply one word, and judge it.
 
-    As long as all outputs are the model's, the target has to wait for the letters for which the model waits: the first
-    of which that does not hold is applied, so that the law sees it, and ends the word.
+    As long as all outputs equal the model's, the target must await the same letters as the model. The first letter for
+    which it does not is applied, so that the law sees the difference, and ends the word.
     """
     machine = model.machine
     system = Abstracted(player.subject.target, model.bounds)
@@ -154,7 +154,7 @@ def _play(player: Player, model: Model, word: Word) -> None:
 
 
 def _stray(system: Abstracted, machine: Mealy, state: int) -> int | None:
-    """The first letter that is answered without asking by the one and not by the other."""
+    """Return the first letter that only one of target and model does not send, or answers differently by itself."""
     row, reader = machine.table[state], system.reader
     local = (output if output in LOCAL else None for _, output in row)
     found = (place for place, output in enumerate(local) if reader.local(machine.letters[place]) != output)
@@ -192,7 +192,7 @@ def _nothing_promised(run: Run[Any], unsettled: int, result: Result, applied: in
     if applied < words:
         return f"{applied:,} of {words:,} words were applied: it ended at the first failure"
     if unsettled:
-        return f"{unsettled} words came to no quiet"
+        return f"{unsettled} words did not settle"
     return None if verdicts[LAW] == "pass" else f"equals-model is {verdicts[LAW]}"
 
 
@@ -208,7 +208,7 @@ def _guarantee(plan: Plan) -> list[str]:
         *lacking,
         "payloads beyond two colours",
         f"more than {bounds.messages} waiting of a kind, or {bounds.calls} calls in a response",
-        *("what comes together within a step", "time", "persistence", "what is not deterministic"),
+        *("several stimuli within a step", "time", "persistence", "nondeterministic behaviour"),
     ]
     return [
         f"over these {len(machine.letters)} letters the target answers every word as {model.reference.name} does,",

@@ -1,5 +1,5 @@
-"""What is known of an implementation while it runs: the declared machines, stepped beside it.
+"""Observation of a running implementation: the declared machines, stepped beside it.
 
-In come stimuli and the settled steps that they lead to; out go traces, which laws judge and generation looks at.
+In come stimuli and their settled steps; out go traces, for laws to judge and for generation to read.
 Begin with ``observation``, then ``driver``, which applies words to a runtime.
 """

@@ -1,4 +1,4 @@
-"""Drive a runtime through a word: stimuli in, settled steps out, and what they amount to."""
+"""Drive a runtime through a word: stimuli in, settled steps out, and the trace of them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -38,7 +38,7 @@ class UnsettledError(Exception):
 
 
 class Recorder:
-    """What is observed of one word, step by step. *profile* is what the runtime claims; *start* answered its reset."""
+    """Records one word, step by step. *profile* holds the runtime's claims; *start* is its answer to the reset."""
 
     def __init__(self, options: ResetOptions, profile: Profile, start: Step = NOTHING) -> None:
         self.options = options
@@ -60,16 +60,16 @@ class Recorder:
 
     @property
     def active(self) -> bool:
-        """Whether a run is open by the log."""
+        """True if a run is open by the log."""
         return self.observation.active
 
     @property
     def unsettled(self) -> bool:
-        """Whether the word ended without quiet."""
+        """True if the word ended without quiet."""
         return bool(self.steps) and self.steps[-1].answer.unsettled
 
     def observe(self, stimulus: Stimulus, answer: Step, *, closing: bool = False) -> ObservedStep:
-        """Record what a stimulus led to."""
+        """Record a stimulus and its answer."""
         before, was_active, first = self.awaiting, self.active, len(self.log)
         self.observation.follow(answer, stimulus)
         step = ObservedStep(stimulus, answer, before, first, len(self.log), was_active, self.active, closing)
@@ -77,7 +77,7 @@ class Recorder:
         return step
 
     def trace(self) -> RuntimeTrace:
-        """What was observed."""
+        """Return the trace of all steps so far."""
         seen = self.observation
         return RuntimeTrace(
             self.options, tuple(self.steps), tuple(seen.log), self.policies, self.capabilities, tuple(seen.open_cycles)
@@ -112,7 +112,7 @@ class Driver(Recorder):
     def _answer(self) -> None:
         for _ in range(ANSWERS):
             open_ones = [one for one in self.awaiting if self.active or not isinstance(one, TimerAwaited)]
-            if not open_ones:  # what ignored an abort is answered after the run's end too: that must do nothing
+            if not open_ones:  # calls that ignored an abort are answered after the run's end: that must do nothing
                 return
             awaited = open_ones[0]
             if isinstance(awaited, ModelAwaited):  # an empty response is a case of its own, and some ask again
@@ -136,7 +136,7 @@ def recorded(
     options: ResetOptions,
     profile: Profile,
 ) -> RuntimeTrace:
-    """The trace of steps that were observed before."""
+    """Return the trace of steps that were observed earlier."""
     recorder = Recorder(options, profile)
     for stimulus, answer, closes in zip(applied, answers, closing, strict=True):
         recorder.observe(stimulus, answer, closing=closes)
@@ -164,7 +164,7 @@ def perform(
 
 
 def observing(runtime: RuntimeTarget) -> Again:
-    """What applies a whole word to *runtime*, as relation laws want it."""
+    """Return a function that applies a whole word to *runtime*, for relation laws."""
 
     def again(word: Sequence[Stimulus], options: ResetOptions) -> RuntimeTrace:
         return perform(runtime, word, options, ()).trace()
@@ -173,7 +173,7 @@ def observing(runtime: RuntimeTarget) -> Again:
 
 
 def answer_to(awaited: Awaited) -> Stimulus:
-    """The stimulus that ends what is awaited, and no more."""
+    """Return the stimulus that ends an awaited request, run of a tool or timer, and does no more."""
     match awaited:
         case ModelAwaited(request_id=request):
             return ModelStop(reason="end-turn", request_id=request)

@@ -1,8 +1,8 @@
-"""What is known of a running implementation: two declared machines, stepped from what was observed of it.
+"""The state of a running implementation: two declared machines, stepped from observations.
 
-``request_cycle`` reads the log: it knows the open cycle, what waits and which calls are open. ``interaction`` takes
-each stimulus that took place, and is then corrected where the implementation did something else: what is awaited and
-what was logged decide, and the machine fills in what neither shows.
+``request_cycle`` reads the log: it knows the open cycle, the waiting messages and the open calls. ``interaction`` takes
+each stimulus that took place, and is then corrected where the implementation did something else: the awaited answers
+and the log decide, and the machine supplies the state that neither shows.
 """
 
 from collections import deque
@@ -29,8 +29,8 @@ class Observation:
 
     ``log`` holds the events; ``open_cycles`` has, for each position of the log and for its end, the index of the cycle
     that was open before it, -1 for none. ``queue`` and ``steers`` are positions of messages: the follow-ups that wait,
-    and the steers that no request has shown. ``said`` is true while a response is under way that has begun; ``made``
-    counts the calls that were made in it: some tools run before it is over.
+    and the steers that no request has shown. ``said`` is true while a response has begun and not ended; ``made`` counts
+    its calls so far, since some tools run before the response is over.
     """
 
     def __init__(self, policies: Mapping[str, Any]) -> None:
@@ -44,7 +44,7 @@ class Observation:
         self._run: Final = Stepper(interaction.SPEC, interaction.tables(policies))
         self._sent: Final[dict[str, str]] = {}  # text of a message → its id
         self._opened = -1
-        self._rows: Final[dict[str, Row | None]] = {}  # generation asks for each many times a step
+        self._rows: Final[dict[str, Row | None]] = {}  # generation reads each many times per step
 
     def follow(self, step: Step, stimulus: Stimulus | None = None) -> None:
         """Take a settled step, and the *stimulus* that led to it; a reset has none."""
@@ -56,13 +56,13 @@ class Observation:
         for one in () if stimulus is None else flat(stimulus):
             if isinstance(one, User):
                 self._sent[one.text] = one.id
-            if step.refused is None or isinstance(stimulus, Together):  # which one of several was refused, is not said
+            if step.refused is None or isinstance(stimulus, Together):  # of several, the refused one is not known
                 heard += self._hear(one)
         self._correct(first, read, heard)
 
     @property
     def active(self) -> bool:
-        """Whether a run is open by the log."""
+        """True if a run is open by the log."""
         return self._cycle.state == "active"
 
     @property
@@ -77,7 +77,7 @@ class Observation:
 
     @property
     def state(self) -> str | None:
-        """The control state of ``interaction``; None where nothing of it fits (only a timer, or stuck)."""
+        """The control state of ``interaction``, None where no state fits (only a timer is awaited, or it is stuck)."""
         if not self.active:
             return "idle"
         if self.models:
@@ -91,17 +91,17 @@ class Observation:
 
     @property
     def calls(self) -> int:
-        """How many calls are not started: those of the response under way, or those that wait while tools run."""
+        """The number of calls not started: those of the response under way, or those that wait while tools run."""
         return len(self._run.context.registers["calls"])
 
     def row(self, event: str) -> Row | None:
-        """The row of ``interaction`` that *event* takes now, None where nothing of the machine fits."""
+        """Return the row of ``interaction`` that *event* takes now, None where no state fits."""
         if event not in self._rows:
             self._rows[event] = None if self.state is None else self._run.row(event)
         return self._rows[event]
 
     def shown(self, entries: Sequence[Mapping[str, Any]]) -> list[str]:
-        """The ids of the messages that a request's input shows, in its order; joined texts are taken apart."""
+        """Return the ids of the messages that a request's input shows, in its order; joined texts are taken apart."""
         found: list[str] = []
         for entry in entries:
             if entry.get("role") != "user":
@@ -112,7 +112,7 @@ class Observation:
         return found
 
     def _read(self, raw: Any) -> list[str]:
-        """Take an event of the log; return what ``request_cycle`` makes of it."""
+        """Take an event of the log; return the names of ``request_cycle``'s outputs."""
         event, at = judge(raw), len(self.log)
         self.log.append(cast("dict[str, Any]", raw) if isinstance(raw, dict) else {})
         self._cycle.take(symbol_of(event), event, at)
@@ -126,7 +126,7 @@ class Observation:
         return outputs
 
     def _hear(self, stimulus: Stimulus) -> list[str]:
-        """Take a stimulus; return what ``interaction`` asks for then."""
+        """Take a stimulus; return the names of ``interaction``'s outputs."""
         event = interaction.event_of(stimulus)
         if event is None:
             return []
@@ -134,7 +134,7 @@ class Observation:
         return [output.name for output in self._run.outputs]
 
     def _correct(self, first: int, read: Sequence[str], heard: Sequence[str]) -> None:
-        """Set ``interaction`` right by what is awaited, and by what was *read* from the log, from *first* on."""
+        """Correct ``interaction`` by the awaited answers, and by the outputs *read* from the log, from *first* on."""
         run, state = self._run.context.registers, self.state
         requests = [at for at in range(first, len(self.log)) if self.log[at].get("type") == "model-request"]
         for at in requests if self.steers else ():
@@ -155,7 +155,7 @@ class Observation:
         self._run.state = state or self._run.state
 
     def _unread(self, request: int) -> list[int]:
-        """The steers that are left after the *request* at that position; one whose input is not seen shows all."""
+        """Return the steers unread after the *request* at that position; a request with unseen input shows all."""
         entries = input_entries(self.log[request].get("input"))
         if entries is None:
             return [at for at in self.steers if at > request]

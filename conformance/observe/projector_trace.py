@@ -1,4 +1,4 @@
-"""What a log law on a projector looks at: one log, its policies, and the projection observed."""
+"""The observation that a log law on a projector judges: one log, its policies, and the projection."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ class ProjectorTrace:
 
     @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
-        """The observed cycles with where their runs began (a promoted one where the run before stopped)."""
+        """The observed cycles with the positions at which their runs began (a promoted one's at the stop before)."""
         found: list[Stretch] = []
         for cycle in self.observed.cycles:
             begin = found[-1].end if cycle.kind == "followUp" and found else cycle.root
@@ -70,7 +70,7 @@ class ProjectorTrace:
                     yield at
 
     def fate(self, reason: str | None) -> str | None:
-        """What becomes of the queue after a stop, None for an open cycle (RC-D6)."""
+        """Return the fate of the queue after a stop, None for an open cycle (RC-D6)."""
         return self.policies.queue_fate().get(reason or "")
 
 

@@ -1,4 +1,4 @@
-"""What a law on a runtime looks at: a word of stimuli, the settled steps that it led to, and their log."""
+"""The observation that a law on a runtime judges: a word of stimuli, its settled steps, and their log."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from turncheck.model.core.stimuli import (
 
 @dataclass(frozen=True)
 class ObservedStep:
-    """A stimulus with what it led to: log positions ``first`` ≤ at < ``end``, and the situation before and after.
+    """A stimulus with its effects: log positions ``first`` ≤ at < ``end``, and the situation before and after.
 
     ``active`` says whether a run is open by the log; ``closing`` marks the environment's own answers at the word's end.
     """
@@ -45,12 +45,12 @@ class ObservedStep:
 
     @property
     def took_place(self) -> bool:
-        """Whether the stimulus was applied."""
+        """True if the stimulus was applied."""
         return self.answer.refused is None
 
     @property
     def rejected(self) -> bool:
-        """Whether the implementation said no."""
+        """True if the implementation refused the stimulus as ``rejected``."""
         return self.answer.refused is not None and self.answer.refused.why == "rejected"
 
     @property
@@ -64,7 +64,7 @@ class ObservedStep:
 
 
 class Request(NamedTuple):
-    """A request to the model: where it stands in the log, and what the model is shown (None where unseen)."""
+    """A request to the model: its position in the log, and the input that the model is shown (None where unseen)."""
 
     at: int
     id: str
@@ -73,7 +73,7 @@ class Request(NamedTuple):
 
 
 class Response(NamedTuple):
-    """What the environment answered to one request: the items, and the step that ended it (None: none did).
+    """The environment's answer to one request: the items, and the step that ended it (None: none did).
 
     ``asked`` is the request's position in the log, -1 where it is not logged: each run may begin its ids anew.
     """
@@ -88,7 +88,7 @@ class Response(NamedTuple):
 class RuntimeTrace:
     """One observation of a runtime.
 
-    ``capabilities`` and ``policies`` are what its profile declares, the latter as ``options`` change them;
+    ``capabilities`` and ``policies`` are those that its profile declares, the latter as ``options`` change them;
     ``open_cycles`` has, for each position of the log and for its end, the index of the cycle that was open before it,
     -1 for none.
     """
@@ -116,7 +116,7 @@ class RuntimeTrace:
         return self.projection.cycles
 
     def cycle_at(self, at: int) -> int:
-        """The index of the cycle that the event at a position belongs to, -1 for none."""
+        """Return the index of the cycle to which the event at a position belongs, -1 for none."""
         if not 0 <= at < len(self.open_cycles):
             return -1
         before = self.open_cycles[at]
@@ -131,7 +131,7 @@ class RuntimeTrace:
         return self.open_cycles[step.end]
 
     def inferred(self, at: int | None) -> bool:
-        """Whether the adapter inferred the event at a position."""
+        """Return whether the adapter inferred the event at a position."""
         return at is not None and at < len(self.events) and getattr(self.events[at], "source", None) == "adapter"
 
     def stop_of(self, cycle: int) -> RunStop | None:
@@ -142,11 +142,11 @@ class RuntimeTrace:
 
     @property
     def bound(self) -> int | None:
-        """How often one run may ask the model, by its options or else its policies; None where nothing bounds it."""
+        """The bound on model requests of one run, by its options or else its policies; None where there is none."""
         return self.options.limits.get("maxRounds", self.policies.get("maxRounds"))
 
     def used_up(self, cycle: int, at: int) -> bool:
-        """Whether a cycle has asked the model as often as it may before a position: it cannot ask again."""
+        """Return whether a cycle has used up its model requests before a position."""
         asked = sum(one.cycle == cycle and one.at < at for one in self.requests)
         return self.bound is not None and asked >= self.bound
 
@@ -192,7 +192,7 @@ class RuntimeTrace:
         return {str(self.log[at].get("text")): name for name, at in self.messages.items() if self.log[at].get("text")}
 
     def shown(self, request: Request) -> list[str]:
-        """The ids of the user messages that a request shows, in its order; a text nobody sent has no id: ``?``."""
+        """Return the ids of the user messages that a request shows, in its order; ``?`` for a text that nobody sent."""
         found: list[str] = []
         for entry in request.input or ():
             if entry.get("role") == "user":
@@ -202,7 +202,7 @@ class RuntimeTrace:
 
     @cached_property
     def responses(self) -> list[Response]:
-        """What the environment answered, request by request, in the order in which it began."""
+        """The environment's answers, one per request, in the order in which they began."""
         found: dict[tuple[str, int], Response] = {}
         for step in self.steps:
             waiting = step.model_before
@@ -219,7 +219,7 @@ class RuntimeTrace:
         return list(found.values())
 
     def asked(self, name: str, step: ObservedStep) -> int:
-        """The position of the request of that name that could be answered when *step* came, -1 for none."""
+        """Return the position of the latest request of that name before *step*, -1 for none."""
         return max((one.at for one in self.requests if one.id == name and one.at < step.first), default=-1)
 
     def whole_responses(self) -> Iterator[Response]:
@@ -239,7 +239,7 @@ class RuntimeTrace:
 
     @cached_property
     def returned(self) -> dict[str, list[tuple[ObservedStep, ToolReturn | ToolFail]]]:
-        """Call id → how its runs ended, as the environment said."""
+        """Call id → the stimuli that ended its runs, with their steps."""
         found: dict[str, list[tuple[ObservedStep, ToolReturn | ToolFail]]] = {}
         for step in self.of(ToolReturn, ToolFail):
             if isinstance(step.stimulus, ToolReturn | ToolFail):
@@ -258,12 +258,12 @@ Again: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], RuntimeTrace]
 
 
 def flat(stimulus: Stimulus) -> tuple[Any, ...]:
-    """A stimulus, or those that came together in it."""
+    """Return the stimuli that came together in one, or the stimulus alone."""
     return getattr(stimulus, "stimuli", (stimulus,))
 
 
 def projection_policies(declared: Mapping[str, Any]) -> Policies:
-    """The projection's policies of a runtime: what is active without delivery goes where ``busy`` sends it."""
+    """Return a runtime's policies of projection: ``busy`` decides on a message without delivery while active."""
     busy = declared.get("busy")
     active = declared.get("whileActive", busy if busy in {"steer", "followUp"} else "followUp")
     return Policies(
@@ -274,7 +274,7 @@ def projection_policies(declared: Mapping[str, Any]) -> Policies:
 
 
 def input_entries(given: Any) -> list[Mapping[str, Any]] | None:
-    """The entries of a request's input, as it is logged; None where it is not seen."""
+    """Return the entries of a request's logged input, None where it is not seen."""
     if not isinstance(given, list):
         return None
     return [entry for entry in cast("Sequence[Any]", given) if isinstance(entry, dict)]

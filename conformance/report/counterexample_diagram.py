@@ -1,6 +1,6 @@
-"""An example as a sequence picture: who tells whom what, with the place marked where the law breaks.
+"""An example as a sequence diagram, with the place marked where the law breaks.
 
-Of a log the events are drawn as they are. Of a runtime, arrows into the agent are stimuli, arrows from it are its
+The events of a log are drawn unchanged. For a runtime, arrows into the agent are stimuli; arrows from it are its
 requests, the tools that it starts, and (dashed, to the user) the events that it logs.
 """
 
@@ -83,7 +83,7 @@ def _step(step: Step, first: int, mark: int | None, known: set[str]) -> Iterator
 
 
 def _logged(value: object) -> str:
-    """Say what an agent's event is in short: a reader of the picture has just seen its text come in."""
+    """Describe an agent's event in short: the diagram has just shown its text as a stimulus."""
     told, event = of_event(value), as_object(value)
     match event.get("type"):
         case "run-stop":

@@ -15,7 +15,7 @@ LINES: Final = 400
 
 
 def safe(text: object) -> str:
-    """Spell *text*, and cut it where it is long; then its length is added."""
+    """Spell *text*; cut a long one, and add its length."""
     whole = str(text)
     return spelled(whole) if len(whole) <= LONG else f"{spelled(whole[:LONG])}… ({len(whole):,} characters)"
 

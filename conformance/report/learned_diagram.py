@@ -1,8 +1,8 @@
-"""A learned machine as a picture, and two laid over each other: agreed, missing and extra by colour and by line style.
+"""Diagrams of a learned machine, and of two compared: agreed, missing and extra edges by colour and by line style.
 
 Letters that are not awaited are left out, and so are steps without output that change no state. Letters of one edge
-share it, one per line. If exchanging the two colours changes nothing, as X-8 demands, then of two states that are
-each other's image one is drawn.
+share it, one per line. If exchanging the two colours changes nothing, as X-8 demands, only one of two states that are
+each other's image is drawn.
 """
 
 import re
@@ -29,9 +29,9 @@ _STYLES: Final[Mapping[Share, Mapping[str, str]]] = {
     "extra": {"color": "#0b57d0", "fontcolor": "#0b57d0", "style": "bold", "penwidth": "3"},
 }
 Name: TypeAlias = tuple[str, str, Share]
-"""Of a node: its number in its machine, what is awaited in it, and whose it is."""
+"""A node's number in its machine, what is awaited in it, and which machine has it."""
 _HOME: Final = "→ 0"
-"""Steps that end a run lead to state 0: these are written in the node, since half of all edges would be theirs."""
+"""Steps that end a run lead to state 0. They are written in the node: as edges, they would be half of all."""
 _SWAP: Final[Mapping[str, str]] = dict(zip(COLOURS, reversed(COLOURS), strict=True))
 
 
@@ -138,14 +138,14 @@ def _swapped(text: str) -> str:
 
 
 def _anyhow(text: str) -> str:
-    """Name neither colour, where both do the same."""
+    """Replace the colours' names, where both colours do the same."""
     return re.sub(r"\b(red|blue)\b", "any", text)
 
 
 def _images(size: int, edges: Sequence[Edge]) -> list[int] | None:
-    """Map each node to its image when the colours are exchanged; None where that is no symmetry of the picture.
+    """Map each node to its image when the colours are exchanged; None if that is no symmetry of the diagram.
 
-    A node that only differing steps lead to gets the image that these steps give it.
+    A node that only differing steps reach gets its image from these steps.
     """
     table = {(edge.source, edge.letter, edge.share): edge for edge in edges}
     images, stubs, waiting = {0: 0}, dict[int, int](), [0]

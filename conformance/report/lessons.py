@@ -25,7 +25,7 @@ class LinesExample(msgspec.Struct, frozen=True, tag_field="of", tag="lines"):
 
 
 class FlowExample(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="of", tag="flow"):
-    """Frames of which a wrong collation makes wrong blocks; ``position`` is the frame where that shows."""
+    """Frames that a wrong collation turns into wrong blocks; ``position`` is the frame at which the fault shows."""
 
     frames: tuple[dict[str, Any], ...]
     message: str
@@ -40,7 +40,7 @@ AnyExample: TypeAlias = Counterexample | WordCounterexample | LinesExample | Flo
 class Lesson(msgspec.Struct, frozen=True, omit_defaults=True):
     """The fault of a wrong implementation in a sentence, and its smallest example.
 
-    ``right`` is the log of a conforming runtime for the same word; empty where the example holds it itself.
+    ``right`` is the log of a conforming runtime for the same word; empty if the example itself holds it.
     """
 
     fault: str

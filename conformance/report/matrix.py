@@ -21,7 +21,7 @@ class Unstarted(msgspec.Struct, frozen=True):
 
 
 class Matrix(msgspec.Struct, frozen=True):
-    """What `matrix --json` prints. ``date`` is ISO 8601."""
+    """The object that `matrix --json` prints. ``date`` is ISO 8601."""
 
     turncheck: str
     date: str

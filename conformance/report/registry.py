@@ -19,11 +19,11 @@ KINDS: Final[Mapping[str, str]] = {
     "badge": "the JSON of a shields.io endpoint badge",
     "github": "annotations of GitHub Actions",
     "html": "one page with every failure drawn, for a browser",
-    "junit": "JUnit XML, a test case a law",
+    "junit": "JUnit XML, one test case per law",
     "markdown": "a job summary",
     "sarif": "SARIF 2.1.0, for code scanning",
 }
-"""Kind → what it is."""
+"""Kind → its description."""
 
 NEEDS: Final[Mapping[str, str]] = {"html": "diagrams"}
 """Kind → the extra that draws its pictures."""

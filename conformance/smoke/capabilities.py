@@ -1,4 +1,4 @@
-"""Each capability of a runtime, exercised once by the smallest word that shows it."""
+"""The steps that exercise each capability of a runtime once, by the smallest word that shows it."""
 
 import tempfile
 from collections.abc import Callable
@@ -37,7 +37,7 @@ END: Final = ModelStop(reason="end-turn")
 def _word(
     *stimuli: Stimulus, ends: str | None = "completed", options: ResetOptions | None = None, **logged: str
 ) -> Callable[[Life], None]:
-    """A run in which *stimuli* follow the user's message: it ends for the reason *ends*, and *logged* is an event."""
+    """Return a step: *stimuli* follow the user's message, the run ends for the reason *ends*, *logged* is an event."""
 
     def happen(life: Life) -> None:
         life.begin(options)
@@ -55,7 +55,7 @@ def _tool(life: Life) -> None:
     call = life.logged(type="agent-output", kind="tool-call", tool="read")["callId"]
     tool = life.tool()
     if tool.call_id != call or tool.arguments != {"path": "x"}:
-        raise life.broken("another call is executed than the model made", f'callId {call!r}, arguments {{"path": "x"}}')
+        raise life.broken("the executed call is not the model's", f'callId {call!r}, arguments {{"path": "x"}}')
     life.send(ToolReturn(call_id=call, output="contents"))
     life.logged(type="tool-result", callId=call)
     life.model()
@@ -67,7 +67,7 @@ def _serial(life: Life) -> None:
     calls = [ToolCall(call_id=name, tool="read", arguments={"path": name}) for name in ("c1", "c2")]
     life.send(*(ModelOutput(item=call) for call in calls), ModelStop(reason="tool-use"))
     if sum(isinstance(awaited, ToolAwaited) for awaited in life.step.awaiting) != 1:
-        raise life.misbehaving("its tools are to run one after the other", "one awaited tool of two", RESET)
+        raise life.misbehaving("its tools must run one after the other", "one awaited tool of two", RESET)
     life.ended("completed")
 
 
@@ -94,9 +94,7 @@ def _delivery(life: Life, delivery: Literal["steer", "followUp"], cycles: int) -
 def _model_input(life: Life) -> None:
     life.begin()
     if "one" not in life.shown:
-        raise life.broken(
-            "the awaited model does not show what it is shown", '"input": [{"role": "user", "text": "one"}]'
-        )
+        raise life.broken("the awaited model lacks its input", '"input": [{"role": "user", "text": "one"}]')
     life.ended("completed")
     life.user("two")
     shown = [(entry.role, entry.text) for entry in life.model().input or () if entry.role != "system"]
@@ -118,7 +116,7 @@ def _sessions(life: Life) -> None:
         life.send(User(id=name, text=name, session_id=name))
     awaited = [awaited.session_id for awaited in life.step.awaiting if isinstance(awaited, ModelAwaited)]
     if awaited != names:
-        raise life.broken("two sessions ask two models", '"awaiting" with a model for "sessionId" a, and one for b')
+        raise life.broken("two sessions await two models", '"awaiting" with a model for "sessionId" a, and one for b')
     life.finish()
     for name in names:
         life.logged(type="run-stop", sessionId=name)
@@ -129,7 +127,7 @@ def _limits(life: Life) -> None:
     life.call()
     life.ended()
     if len(life.events(type="model-request")) != 1:
-        raise life.misbehaving("asks the model more often than maxRounds says", "1 model-request", RESET, life.log)
+        raise life.misbehaving("sends more requests than maxRounds permits", "1 model-request", RESET, life.log)
 
 
 def _deaf(life: Life) -> None:
@@ -137,7 +135,7 @@ def _deaf(life: Life) -> None:
     life.call()
     life.send(Abort())
     if not life.tool().cancelled:
-        raise life.broken("a deaf tool is aborted, and does not hear it", '"cancelled": true', RESET)
+        raise life.broken("a deaf tool ignores the abort, and stays awaited", '"cancelled": true', RESET)
     life.finish()
     life.logged(type="run-stop")  # the laws judge whether its result came too late for the run
 
@@ -156,7 +154,7 @@ def _persistence(life: Life) -> None:
         life.reset(options)
         life.user("two")
         if life.can("model-input") and "one" not in life.shown:
-            raise life.misbehaving("what was said before the crash is forgotten", 'an "input" with "one"', RESET)
+            raise life.misbehaving("the conversation before the crash is forgotten", 'an "input" with "one"', RESET)
 
 
 def _images(life: Life) -> None:
@@ -177,9 +175,9 @@ def _usage(life: Life) -> None:
 
 
 CAPABILITIES: Final = (
-    Stage("shows what the model is shown", _model_input, needs=("model-input",)),
+    Stage("shows the model's input", _model_input, needs=("model-input",)),
     Stage("executes a tool call", _tool, needs=("tools",)),
-    Stage("executes tools one after the other where it is told to", _serial, needs=("tools", "serial")),
+    Stage("executes tools one after the other if so configured", _serial, needs=("tools", "serial")),
     Stage("takes a tool's failure", _tool_failure, needs=("tools", "tool-failure")),
     Stage(
         "takes arguments that are no JSON", _word(*calling('{"path": '), ends=None), needs=("tools", "raw-arguments")
@@ -219,4 +217,4 @@ CAPABILITIES: Final = (
     Stage("takes an image", _images, needs=("images",)),
     Stage("takes the model's usage", _usage, needs=("usage",)),
 )
-"""Every capability in one step at least."""
+"""Steps that cover every capability."""

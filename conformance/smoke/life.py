@@ -34,7 +34,7 @@ ANSWERS: Final = 10
 
 
 def calling(arguments: Any, call_id: str = "c1") -> tuple[Stimulus, Stimulus]:
-    """The model calls ``read``, and ends its response."""
+    """Return the stimuli of a model that calls ``read`` and ends its response."""
     asked = ToolCall(call_id=call_id, tool="read", arguments=arguments)
     return ModelOutput(item=asked), ModelStop(reason="tool-use")
 
@@ -95,7 +95,7 @@ class Life:
             raise self.misbehaving("several models are awaited in one session", "one awaited model")
         if not models:
             raise self.broken(
-                "no model is awaited: a request of the runtime has to wait for what the harness says",
+                "no model is awaited: a request of the runtime has to wait for the harness's answer",
                 '"awaiting": [{"kind": "model", "requestId", "input"}]',
             )
         return models[0]
@@ -106,7 +106,7 @@ class Life:
             if isinstance(awaited, ToolAwaited):
                 return awaited
         raise self.broken(
-            "no tool is awaited: a tool has to wait for what the harness says it returns",
+            "no tool is awaited: a tool has to wait until the harness gives its result",
             '"awaiting": [{"kind": "tool", "callId", "execution", "tool", "arguments"}]',
         )
 
@@ -122,7 +122,7 @@ class Life:
         raise self.broken(f"this {fields['type']} is not in the log", encode(fields).decode(), came=self.log)
 
     def finish(self) -> None:
-        """Answer until nothing is awaited. Raises Misbehaving where that takes for ever."""
+        """Answer until nothing is awaited. Raises Misbehaving if that never happens."""
         for number in range(ANSWERS):
             waiting = [item for item in self.step.awaiting if not isinstance(item, TimerAwaited)]
             if not waiting:  # timers fire by themselves then
@@ -142,7 +142,7 @@ class Life:
             self.send(ModelStop(reason="end-turn", request_id=request, session_id=session))
 
     def ended(self, reason: str | None = None, cycles: int = 1) -> None:
-        """Answer everything; the log projects to *cycles* whole runs, the last ended for *reason*."""
+        """Answer everything; demand that the log projects to *cycles* whole runs, the last ended for *reason*."""
         self.finish()
         events = tuple(map(judge, self.log))
         if bad := [
@@ -196,7 +196,7 @@ class Life:
         if step.unsettled:
             raise self._told(
                 HangingError,
-                "never gets quiet: something in there runs on, or polls; the helper library's stderr may say what",
+                "never gets quiet: something in it runs on, or polls; the helper library's stderr may say what",
                 "an answer without unsettled",
                 APPLY,
             )

@@ -73,7 +73,7 @@ def _forgets(target: ProjectorTarget) -> None:
 def _hold(
     target: ProjectorTarget, log: Sequence[Any], came: Projection, policies: Policies | None = None, see: str = SEE
 ) -> None:
-    """Raise Misbehaving where *came* is not what the model projects *log* to."""
+    """Raise Misbehaving unless *came* is the model's projection of *log*."""
     policies = policies or target.profile.projection_policies()
     views = frozenset(view for view in ("steps", "rounds") if target.profile.can(view))
     right = without(project(tuple(map(judge, log)), policies), views)

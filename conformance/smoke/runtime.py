@@ -53,7 +53,7 @@ def _forgets(life: Life) -> None:
     life.user("two")
     life.model()
     if "one" in life.shown:
-        raise life.broken("the model is shown a message of before the reset", 'no "one" in its input', RESET)
+        raise life.broken("the model is shown a message from before the reset", 'no "one" in its input', RESET)
 
 
 def _nobody_waits(life: Life) -> None:
@@ -64,7 +64,7 @@ def _nobody_waits(life: Life) -> None:
     for stimulus in nobodys:
         refused = life.apply(stimulus).refused
         if refused is None or refused.why != "not-awaited":
-            raise life.broken("nobody waits for this", '"refused": {"why": "not-awaited"}', REFUSALS)
+            raise life.broken("this answer is not awaited", '"refused": {"why": "not-awaited"}', REFUSALS)
 
 
 def _busy(life: Life) -> None:
@@ -104,13 +104,13 @@ def _alike(first: tuple[Step, ...], second: tuple[Step, ...], how: str) -> None:
 
 RUNTIME: Final = (
     Stage("starts empty", _empty, vital=True),
-    Stage("logs a message, and asks the model", _message, vital=True),
-    Stage("logs what the model says", _answer, vital=True),
+    Stage("logs a message, and sends a request to the model", _message, vital=True),
+    Stage("logs the model's response", _answer, vital=True),
     Stage("ends its run", partial(Life.ended, reason="completed"), vital=True),
     Stage("takes the next message", _next),
     Stage("forgets at a reset", _forgets),
-    Stage("refuses what nobody waits for", _nobody_waits),
-    Stage("does with a message while it is busy what its policy says", _busy),
+    Stage("refuses an answer that is not awaited", _nobody_waits),
+    Stage("follows its policy for a message while it is busy", _busy),
     Stage("answers the same word in the same way", _same),
     *CAPABILITIES,
 )

@@ -1,8 +1,8 @@
 """A step of a life, and its outcome.
 
-A step passes, or teaches: the message sent, the answer expected and received, where to read more, and which side to
-repair. TargetError
-means the adapter (the verdict ``error``), ``Misbehaving`` the implementation behind it (``fail``).
+A step passes, or explains its failure: the message sent, the answers expected and received, where to read more, and
+which side to repair. TargetError means the adapter (the verdict ``error``), ``Misbehaving`` the implementation behind
+it (``fail``).
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -43,8 +43,7 @@ class Outcome(msgspec.Struct, frozen=True):
 class Stage(Generic[_T]):
     """A step of a life: what happens in it, and the capabilities that it needs.
 
-    After a ``vital`` one fails, the following steps would show nothing. ``happen`` raises TargetError, Misbehaving and
-    Unseen.
+    If a ``vital`` step fails, the following ones are skipped. ``happen`` raises TargetError, Misbehaving and Unseen.
     """
 
     name: str
@@ -63,7 +62,7 @@ def live(stages: Sequence[Stage[_T]], life: _T, profile: Profile) -> Iterator[Ou
         outcome = done(stage, life)
         yield outcome
         if stage.vital and outcome.verdict != "pass":
-            yield Outcome(f"{len(stages) - number} more steps", "skipped", "they tell nothing before this is repaired")
+            yield Outcome(f"{len(stages) - number} more steps", "skipped", "they show nothing before this is repaired")
             return
 
 
@@ -78,7 +77,7 @@ def done(stage: Stage[_T], life: _T) -> Outcome:
     except ImplementationError as error:  # of a projector: on its input
         return Outcome(stage.name, "fail", f"the implementation failed: {error}\n{error.detail or ''}".rstrip())
     except UnsupportedError as error:
-        told = TargetError(f"a capability is declared, and is not there: {error}", see="docs/protocol.md#hello")
+        told = TargetError(f"a declared capability is missing: {error}", see="docs/protocol.md#hello")
         return Outcome(stage.name, "error", str(told))
     except TargetError as error:
         return Outcome(stage.name, "error", str(error), error.ambiguous)

@@ -42,12 +42,12 @@ def check_profile(profile: Profile) -> None:
     see = "docs/protocol.md#runtimes" if "runtime" in profile.roles else "docs/protocol.md#hello"
     if unknown := [name for name in profile.capabilities if name not in known]:
         raise TargetError(
-            f"declares what nobody knows: {', '.join(unknown)}", expected=f"some of {', '.join(known)}", see=see
+            f"declares unknown capabilities: {', '.join(unknown)}", expected=f"some of {', '.join(known)}", see=see
         )
     for policy, values in RUNTIME_POLICIES.items():
         if (came := profile.policies.get(policy, values[0])) not in values:
             raise TargetError(
-                f"the policy {policy} is none that exists", expected=" or ".join(values), came=str(came), see=see
+                f"the policy {policy} has an unknown value", expected=" or ".join(values), came=str(came), see=see
             )
 
 

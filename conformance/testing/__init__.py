@@ -1,4 +1,4 @@
-"""Laws as tests, for pytest: a line in a test module makes every law on a target a test of its own.
+"""Laws as tests, for pytest: one line in a test module makes a separate test of every law on a target.
 
     from turncheck.conformance.testing import projector_laws
 
@@ -30,7 +30,7 @@ from ..verify.results import INTERRUPTED, AnyCounterexample, LawResult, Result, 
 from .fixtures import TIMEOUT, opened_projector, opened_runtime
 
 HYPOTHESIS_EXAMPLES: Final = 100
-"""Hypothesis's own max_examples: a profile with another value is the user's."""
+"""Hypothesis's default max_examples: a profile with another value was set by the user."""
 
 LawTest = Callable[[str, "Judged"], None]
 
@@ -86,7 +86,7 @@ def runtime_laws(
     seed: int | None = None,
     baseline: str | None = None,
 ) -> LawTest:
-    """Make a parametrized test, one case per law on runtimes that are driven; the parameters of ``projector_laws``.
+    """Make a parametrized test, one case per law on runtimes. The parameters are those of ``projector_laws``.
 
     *examples* are generated words of stimuli. Raises ValueError for a glob that fits no law.
 
@@ -130,7 +130,7 @@ class Judged:
             if self.strict:
                 self._fail(f"{law.law} is inconclusive: {why}\n{_clauses(law)}")
             if not self.run.result.summary["pass"]:
-                self._fail(f"{law.law} is inconclusive: {why}, and no law passed: nothing was shown\n{_clauses(law)}")
+                self._fail(f"{law.law} is inconclusive: {why}, and no law passed: nothing is shown\n{_clauses(law)}")
             pytest.skip(f"{law.law}: inconclusive: {why}")
 
     def _counterexample(self) -> str:

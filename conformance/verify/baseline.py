@@ -1,6 +1,6 @@
-"""The baseline: laws that are known to be broken, or flaky, each with a reason and an issue; and a result in its light.
+"""The baseline: laws that are known to be broken, or flaky, each with a reason and an issue; and results graded by it.
 
-The file's shape, and what each word means: docs/baseline.md.
+docs/baseline.md explains the file.
 """
 
 import datetime as dt
@@ -31,7 +31,7 @@ class BaselineError(Exception):
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Why a law may fail, where that is followed up, and the last day on which it may (no end, where None)."""
+    """The reason why a law may fail, the issue that follows it up, and the last day of the excuse (None: no end)."""
 
     reason: _Text
     issue: _Text
@@ -66,7 +66,7 @@ def read(path: Path) -> Baseline:
 
 
 def parse(text: str, name: str) -> Baseline:
-    """The baseline that *text* is; *name* stands in messages. Raises BaselineError."""
+    """Parse the text of a baseline; *name* is used in messages. Raises BaselineError."""
     try:
         given = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -100,7 +100,7 @@ def _fitting(glob: str, subjects: Iterable[str]) -> list[Law]:
 
 
 def grade(result: Result, baseline: Baseline, today: dt.date) -> Result:
-    """*result* with what the baseline says of each law; its ``exit_code`` then counts what is not excused."""
+    """Return *result* with the baseline's expectation of each law; its ``exit_code`` then counts unexcused failures."""
     live, stale = baseline.live(today), _stale(result, baseline.live(today))
 
     def said(law: LawResult) -> Expectation | None:
@@ -116,16 +116,16 @@ def grade(result: Result, baseline: Baseline, today: dt.date) -> Result:
 
 
 def _said(state: State, law: str, entries: Mapping[str, Entry]) -> Expectation | None:
-    """The first of *entries* that fits *law*."""
+    """Return the expectation of the first of *entries* that fits *law*, None where none fits."""
     fitting = (glob for glob in entries if fnmatchcase(law, glob))
     return next((Expectation(state, glob, entries[glob].reason, entries[glob].issue) for glob in fitting), None)
 
 
 def _stale(result: Result, live: Baseline) -> dict[str, Entry]:
-    """The known entries that nothing needs: all their laws were judged to the end, and passed or were skipped.
+    """Return the stale entries among the known ones: all their laws were judged, and passed or were skipped.
 
-    A glob is stale when no law that it fits fails. Inconclusive is no pass, so an entry stays; so it does where the run
-    was cut short or left one of its laws out, and for laws that may be flaky. All skipped says nothing.
+    A glob is stale when no law that it fits fails. An entry stays if one of its laws is inconclusive or was left out,
+    if all are skipped, or if the run was cut short; entries of flaky laws always stay.
     """
     verdicts: dict[str, str] = {law.law: law.verdict for law in result.laws}
     subjects = {LAWS[name].subject for name in verdicts}
@@ -145,7 +145,7 @@ _HEADER: Final = (
 
 
 def updated(text: str, result: Result, today: dt.date) -> str:
-    """The text of a baseline under which *result* has nothing wrong, with the comments of *text* kept.
+    """Return the text of a baseline under which *result* has no wrong law; comments of *text* are kept.
 
     Stale and expired entries go; a failure that is left gets an entry of its own, with the reason and the issue of the
     expired one, where there was one. Raises BaselineError for a *text* that is none.

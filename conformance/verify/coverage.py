@@ -19,11 +19,11 @@ from turncheck.model.machines.request_cycle import SPEC, tables
 from .results import Covered, Input, LawResult, Share
 
 _OF_RUNTIMES: Final = {**RUNTIME_POLICIES, **{name: VALUES[name] for name in VALUES if name.startswith("queue")}}
-"""A runtime's policies with a set of values: its own, and what becomes of its queue (``busy`` is its whileActive)."""
+"""A runtime's policies with a set of values: its own, and the fates of its queue (``busy`` is its whileActive)."""
 
 
 class Exercised:
-    """What a subject's ``cases`` exercise in one *role*: of the *rows* that they can take, and of all *policies*."""
+    """The share of *rows* and *policies* that a subject's ``cases`` exercise in one *role*."""
 
     def __init__(self, role: Role, rows: Sequence[Row], policies: Mapping[str, tuple[str, ...]]) -> None:
         self.cases: int = 0
@@ -77,7 +77,7 @@ class Coverage(Exercised):
 
 @functools.cache
 def _allowed(policies: Policies) -> list[Row]:
-    """The rows that the machine can take under *policies*: a queue of one and one call reach them all."""
+    """Return the rows that the machine can take under *policies*: a queue of one and one call reach them all."""
     reached = explore(SPEC, tables(policies), bound=1).rows
     return [row for row in SPEC.rows if row in reached]
 
@@ -112,7 +112,7 @@ def _by_default(profile: Profile) -> set[str]:
 
 
 def merged(parts: Iterable[Covered]) -> Covered:
-    """The figures of several roles as one: all their shares."""
+    """Merge the figures of several roles: all their shares."""
     whole: Covered = {}
     for part in parts:
         whole = {**whole, **part, "shares": [*whole.get("shares", ()), *part.get("shares", ())]}

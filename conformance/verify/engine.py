@@ -21,7 +21,7 @@ from .shrink import shrink
 from .subject import HASH_SEED, C, Observation, Subject, judged, missing
 
 SETTLING: Final = 10
-"""Seconds beyond the budget for shrinking what was found."""
+"""Seconds beyond the budget for shrinking the failures found."""
 
 _T = TypeVar("_T")
 
@@ -49,7 +49,7 @@ class Options:
 
 @dataclass
 class Run(Generic[C]):
-    """Everything that the verification of one subject has shown until now.
+    """The state of the verification of one subject: evidence and failures so far.
 
     ``observed`` and ``inferred`` count each law's evidence. ``work`` is the subject's when exploration ended.
     ``undecided`` holds for a law the reason why it cannot pass. ``flaky`` is true where a case gave something else when
@@ -88,7 +88,7 @@ class Run(Generic[C]):
         raise OverError
 
     def asking(self, act: Callable[[], _T]) -> _T:
-        """Return what *act* does; a target that breaks ends the run. Raises OverError."""
+        """Return the result of *act*; a target that breaks ends the run. Raises OverError."""
         try:
             return act()
         except TargetError as error:
@@ -117,7 +117,7 @@ class Run(Generic[C]):
                     self._shrink(law, failure, until)
 
     def _breaks_again(self, failure: Failure[C]) -> bool:
-        """Observe the case twice more: where it gives something else, the implementation is flaky (X-2)."""
+        """Observe the case twice more: if the result differs, the implementation is flaky (X-2)."""
         for name in self.subject.repeating[:1] * 2:
             finding = first_finding(self._found(LAWS[name], failure.observation))
             if finding is not None:

@@ -68,7 +68,7 @@ class Failures(dict[str, dict[Hashable, Failure[C]]]):
             kept[symptom] = failure
 
     def replace(self, old: Failure[C], new: Failure[C]) -> None:
-        """Put what *old* was shrunk to in its place."""
+        """Replace *old* by its shrunk form."""
         kept = self[old.law]
         kept[next(symptom for symptom, failure in kept.items() if failure is old)] = new
 

@@ -54,7 +54,7 @@ class RuntimeSubject:
         self._reference = reference_of(target.profile)
 
     def observe(self, case: Word) -> Observation[Word] | None:
-        """Apply the word, and close it; None where nothing took place, or it came to no quiet."""
+        """Apply the word, and close it; return None if nothing took place, or it did not settle."""
         driver = perform(self.target, case.stimuli, case.options)
         self.work += len(driver.steps)
         return None if driver.unsettled or not driver.steps else self.observation(driver.trace())
@@ -105,9 +105,10 @@ class RuntimeSubject:
 
     @staticmethod
     def spellings(case: Word) -> Iterator[Word]:
-        """Yield the word as it is, and then without the names of what it answers.
+        """Yield the word unchanged, and then without the ids in its answers.
 
-        Each answer then goes to the oldest that is awaited, since names change where earlier runs are left out.
+        Without an id, an answer goes to the oldest request or call that is awaited: ids change where earlier runs are
+        left out.
         """
         yield case
         yield Word(tuple(map(unnamed, case.stimuli)), case.options)
@@ -187,7 +188,7 @@ class Player:
         return self.asking(lambda: Driver(self.subject.target, options))
 
     def asking(self, act: Callable[[], _T]) -> _T:
-        """Return what *act* does; a target that breaks ends the run. Raises OverError."""
+        """Return the result of *act*; a target that breaks ends the run. Raises OverError."""
         return self.run.asking(act)
 
     def finish(self, driver: Driver, taken: Sequence[Row] = ()) -> None:
@@ -208,7 +209,7 @@ class Player:
             run.judge(subject.observation(driver.trace()), laws)
 
     def _unsettled(self, driver: Driver) -> None:
-        """Count a word that came to no quiet; the first is reported so that it can be played in `turncheck drive`."""
+        """Count a word that did not settle; the first is reported in a form that `turncheck drive` can apply."""
         kinds = ", ".join(str(to_builtins(step.stimulus)["kind"]) for step in driver.steps)
         told = "\n    ".join([f"first after {kinds}", *self.subject.target.last_words])
         self._first_unsettled = self._first_unsettled or told
@@ -220,7 +221,7 @@ class Player:
 
 
 def explore(subject: RuntimeSubject, words: int, run: Run[Word]) -> None:
-    """Explore *subject* on the directed words, and on so many generated ones."""
+    """Explore *subject* on the directed words, and on *words* generated ones."""
     player, profile = Player(run, subject), subject.target.profile
     capabilities = frozenset(profile.capabilities)
     rows = rows_for(capabilities, profile.policies)

@@ -1,4 +1,4 @@
-"""Hold a target to every law of the roles that it has: one result, and a counterexample for each law that failed."""
+"""Verify a target by every law on its roles: one result, and a counterexample for each law that failed."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from .verdict import result_of
 
 
 class Limits(TypedDict, total=False):
-    """How far a verification goes: the fields of Options, with *budget* in seconds from now instead of a deadline."""
+    """The limits of a verification: the fields of Options, with *budget* in seconds from now instead of a deadline."""
 
     seed: int
     budget: float | None
@@ -33,7 +33,7 @@ class Limits(TypedDict, total=False):
 
 
 def subjects_of(target: Target) -> list[str]:
-    """The roles of an open target, as laws name them."""
+    """Return the roles of an open target, as laws name them."""
     roles = {"projector": target.projector, "runtime": target.runtime}
     return [name for name, face in roles.items() if face is not None]
 
@@ -41,7 +41,18 @@ def subjects_of(target: Target) -> list[str]:
 def verify_target(
     target: Target, laws: Sequence[Law], *, examples: int, **limits: Unpack[Limits]
 ) -> tuple[Result, dict[str, AnyCounterexample]]:
-    """Verify each role of *target*, each within *examples* and the budget. Raises what the verifications do."""
+    """Verify each role of *target*, each within *examples* and the budget.
+
+    Returns the result, and for each broken law its smallest counterexample. Raises the errors of ``verify_projector``
+    and ``verify_runtime``.
+
+    >>> from turncheck.adapters.targets.registry import open_target
+    >>> from turncheck.conformance.laws.registry import selected
+    >>> with open_target("reference", timeout=5.0) as target:
+    ...     result, failed = verify_target(target, selected(["projector"], ["follow-up-fifo"]), examples=5)
+    >>> result.exit_code, failed
+    (0, {})
+    """
     found: list[tuple[Result, dict[str, AnyCounterexample]]] = []
     if target.projector is not None:
         own = [law for law in laws if law.subject == "projector"]
@@ -81,7 +92,10 @@ def verify_projector(
 def verify_runtime(
     target: RuntimeTarget, laws: Sequence[Law], *, words: int, **limits: Unpack[Limits]
 ) -> tuple[Result, dict[str, Any]]:
-    """The same of a runtime, whose cases are words (a WordCounterexample)."""
+    """Hold a runtime to *laws*, on directed words and on *words* generated ones; its counterexamples are words.
+
+    All else is as in ``verify_projector``; a counterexample is a WordCounterexample.
+    """
     options = _options(**limits)
     with target.again(options.hash_seed) as twin:
         subject = RuntimeSubject(target, twin)

@@ -1,8 +1,8 @@
 """The abstract alphabet of a declared machine, from the terms of its rows.
 
-A field that is judged takes every value that some term tells apart; all that is only stored or looked up comes in two
-colours (a machine that never compares payloads behaves on all of them as on two: data independence, Wolper 1986; with
-one, last-in-first-out would pass for first-in-first-out).
+A field that terms judge takes every value that some term tells apart; a field that is only stored or looked up takes
+two values, called colours. A machine that never compares payloads behaves on all of them as on two (data independence,
+Wolper 1986); with one colour, last-in-first-out would pass for first-in-first-out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ class Letter:
 
 
 def positions(machine: Machine) -> frozenset[str]:
-    """The registers that hold positions: what ``Here`` flows into."""
+    """The registers that hold positions: those that ``Here`` flows into."""
     found: set[str] = set()
     sources: list[Any] = [Here()]
     while new := {target for target, source in flows(machine) if source in sources} - found:
@@ -53,7 +53,7 @@ def positions(machine: Machine) -> frozenset[str]:
 
 
 def flows(machine: Machine) -> Iterator[tuple[str, Operand | None]]:
-    """Each register with an operand that it takes values from; None stands for what it counts itself."""
+    """Each register with an operand that it takes values from; None stands for the register's own count."""
     for effect in machine.effects.values():
         match effect:
             case Pop(register=source, into=Register(name=target)):
@@ -77,7 +77,7 @@ def alphabet(
 ) -> tuple[Letter, ...]:
     """Every event with every combination of field values that its rows can tell apart, in two colours.
 
-    *values* gives a field's values by hand, where the terms alone say too little or too much; a register among them
+    *values* lists a field's values by hand, where the terms alone give too few or too many; a register among them
     stands for its value at the time. *carries* names the fields of an event that no row reads, but a refinement does.
     """
     found: list[Letter] = []

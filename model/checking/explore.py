@@ -18,7 +18,7 @@ from .alphabet import Letter, alphabet, positions
 
 @dataclass(frozen=True)
 class Violation:
-    """A promise that is broken, and the shortest path of letters to where it is."""
+    """A broken promise, and the shortest path of letters to the state that breaks it."""
 
     promise: str
     path: tuple[str, ...]
@@ -39,7 +39,7 @@ class Exploration:
 
 @dataclass(frozen=True)
 class _Node:
-    """A state with its real registers, and the way there; nodes of one *key* are one state."""
+    """A state with its real registers and the letters that led to it; nodes with equal *key* are one state."""
 
     key: Hashable
     state: str = field(compare=False)

@@ -65,7 +65,7 @@ class _Open:
 
 
 class Runs(Protocol):
-    """A machine that is run: its registers, and a step's outputs."""
+    """A running machine: its registers, and a step that returns outputs."""
 
     context: Context
 
@@ -75,9 +75,9 @@ class Runs(Protocol):
 
 
 def project(events: Iterable[Event], policies: Policies = DEFAULT, runs: Runs | None = None) -> Projection:
-    """Project one session's log; positions index *events*. *runs* is run instead of the oracle, a mutant perhaps.
+    """Project one session's log; positions index *events*. *runs*, for instance a mutant, replaces the oracle.
 
-    Raises AssertionError where its outputs make no cycle, and what it raises.
+    Raises AssertionError where the outputs form no cycle; errors of *runs* pass through.
     """
     machine = runs or Interpreter(SPEC, tables(policies))
     cycles: list[CycleViews] = []

@@ -1,8 +1,8 @@
 """A declared machine as Promela, for Spin: that runs end is a temporal property (X-5).
 
-One process takes the rows as guarded commands. Answers to what is awaited cost nothing, all else that the environment
-does is paid from a finite budget: so that an infinite run is one that answers alone keep going. Data is bounded: queues
-by ``QUEUE``, fields by the abstract alphabet. All tables are tried: the process begins by choosing one of them.
+One process takes the rows as guarded commands. An awaited answer costs nothing; every other event of the environment
+is paid from a finite budget, so that only answers can keep an infinite run going. Data is bounded: queues by
+``QUEUE``, fields by the abstract alphabet. All tables are tried: the process begins by choosing one of them.
 """
 
 import re
@@ -16,7 +16,7 @@ from ..declaration.vocabulary import Const, Effect, Emit, Increment, Push, Regis
 from .alphabet import Letter, letters
 
 QUEUE: Final = 3
-"""How much a queue holds; what would not fit is not sent."""
+"""Capacity of a queue; an event that would not fit is not sent."""
 
 _FRAME: Final = """\
 /* {title}: generated from its rows. */
@@ -51,7 +51,7 @@ ltl every_run_ends {{ [] <> ({quiet}) }}
 
 
 def promela(roles: ProofRoles, budget: int = 3) -> str:
-    """The Promela text of a machine, whose environment has *budget* events that answer nothing."""
+    """Return the Promela text of a machine in an environment that sends at most *budget* events besides answers."""
     machine = roles.machine
     alphabet = [letter for tables in roles.tables for letter in letters(roles, tables)]
     strings = sorted({*_constants(roles), *(value for letter in alphabet for value in _strings(letter))})
@@ -125,9 +125,9 @@ def _clear(name: str, kind: str) -> str:
 
 
 def _commands(roles: ProofRoles, letter: Letter) -> Iterator[str]:
-    """A guarded command for each row that the letter can take; what changes nothing is left out.
+    """Yield a guarded command for each row that the letter can take; rows that change nothing are left out.
 
-    The answer to what is awaited is free, all else is paid.
+    An awaited answer is free; every other letter is paid for.
     """
     fields = {name: _value(value) for name, value in vars(letter.event).items()}
     for row in roles.machine.rows:
@@ -160,5 +160,5 @@ def _changes_nothing(roles: ProofRoles, row: Row) -> bool:
 
 
 def _numbers(roles: ProofRoles, effect: Effect) -> bool:
-    """Whether an effect only numbers what is asked for: with the number, every state would be a new one."""
+    """Return whether an effect only numbers requests; if states held these numbers, every state would be new."""
     return isinstance(effect, Increment) and effect.register.name in roles.unbounded_counters

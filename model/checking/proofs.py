@@ -1,8 +1,9 @@
 """Inductive proofs from the rows of a declared machine, for queues, maps and counters of any size.
 
 Each row is taken once, from any registers, by the prover's rendering of its terms. An obligation says what a row does
-to one free thing: what waits in slot ``j`` of a queue, or the call ``w``. No quantifier is needed, so that every answer
-is yes or no; a no comes with the registers that refute it. What holds at the start and across every row holds always.
+to one free variable: the entry in slot ``j`` of a queue, or the call ``w``. No quantifier is needed, so that every
+answer is yes or no; a no comes with registers that refute it. A claim that holds at the start and across every row
+holds always.
 
 Needs the package z3-solver.
 """
@@ -58,7 +59,7 @@ def one_terminal(roles: ProofRoles) -> Iterator[Refutation]:
 
 
 def first_in_first_out(roles: ProofRoles) -> Iterator[Refutation]:
-    """X-7: what waits in slot j stays until it is popped as the j-th, shown by an output, or dropped by policy."""
+    """X-7: the entry in slot j stays until it is popped as the j-th, shown by an output, or dropped by policy."""
     for taken in rows_of(roles):
         for name in roles.messages.queues:
             before, after = taken.before.registers[name], taken.after.registers[name]
@@ -71,7 +72,7 @@ def first_in_first_out(roles: ProofRoles) -> Iterator[Refutation]:
 
 
 def _gone(taken: Taken, name: str, before: Moment, after: Moment) -> Any:
-    """Whether slot j of a queue leaves it rightly by one effect."""
+    """The formula: one effect removes slot j of a queue in a permitted way."""
     assert before.effect is not None
     effect = taken.roles.machine.effects[before.effect]
     queue, emptied = before.registers[name], after.registers[name]
@@ -92,13 +93,13 @@ def _is(argument: Any) -> bool:
 
 
 def _shown(outputs: Sequence[Output], queue: Slots) -> Iterator[Any]:
-    """Whether outputs show what slot j of *queue* holds: a queue is shown whole."""
+    """The formulas: an output shows the content of slot j of *queue*; a queue is shown whole."""
     for shown in (argument for output in outputs for argument in output.arguments if isinstance(argument, Slots)):
         yield z3.And(waits(shown), shown.values[SLOT] == queue.values[SLOT])
 
 
 def no_message_lost(roles: ProofRoles) -> Iterator[Refutation]:
-    """X-7: every message is taken exactly once: into a run, a queue, or refused."""
+    """X-7: every message is taken exactly once: into a run, into a queue, or by a refusal."""
     for taken in rows_of(roles):
         ways = roles.messages.taken.get(taken.row.event)
         if ways and sum(effect in ways for effect in taken.row.effects) != 1:
@@ -130,13 +131,13 @@ def calls_answered(roles: ProofRoles) -> Iterator[Refutation]:
 
 
 def _is_call(roles: ProofRoles) -> Any:
-    """Whether ``w`` can be a call: any key of a map, or else a position."""
+    """The formula: ``w`` can be a call, as any key of a map, or else as a position."""
     keyed = any(roles.machine.registers[name] == "map" for name in roles.calls.registers)
     return z3.Or(CALL >= 0, z3.BoolVal(keyed))
 
 
 def _name(names: Sequence[str], outputs: Sequence[Output], symbols: Symbols) -> Any:
-    """Whether outputs of some names are about ``w``: it comes first, or they show a queue or map that holds it."""
+    """The formula: outputs of some names are about ``w``, as their first argument or in a queue or map they show."""
     found: list[Any] = []
     for output in (one for one in outputs if one.name in names):
         if not output.arguments:
@@ -179,7 +180,7 @@ def rounds_bounded(roles: ProofRoles) -> Iterator[Refutation]:
 
 
 def _complete(roles: ProofRoles, rows: Sequence[Taken]) -> bool:
-    """Whether an event that answers what is awaited takes one of *rows*, whatever the registers."""
+    """Return whether every awaited answer takes one of *rows*, whatever the registers."""
     if not rows:
         return False
     first = rows[0]
@@ -191,7 +192,7 @@ def _complete(roles: ProofRoles, rows: Sequence[Taken]) -> bool:
 
 
 def _awaited(taken: Taken) -> Any:
-    """Whether the event is the answer to what is awaited."""
+    """The formula: the event is an awaited answer."""
     conditions, unless = taken.roles.run.awaited.get(taken.row.event, ((), ()))
     return within(taken.before, taken.symbols, partial(guarded, taken.roles.machine, conditions, unless))
 
@@ -204,4 +205,4 @@ PROOFS: Final[Mapping[str, Callable[[ProofRoles], Iterator[Refutation]]]] = {
     proof.__name__.replace("_", "-"): proof
     for proof in (one_terminal, first_in_first_out, no_message_lost, calls_answered, never_stuck, rounds_bounded)
 }
-"""A theorem's name → what refutes it of a machine; nothing means proved."""
+"""Theorem name → search for refutations in a machine; none means proved."""

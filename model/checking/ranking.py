@@ -13,7 +13,7 @@ Given = Callable[[Taken], Any]
 
 
 def measures_of(machine: Machine) -> Iterator[Measure]:
-    """What may decrease: a queue's length, what is left below a bound, a guard that holds and then no more."""
+    """Yield the candidate measures: a queue's length, the distance to a bound, a guard that holds and then does not."""
     yield from (partial(_length, name) for name, kind in machine.registers.items() if kind == "queue")
     for guard in machine.guards.values():
         if (
@@ -41,10 +41,10 @@ def _flag(guard: Guard, yes: int, no: int, symbols: Symbols) -> Any:
 
 
 def unranked(rows: Sequence[Taken], measures: Sequence[Measure], given: Given) -> Iterator[Taken]:
-    """The rows of cycles that no lexicographic order of *measures* ends (Bradley, Manna and Sipma, 2005).
+    """Yield the rows of cycles that no lexicographic order of *measures* ends (Bradley, Manna and Sipma, 2005).
 
-    Of each row, *given* is assumed. Within a strongly connected part, a measure that no row lets grow takes out the
-    rows that decrease it.
+    *given* is assumed for each row. Within a strongly connected component, a measure that no row increases removes
+    the rows that decrease it.
     """
     for part in _parts(rows):
         for measure in measures:
@@ -58,7 +58,7 @@ def unranked(rows: Sequence[Taken], measures: Sequence[Measure], given: Given) -
 
 
 def _parts(rows: Sequence[Taken]) -> Iterator[list[Taken]]:
-    """The strongly connected parts of the graph that rows make, those without a cycle left out."""
+    """Yield the strongly connected components of the rows' graph, without those that have no cycle."""
     edges = {(taken.row.source, taken.row.dest) for taken in rows}
     while longer := {(source, end) for source, middle in edges for begin, end in edges if middle == begin} - edges:
         edges |= longer

@@ -1,7 +1,7 @@
 """The theorem that makes five documents one model (X-1): the core accepts every log that a machine's outputs map to.
 
-The core is run beside the machine: what the machine's last outputs refine to is stepped through it, and whatever it
-would reject or remark on breaks the theorem. Once the machine is where a log may end, no run is open.
+The core runs beside the machine and steps through the events that the machine's last outputs refine to. An event that
+the core would reject or remark on breaks the theorem; so does a run that is open in a state where a log may end.
 """
 
 from collections import deque
@@ -20,7 +20,7 @@ from .explore import Monitor
 
 
 class Core(NamedTuple):
-    """The core's state, positions left out: the open run's calls with whether each has its result, what waits."""
+    """The core's state without positions: each call of the open run with whether it is answered, and the queue."""
 
     state: str = "idle"
     calls: frozenset[tuple[str, bool]] = frozenset()

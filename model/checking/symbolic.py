@@ -1,4 +1,4 @@
-"""The rows of a declared machine as a prover takes them: once each, from any registers, by their terms' renderings.
+"""The rows of a declared machine as formulas for a prover: each is taken once, from any registers.
 
 Needs the package z3-solver, as ``proofs`` and ``ranking`` do; nothing else of the model imports them.
 """
@@ -18,11 +18,11 @@ from .alphabet import flows
 z3: Any = import_module("z3")  # it has no types
 
 NONE: Final = -1000
-"""None is this integer, and strings are those below: no position, count or ANSWERED is among them."""
+"""The integer that stands for None; strings are the integers below it. No position, count or ANSWERED is as low."""
 
 
 class Symbols:
-    """What a term is rendered in (``vocabulary.Symbolic``): registers, tables and the event as any integers."""
+    """The prover's symbols for terms (``vocabulary.Symbolic``): registers, tables and event fields as any integers."""
 
     def __init__(self, machine: Machine, strings: dict[str, int]) -> None:
         self.registers: dict[str, Any] = {name: _unknown(kind, name) for name, kind in machine.registers.items()}
@@ -31,7 +31,7 @@ class Symbols:
         self._strings = strings
 
     def literal(self, value: str | int | None) -> Any:
-        """Strings count down, each its own integer, the same in all rows."""
+        """Return the integer of a literal: each string has its own, counted down, the same in all rows."""
         if isinstance(value, str):
             value = self._strings.setdefault(value, NONE - 1 - len(self._strings))
         return z3.IntVal(NONE if value is None else value)
@@ -129,7 +129,7 @@ CALL: Final = z3.Int("w")
 
 
 def well_formed(machine: Machine, at: Moment, symbols: Symbols) -> Iterator[Any]:
-    """What the primitives keep by themselves: slots are counted up, and what is pushed is newer than all before."""
+    """The formulas that the primitives keep by themselves: slots count up, a pushed value is newer than all before."""
     yield symbols.at >= 0
     yield from enumerated(machine, symbols)
     for name, held in at.registers.items():
@@ -143,14 +143,14 @@ def well_formed(machine: Machine, at: Moment, symbols: Symbols) -> Iterator[Any]
 
 
 def enumerated(machine: Machine, symbols: Symbols) -> Iterator[Any]:
-    """A field or table whose values are enumerated has one of them."""
+    """The formulas: each field or table with enumerated values has one of them."""
     for subject in dict.fromkeys(guard.subject for guard in machine.guards.values()):
         if values := subject.values:
             yield z3.Or([subject.term(symbols) == symbols.literal(value) for value in values])
 
 
 def _only_popped(machine: Machine, queue: str) -> set[str]:
-    """The registers that hold what was popped of a queue, or -1, and nothing else."""
+    """The registers that hold only values popped from a queue, or -1."""
     popped = {effect.into.name for effect in machine.effects.values() if isinstance(effect, Pop)}
     return popped - {target for target, source in flows(machine) if source not in (Register(queue), Const(-1))}
 
@@ -179,7 +179,7 @@ def within(at: Moment, symbols: Symbols, render: Callable[[Symbols], Any]) -> An
 def unanswered(roles: ProofRoles, at: Moment, names: Sequence[str] | None = None) -> Any:
     """The formula: ``w`` is a call without result.
 
-    It is a map's key with a position, what waits in slot ``j``, or the one under way.
+    It is a map's key with a position, the content of slot ``j``, or the call under way.
     """
     found: list[Any] = []
     for name in roles.calls.registers if names is None else names:
@@ -200,7 +200,7 @@ def is_open(calls: Any) -> Any:
 
 
 def waits(queue: Slots) -> Any:
-    """The formula: slot ``j`` of a queue waits."""
+    """The formula: slot ``j`` of a queue holds an entry that waits."""
     return z3.And(queue.head <= SLOT, queue.tail > SLOT)
 
 
@@ -240,6 +240,6 @@ def start(roles: ProofRoles) -> Iterator[Refutation]:
 
 
 def rows_of(roles: ProofRoles) -> Iterator[Taken]:
-    """Every row of the machine, strings rendered alike in all."""
+    """Every row of the machine; a string is the same integer in all of them."""
     strings: dict[str, int] = {}
     return (Taken(roles, row, strings) for row in roles.machine.rows)

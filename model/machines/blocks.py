@@ -1,4 +1,4 @@
-"""Collate an event flow's frames to blocks: what ``collation`` says, folded, and both dialects of call records read."""
+"""Collate an event flow's frames to blocks: fold the outputs of ``collation``; read both dialects of call records."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
@@ -22,7 +22,7 @@ class ToolUse(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Block(msgspec.Struct, frozen=True, rename="camel"):
-    """What the UI shows of one model call. ``request`` is what was sent to the model, as far as it was told."""
+    """One model call as the UI shows it. ``request`` is what was sent to the model, as far as frames say it."""
 
     iteration: int
     provider: str | None = None
@@ -35,7 +35,7 @@ class Block(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """A frame as the machine takes it; ``index`` is its block's iteration, counted from 0."""
+    """A frame as the machine's input; ``index`` is its block's iteration, counted from 0."""
 
     index: int = -1
     seq: Any = None
@@ -48,7 +48,7 @@ class Seen(msgspec.Struct, frozen=True):
 class Collator:
     """Collates one request's frames as they come.
 
-    A frame is a JSON object with ``type`` and the fields of EF-2 to EF-4; what is no frame of those is passed over.
+    A frame is a JSON object with ``type`` and the fields of EF-2 to EF-4; any other value is passed over.
     """
 
     def __init__(self) -> None:
@@ -58,11 +58,11 @@ class Collator:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks, one a model call, in order (EF-5)."""
+        """The blocks, one per model call, in order (EF-5)."""
         return tuple(self._blocks[index] for index in sorted(self._blocks))
 
     def feed(self, frame: Mapping[str, Any]) -> Sequence[Output]:
-        """Take the next frame; return what the machine says of it."""
+        """Take the next frame; return the machine's outputs for it."""
         symbol = str(frame.get("type")).replace("_", "-")
         if symbol not in EVENTS:
             return ()
@@ -100,7 +100,7 @@ class Collator:
 
     def _seen(self, symbol: str, frame: Mapping[str, Any]) -> Seen:
         match symbol:
-            case "delta":  # one without a number is a frame of its own, whatever it says (EF-D2)
+            case "delta":  # a delta without a number counts as new, even with the text of an earlier one (EF-D2)
                 seq = frame.get("seq")
                 return Seen(seq=("unnumbered", self._at) if seq is None else seq, text=str(frame.get("content") or ""))
             case "tool-call-start" | "tool-call-result":
@@ -116,7 +116,7 @@ class Collator:
                 return Seen(index=int(frame.get("iteration") or 1) - 1, text=facts["text"], facts=facts)
 
     def _place(self, records: int, facts: Mapping[str, Any]) -> int:
-        """The index of a ``message_complete``: its records accumulate, one an iteration (EF-12)."""
+        """The index of a ``message_complete``: its records accumulate, one per iteration (EF-12)."""
         newest: int = self._stepper.context.registers["newest"]
         if records:
             return records - 1
@@ -134,7 +134,7 @@ def collate(frames: Iterable[Mapping[str, Any]]) -> tuple[Block, ...]:
 
 
 def described(block: Block, facts: Mapping[str, Any]) -> Block:
-    """The block with what is told of it; what is not told stays, so that it never gets poorer (EF-10)."""
+    """Return the block with *facts* merged into it; absent facts change nothing, so that nothing is lost (EF-10)."""
     told = {name: value for name, value in facts.items() if name not in {"text", "calls"} and value is not None}
     uses = {use.call_id: use for use in block.calls}
     for use in facts.get("calls", ()):
@@ -157,7 +157,7 @@ def _merged(known: ToolUse | None, told: ToolUse) -> ToolUse:
 
 
 def _facts(*records: Mapping[str, Any]) -> dict[str, Any]:
-    """What call records say of their call, the last that says something: at the top, or under ``request`` (EF-10)."""
+    """Return the facts in call records, at the top or under ``request``: of each, the last one given (EF-10)."""
     facts: dict[str, Any] = {"text": "", "calls": ()}
     for record in records:
         request, response = _object(record.get("request")), _object(record.get("response"))
@@ -181,7 +181,7 @@ def _call(call: Mapping[str, Any]) -> ToolUse:
 
 
 def _use(frame: Mapping[str, Any]) -> ToolUse:
-    """A call as ``tool_call_start`` and ``tool_call_result`` tell it: ``{id, name, content?, is_error?}``."""
+    """A call as ``tool_call_start`` and ``tool_call_result`` show it: ``{id, name, content?, is_error?}``."""
     answered = frame.get("type") == "tool_call_result"
     return ToolUse(
         str(frame.get("id")),

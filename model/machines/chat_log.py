@@ -1,4 +1,4 @@
-"""What a chat's backend hears, and the core's log of what it asks for: ``engine`` and ``event_flow`` share them."""
+"""The inputs of a chat's backend, and the core's log of its outputs: ``engine`` and ``event_flow`` share them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,10 +9,10 @@ from ..declaration.contexts import Output
 
 
 class Heard(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backend hears with an event; fields that are none of the event's stay absent.
+    """An event's payload; fields that do not belong to the event stay absent.
 
-    ``messages`` is how many messages the loaded session holds, ``begins`` 1 where a delta begins a text item; ``text``
-    is also what the user said, or the summary; ``message`` tells a failure. ``data`` is whatever the wire can show.
+    ``messages`` counts the messages of the loaded session; ``begins`` is 1 where a delta begins a text item. ``text``
+    is also the user's message, or the summary; ``message`` describes a failure. ``data`` is any value for the wire.
     """
 
     id: str | None = None

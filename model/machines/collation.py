@@ -1,8 +1,8 @@
 """The event flow's UI: from the frames of the wire to one response block per model call (seed 002, EF-5 to EF-12).
 
-A Mealy machine follows the *newest* block, and says of each frame which block it is about: by its iteration, by its
-call's id, or, for a delta, because that block still streams. Whatever comes first of ``delta``, ``llm_response`` and
-``message_complete`` opens the block; what comes again changes nothing. ``blocks.collate`` folds what the machine says.
+A Mealy machine follows the *newest* block, and assigns each frame to a block: by its iteration, by its call's id, or,
+for a delta, because the newest block still streams. The first of ``delta``, ``llm_response`` and ``message_complete``
+opens the block; a repeated frame changes nothing. ``blocks.collate`` folds the machine's outputs.
 """
 
 from typing import Final
@@ -12,8 +12,8 @@ from ..declaration.proof_roles import AlphabetRoles, ProofRoles
 from ..declaration.vocabulary import *
 
 STATES: Final = ("waiting", "drafting", "streaming", "settled")
-"""What the next delta is: it begins a block (``waiting``), or goes on with the newest, whose iteration is presumed
-(``drafting``) or known (``streaming``), or is late, since the block has its whole text (``settled``)."""
+"""Each state says what the next delta does. It begins a block (``waiting``); it continues the newest block, whose
+iteration is presumed (``drafting``) or known (``streaming``); or it is late: the block has its text (``settled``)."""
 
 EVENTS: Final = {
     "llm-request": ("EF-2", "EF-6", "EF-D2"),
@@ -66,8 +66,8 @@ SPEC: Final = Machine(
     final=STATES,
     events=EVENTS,
     table=TABLE,
-    # ``newest``: index of the newest block, -1 for none; ``deltas``: those that came, by seq; ``calls``: tool uses by id,
-    # with their position or ANSWERED.
+    # ``newest``: index of the newest block, -1 for none; ``deltas``: those received, by seq; ``calls``: tool uses by
+    # id, with their position or ANSWERED.
     registers={"newest": "number", "deltas": "map", "calls": "map"},
     guards={
         "later": Less(_NEWEST, _INDEX),
@@ -100,4 +100,4 @@ SPEC: Final = Machine(
 )
 
 ROLES: Final = ProofRoles(SPEC, alphabet=AlphabetRoles(values={"index": (0, 1, 2)}))
-"""It follows the runs of others, and has none of its own."""
+"""The UI follows the backend's runs, and has none of its own."""

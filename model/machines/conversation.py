@@ -1,21 +1,21 @@
 """The conversation machine: one agent, busy or not, that is cancelled, retried and restarted (clauses BED-001 to 013).
 
 Source: the requirements of a core conversation machine. Theory: a functional core in an imperative shell. The core is
-a Mealy machine of four control states; what it is told are letters of ``EVENTS``, each an ``Input``, and what it asks
-for are outputs, which a shell performs in their order. State never comes from content: registers hold positions of
-inputs, and payloads are read by the refinement alone (X-8).
+a Mealy machine of four control states. It takes letters of ``EVENTS``, each with an ``Input``, and returns outputs,
+which a shell performs in their order. State never comes from content: registers hold positions of inputs, and only
+the refinement reads payloads (X-8).
 
-* **Everything asked for has a number** (a request, a retry's timer, a slot of calls), and only the newest is awaited:
+* **Each thing to wait for has a number** (a request, a retry's timer, a slot of calls), and only the newest is awaited:
   an answer to an older one is *stale* (BED-D2), as is one that comes after its cancel.
 * **The response under way is data** (``said``): a cancel or a failure forgets it; nothing partial is kept (BED-005c).
 * **Calls run in slots**, one after the other: a tool is a slot, and consecutive spawn calls are one, parallel inside
-  (BED-D8). ``joins`` has, for each slot of ``calls``, how many sub-agents join its first one (-1: it is a tool), one
-  entry later: the first entry is of the slot before the first, and a slot's own comes when the next one begins.
+  (BED-D8). ``joins`` counts, for each slot of ``calls``, the sub-agents that join its first one (-1: it is a tool). A
+  slot's entry is written when the next slot begins: the first entry belongs to the slot before the first.
 * **Retries are data** too: the state stays while a retry waits (BED-006b).
 * ``save`` comes first among the outputs of every row that changes more than the response under way: the new state is
-  durable, and told to all clients, before anything else is done (BED-007a, BED-011a).
+  durable, and sent to all clients, before anything else is done (BED-007a, BED-011a).
 
-The environment answers only what it was asked: numbers and calls that were never handed out are the shell's to refuse.
+The environment answers only open requests: the shell refuses numbers and calls that were never handed out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ from ..declaration.vocabulary import *
 from .chat_log import response_id
 
 Kind: TypeAlias = Literal["user", "sub-agent"]
-"""Whom the agent works for: a user, or the agent that spawned it (BED-009d)."""
+"""The agent's principal: a user, or the agent that spawned it (BED-009d)."""
 
 STATES: Final = ("idle", "awaiting", "executing", "error")
 
@@ -105,7 +105,7 @@ _RESULT = Lookup(_KEPT, Field("call"))
 _KIND = Table("kind", Kind)
 
 RETRIES: Final = 3
-"""After the first attempt (BED-006a, BED-D1)."""
+"""Attempts after the first one (BED-006a, BED-D1)."""
 BUSY: Final = "agent is busy; the operation under way can be cancelled"
 EXHAUSTED: Final = "retries exhausted: the model could not be reached; check the connection, then send a message"
 
@@ -118,7 +118,7 @@ SPEC: Final = Machine(
     events=EVENTS,
     table=TABLE,
     registers={
-        "asked": "number",  # of what is awaited
+        "asked": "number",  # the number that the awaited answer bears
         "attempts": "number",  # retries of the request
         "said": "queue",  # items of the response under way
         "calls": "queue",  # the first call of each slot that is not started
@@ -126,7 +126,7 @@ SPEC: Final = Machine(
         "joined": "number",  # sub-agents that join the slot being said; -1 where its call is a tool
         "running": "number",  # the first call of the slot that runs
         "others": "number",  # sub-agents that run beside it
-        "ended": "number",  # and how many of the slot have ended
+        "ended": "number",  # calls of that slot that have ended
         "kept": "map",  # call → its result, until the slot is over
         "used": "number",  # tokens of the context window
     },
@@ -211,16 +211,16 @@ SPEC: Final = Machine(
 )
 
 DEFAULTS: Final[Mapping[str, Any]] = {"retries": RETRIES, "kind": "user", "limit": 160_000}
-"""The tables: ``kind`` is ``user`` or ``sub-agent`` (BED-009d), ``limit`` the tokens from which the user is told that
-the context window fills up: the share that is declared of the window (BED-D6), here 0.8 of 200,000."""
+"""The tables: ``kind`` is ``user`` or ``sub-agent`` (BED-009d); from ``limit`` tokens on, the user is warned that the
+context window fills up. The limit is a declared share of the window (BED-D6), here 0.8 of 200,000."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """What the machine is told, besides the letter.
+    """The data of an input, besides the letter.
 
-    ``answers`` is the number of what it answers, ``call`` the position of the call, ``reason`` is the model's, ``tokens``
-    the context that is used, ``message`` the provider's own words of a failure. ``payload`` holds the JSON fields of the
+    ``answers`` is the number that it answers, ``call`` the position of the call, ``reason`` the model's, ``tokens`` the
+    used part of the context, ``message`` the provider's text of a failure. ``payload`` holds the JSON fields of the
     log's event.
     """
 
@@ -240,11 +240,11 @@ def delay(attempt: int, base: float = 1.0, cap: float = 30.0) -> float:
 def refine(
     outputs: Sequence[Output], inputs: Mapping[int, Input], log: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """The core's events that *outputs* of one step map to (BED-D4); *log* is what the earlier ones mapped to.
+    """Map the outputs of one step to the core's events (BED-D4); *log* holds the events of the earlier steps.
 
     *inputs* are those that outputs name by position, their payloads in the log's own fields. A call keeps the model's
-    id, unless one of its run has that already: the core would reject it (RC-D4), so it gets one of its own. ``seq`` of
-    an output is its position, by which its result finds it. Outputs of the shell alone map to nothing.
+    id, unless another call of the run has it: the core would reject a second one (RC-D4), so the call gets a new id.
+    ``seq`` of an output is its position, by which its result finds it. Outputs for the shell alone map to nothing.
     """
     new: list[dict[str, Any]] = []
     for output in outputs:
@@ -286,7 +286,7 @@ def calls(log: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def unanswered(log: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Those of them that have no result."""
+    """The calls of the open run that have no result."""
     answered = {event["callId"] for event in _open_run(log) if event["type"] == "tool-result"}
     return [call for call in calls(log) if call["callId"] not in answered]
 
@@ -308,7 +308,7 @@ def _unused(name: str, used: set[str]) -> str:
 
 
 def _cancelled(call: Mapping[str, Any], waiting: Sequence[int]) -> dict[str, Any]:
-    """The synthetic result of a call: it ran, unless it is of a slot that waits (BED-005f, BED-005g)."""
+    """The synthetic result of a call: it ran, unless its slot still waits (BED-005f, BED-005g)."""
     skipped = bool(waiting) and call["seq"] >= waiting[0]
     said = "cancelled before it started" if skipped else "cancelled while it ran"
     return {"type": "tool-result", "callId": call["callId"], "output": said, "isError": True, "synthetic": True}

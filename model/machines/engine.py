@@ -1,9 +1,9 @@
 """The engine: one chat request end to end (seed 004, clauses RS-1 to RS-8 with RS-D0 to RS-D2).
 
-A Mealy machine over what a chat server's engine hears: the client, its storage, the compactor, the chunks of the
-model's stream, its tools. The engine *pulls*: while a tool runs, no chunk is read, and no chunk comes from a stream
-that it left. Its outputs are read three times: ``refine`` makes the core's log of them, the server their wire form (RS-7) and
-the session's mutations (RS-8). ``done`` is the terminal of every path (RS-6); its reason and detail stay inside.
+A Mealy machine whose inputs come from a chat server's client, its storage, the compactor, the chunks of the model's
+stream, and its tools. The engine *pulls*: while a tool runs, no chunk is read, and no chunk comes from a stream that
+it left. Its outputs are read three times: ``refine`` makes the core's log of them, and the server their wire form
+(RS-7) and the session's mutations (RS-8). ``done`` is the terminal of every path (RS-6); reason and detail stay inside.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from ..declaration.vocabulary import *
 from .chat_log import refine
 
 Compaction: TypeAlias = Literal["summary", "cut"]
-"""How a long history gets short (RS-3)."""
+"""Ways to shorten a long history (RS-3)."""
 
 STATES: Final = ("idle", "loading", "compacting", "inferring", "executing")
 
@@ -101,7 +101,7 @@ SPEC: Final = Machine(
     events=EVENTS,
     table=TABLE,
     # ``item``: deltas since the last item; ``said``: the round's deltas; ``calls``: the run's calls by id, with position
-    # or ANSWERED; ``called``: whether this round handled one; ``call``, ``tool``: the one that runs; ``asked``: requests.
+    # or ANSWERED; ``called``: this round handled a call; ``call``, ``tool``: the one that runs; ``asked``: requests.
     registers={
         "item": "queue",
         "said": "queue",
@@ -197,7 +197,7 @@ SPEC: Final = Machine(
 
 
 def tables(*, max_tool_rounds: int, max_history_messages: int, compactor: bool) -> dict[str, object]:
-    """The tables: bounds are 1 or more; with a compactor a long history is summarised, else cut (RS-3)."""
+    """Return the tables. Bounds are 1 or more; with a compactor a long history is summarised, else cut (RS-3)."""
     return {
         "max_tool_rounds": max_tool_rounds,
         "max_history_messages": max_history_messages,

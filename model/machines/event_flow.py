@@ -1,8 +1,8 @@
-"""The event flow's backend: a bounded loop of model calls that tells a UI what happens (seed 002, EF-1 to EF-4).
+"""The event flow's backend: a bounded loop of model calls that reports its progress to a UI (seed 002, EF-1 to EF-4).
 
-A Mealy machine over what the chat endpoint hears: the user, the model's stream, its tools. Calls are collected while the
+A Mealy machine whose inputs come from the user, the model's stream and the tools. Calls are collected while the
 response streams and executed after it, one by one. Its outputs are read twice: ``refine`` makes the core's log of them
-(EF-D3), the backend the frames of its wire, which ``collation`` makes the UI's blocks of.
+(EF-D3), and the backend makes its wire's frames, from which ``collation`` builds the UI's blocks.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from ..declaration.vocabulary import *
 from .chat_log import refine
 
 Completes: TypeAlias = Literal["always", "with calls"]
-"""Which responses ``message_complete`` ends: all, or those with calls (EF-3)."""
+"""The responses that ``message_complete`` ends: all, or those with calls (EF-3)."""
 
 STATES: Final = ("idle", "streaming", "executing")
 
@@ -84,8 +84,8 @@ SPEC: Final = Machine(
     final=("idle",),
     events=EVENTS,
     table=TABLE,
-    # ``item``: deltas since the last item; ``calls``: the run's calls by id, with their id or ANSWERED; ``waiting``: calls
-    # of the response that are not started, and ``running`` the last that was; ``asked``: requests of all runs.
+    # ``item``: deltas since the last item; ``calls``: the run's calls by id, with their id or ANSWERED; ``waiting``:
+    # calls of the response that are not started; ``running``: the last one started; ``asked``: requests of all runs.
     registers={
         "item": "queue",
         "calls": "map",
@@ -157,7 +157,7 @@ SPEC: Final = Machine(
 
 
 def tables(*, max_tool_iterations: int, always_completes: bool) -> dict[str, object]:
-    """The tables: the bound is 1 or more; ``message_complete`` comes always, or only where there are calls (EF-3)."""
+    """Return the tables. The bound is 1 or more; ``message_complete`` comes always, or only after calls (EF-3)."""
     return {
         "max_tool_iterations": max_tool_iterations,
         "message_complete": "always" if always_completes else "with calls",
@@ -165,7 +165,7 @@ def tables(*, max_tool_iterations: int, always_completes: bool) -> dict[str, obj
 
 
 ROLES: Final = ProofRoles(
-    # No ``calls``: that those open are those that wait, and one, is a count; the exploration beside the core sees it.
+    # No ``calls``: that the open calls are the waiting ones and one more is a count, which the exploration checks.
     machine=SPEC,
     run=RunRoles(
         active=("streaming", "executing"),

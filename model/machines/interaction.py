@@ -1,12 +1,12 @@
-"""What an environment can do to a runtime, and when: the machine that generation takes its rules from.
+"""The environment of a runtime, as a machine: which stimuli are possible when. Generation takes its rules from it.
 
-It is the queueing core of any chat agent, seen from outside (PROTOCOL, stimuli): a run infers and executes in turn until
-the model ends it, is aborted, or fails. Its guards and effects are the declared policies' (RC-D6, BED-002c, TM-5); what an
-implementation really does is observed, never assumed: this machine says which situations are worth reaching, not which
-answers are right. That is for the laws.
+It is the queueing core of any chat agent, seen from outside (PROTOCOL, stimuli): a run infers and executes in turn
+until the model ends it, it is aborted, or it fails. Guards and effects follow the declared policies (RC-D6, BED-002c,
+TM-5). The machine says which situations are worth reaching; an implementation's behaviour is observed, never assumed,
+and the laws say which answers are right.
 
-It can be run too (``reference:interaction``): its outputs say all that a shell has to do. Positions name events: messages
-and calls are where the environment sent them.
+It also runs (``reference:interaction``): its outputs say all that a shell has to do. A position names a message or a
+call by its place among the environment's events.
 """
 
 from collections.abc import Mapping
@@ -32,9 +32,9 @@ from ..declaration.proof_roles import CallRoles, MessageRoles, ProofRoles, RunRo
 from ..declaration.vocabulary import *
 
 Busy: TypeAlias = Literal["steer", "followUp", "reject"]
-"""What a runtime makes of a message while it works."""
+"""Deliveries of a message that comes while the runtime works."""
 SteerLands: TypeAlias = Literal["after-batch", "after-call"]
-"""When the model sees a steer: after all calls of its response, or after the one that runs."""
+"""The moment at which the model sees a steer: after all calls of its response, or after the one that runs."""
 
 STATES: Final = ("idle", "inferring", "executing")
 
@@ -62,7 +62,7 @@ _START: Final = ["take_call", "start"]
 _SKIP: Final = ["skip_calls", "forget_calls"]
 _READ: Final = ["read_steers", "take_steers"]
 _BREAK: Final = [*_SKIP, *_READ]
-"""No call stays unanswered, and no steer unread, when a run ends before its model does."""
+"""Effects of a run that ends before its model does: no call stays unanswered, and no steer unread."""
 _CUT: Final = ["cut", "rest", *_BREAK]
 
 # fmt: off
@@ -153,14 +153,14 @@ SPEC: Final = Machine(
         "abort_holds": Equal(_AFTER_ABORT, Const("hold")),
         "abort_drops": Equal(_AFTER_ABORT, Const("drop")),
     },
-    # What the outputs ask of a shell, each at the positions that it names:
+    # What a shell does for each output, at the positions that the output names:
     #
     # * ``message``: log the user's message, ``open``: show it to the model, as the root of a run that begins;
-    # * ``read``: show the model these messages; ``request``: ask it, with all that it was shown;
+    # * ``read``: show the model these messages; ``request``: send it a request, with all that it was shown;
     # * ``output``, ``call``: log what the model said; ``start``: run the call;
-    # * ``result``, ``failure``: the first, a call, has ended as the second says; ``cut``, ``skip``: these calls have none, and
-    #   get a synthetic result;
-    # * ``stop``: log that the run is over, and let go of all that is awaited;
+    # * ``result``, ``failure``: a call (the first position) ended as the second says; ``cut``, ``skip``: these calls
+    #   have no result, and get a synthetic one;
+    # * ``stop``: log that the run is over, and await nothing any more;
     # * ``refuse``: the message is rejected; ``not-awaited``: nobody waits for the event; ``ignore``: it changes nothing.
     effects={
         "accept": Emit("message", (Here(),)),
@@ -215,11 +215,11 @@ POLICIES: Final[Mapping[str, tuple[str, Any]]] = {
     "queue_after_error": ("queueAfterError", "promote"),
     "queue_after_interrupted": ("queueAfterInterrupted", "promote"),
 }
-"""Table → its name in a profile, and its value where a runtime declares none."""
+"""Table → its name in a profile, and its default."""
 
 
 def tables(policies: Mapping[str, Any]) -> dict[str, Any]:
-    """The tables for a runtime's declared policies."""
+    """Return the tables for a runtime's declared policies."""
     given = {name: value for name, value in policies.items() if value is not None}
     return {table: given.get(name, default) for table, (name, default) in POLICIES.items()}
 
@@ -262,7 +262,7 @@ ROLES: Final = ProofRoles(
 
 
 def event_of(stimulus: Stimulus) -> str | None:
-    """Return the event that a stimulus is, None where the machine has no such event."""
+    """Return a stimulus' event, None where the machine has none for it."""
     match stimulus:
         case User(content=None, delivery=delivery):
             return {None: "user", "steer": "steer", "followUp": "follow-up"}[delivery]

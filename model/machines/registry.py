@@ -1,4 +1,4 @@
-"""Which machines there are: the single place to add one."""
+"""The registry of machines: the single place to add one."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -11,8 +11,7 @@ PROOF_ROLES: Final[Mapping[str, ProofRoles]] = {
     one.ROLES.machine.name: one.ROLES
     for one in (request_cycle, turn, event_flow, conversation, engine, collation, interaction)
 }
-"""A machine's name → what is claimed of it: the five of the sources, what the UI makes of a flow, what an environment
-does."""
+"""Machine name → its proof roles: the five machines of the sources, the UI's collation, and the environment."""
 
 MACHINES: Final[Mapping[str, Machine]] = {name: roles.machine for name, roles in PROOF_ROLES.items()}
 """A machine's name → the machine."""

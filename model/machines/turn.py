@@ -1,16 +1,16 @@
 """The single-chat turn: one inbound event, one path through six steps, one terminal (seed 001, TM-1 to TM-7).
 
-One machine for one session and all its turns. The six steps are states, with the two places where a step has to wait
-for somebody else told apart: ``lock`` (receive waits for the session's turn lock) and ``approve`` (execute waits for
-policy and schema). ``down`` and ``torn`` are a crashed process: what a crash leaves is what the journal holds, and a
-crash in the record step leaves open whether the terminal reached it, until a restart has read (TM-7.1).
+One machine for one session and all its turns. The six steps are states; the two places where a step waits for somebody
+else are states of their own: ``lock`` (receive waits for the session's turn lock) and ``approve`` (execute waits for
+policy and schema). ``down`` and ``torn`` are a crashed process: a crash leaves what the journal holds, and a crash in
+the record step leaves open whether the terminal is in it, until a restart has read it (TM-7.1).
 
-The events are the environment's and the shell's own answers to what the machine asked for: ``check`` is answered by
+The events are the environment's, and the shell's own answers to the machine's outputs: ``check`` is answered by
 ``valid`` or ``invalid``, ``lock`` by ``locked``, ``load`` by ``loaded`` or ``denied``, ``approve`` by ``approved`` or
-``refused``, ``respond`` by ``responded``, ``append`` and ``checkpoint`` together by ``recorded``. The shell knows whom
-an answer is from: what comes for another request or call than the one under way is not told to the machine. Theory: a
-pure Mealy machine under an imperative shell, with write-ahead logging (Gray and Reuter, 1992): nothing is seen that is
-not durable.
+``refused``, ``respond`` by ``responded``, ``append`` and ``checkpoint`` together by ``recorded``. The shell matches
+answers to requests: an answer to another request or call than the one under way does not reach the machine. Theory: a
+pure Mealy machine under an imperative shell, with write-ahead logging (Gray and Reuter, 1992): nobody sees what is not
+durable.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What a turn comes to: its outcomes, and the core's log of what the machine asks for."""
+"""The outcomes of a turn, and the core's log of the machine's outputs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -7,7 +7,7 @@ from ..declaration.contexts import Output
 
 
 class Outcome(NamedTuple):
-    """A terminal (TM-2.6): its status, failure class (TM-6), and for people the reason and what to do next."""
+    """A terminal (TM-2.6): its status, its failure class (TM-6), and for people the reason and the next action."""
 
     status: str
     failure: str | None = None
@@ -39,7 +39,7 @@ OUTCOMES: Final[Mapping[str, Outcome]] = {
 
 
 def refine(outputs: Sequence[Output], told: Mapping[int, Any]) -> list[dict[str, Any]]:
-    """The core's log events that *outputs* amount to, as JSON values (X-1, TM-D1, TM-D2).
+    """Map *outputs* to the core's log events, as JSON values (X-1, TM-D1, TM-D2).
 
     *told* holds the event at each position: a message's ``id``, ``text`` and ``delivery``; an item's ``text``, or
     ``call_id``, ``tool`` and ``arguments``; a tool's ``output``, or its failure's ``failure`` and ``message``.
@@ -52,7 +52,7 @@ def _refined(name: str, given: tuple[Any, ...], told: Mapping[int, Any]) -> list
         return getattr(told.get(given[place]), field, None)
 
     match name:
-        case "message" | "late-message":  # too late to steer: it waits, and the log says so
+        case "message" | "late-message":  # a late message cannot steer: it waits, and the log says so
             delivery = "followUp" if name == "late-message" else of(0, "delivery")
             text = of(0, "text") if isinstance(of(0, "text"), str) else ""
             return [_event("user-message", id=of(0, "id"), text=text, delivery=delivery)]

@@ -42,7 +42,7 @@ class Timed:
 
 
 def per_stimulus(words: int) -> float:
-    """Milliseconds of processor time that the harness takes for a stimulus."""
+    """Milliseconds of processor time that the harness takes per stimulus."""
     Timed.spent = 0.0
     started = time.process_time()
     result, _ = verify_runtime(Timed(Right()), selected(["runtime"]), words=words, hash_seed=1)
@@ -52,7 +52,7 @@ def per_stimulus(words: int) -> float:
 
 
 def per_second(command: str, words: int) -> float:
-    """Stimuli a second of wall time through a process, generation and all laws included."""
+    """Stimuli per second of wall time through a process, generation and all laws included."""
     with open_runtime(command, timeout=10) as runtime:
         started = time.perf_counter()
         result, _ = verify_runtime(runtime, selected(["runtime"]), words=words, hash_seed=1)

@@ -42,13 +42,13 @@ class Interval:
 
 
 def interval(ratios: list[float]) -> Interval:
-    """Of the ratios of one row, in any order; at least twice RANK of them."""
+    """Return the interval of one row's ratios, in any order; at least twice RANK of them."""
     ordered = sorted(ratios)
     return Interval(*(round(ordered[place], 3) for place in (len(ordered) // 2, RANK - 1, -RANK)))
 
 
 def slower(now: Interval, committed: Interval) -> bool:
-    """Whether *now* lies wholly above what was committed, beyond the tolerance."""
+    """Return whether *now* lies wholly above the committed interval, beyond the tolerance."""
     return now.low > committed.high * TOLERANCE
 
 
@@ -58,19 +58,19 @@ def read(text: str) -> dict[str, Interval]:
 
 
 def written(rows: Mapping[str, Interval], load: float) -> str:
-    """The text of ``baseline.json``; *load* a core is for who reads it."""
+    """Return the text of ``baseline.json``; *load* per core is noted for the reader."""
     what = f"ratios to the yardstick, {EVENTS} events, {REPETITIONS} pairs: tests/benchmarks/gate.py"
     found = {"of": what, "load": round(load, 1), "rows": {name: asdict(row) for name, row in rows.items()}}
     return json.dumps(found, indent=2) + "\n"
 
 
 def load_a_core() -> float:
-    """How many processes wanted each core in the last minute."""
+    """Return the load average of the last minute, per core."""
     return os.getloadavg()[0] / (os.cpu_count() or 1)
 
 
 def compared(now: Mapping[str, Interval], committed: Mapping[str, Interval]) -> Iterator[str]:
-    """A line for each row that fails: slower, or in one of the two only."""
+    """Yield a line for each row that fails: slower, or present in only one of the two."""
     for name in now.keys() | committed.keys():
         if name not in committed:
             yield f"{name}: not in the baseline; --update writes it"
@@ -81,7 +81,7 @@ def compared(now: Mapping[str, Interval], committed: Mapping[str, Interval]) -> 
 
 
 def main(arguments: list[str]) -> int:
-    """Measure, print, and compare or write; 1 where a row has become slower, 2 where that cannot be judged."""
+    """Measure, print, and compare or write; return 1 if a row has become slower, 2 if that cannot be judged."""
     load = load_a_core()
     update = "--update" in arguments
     try:

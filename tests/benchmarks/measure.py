@@ -63,7 +63,7 @@ def judged(data: bytes) -> object:
 
 
 def by_transitions(data: bytes) -> object:
-    """The same rows, driven by `transitions`, one trigger an event."""
+    """The same rows, driven by `transitions`, one trigger per event."""
     return interpret(decode_lines(data)[0])
 
 
@@ -79,7 +79,7 @@ ROWS = (
 
 @dataclass(frozen=True)
 class Measured:
-    """Median of the ratios with the middle half of them, and the yardstick's own nanoseconds an event."""
+    """Median of the ratios with the middle half of them, and the yardstick's own nanoseconds per event."""
 
     ratio: float
     low: float
@@ -97,8 +97,8 @@ def ratio(row: Row, events: int, repetitions: int = 11) -> Measured:
 def pairs(row: Row, events: int, repetitions: int) -> list[tuple[float, float]]:
     """Seconds of the yardstick and of *row*, by turns on the same log, in a process of its own.
 
-    What earlier rows left behind in the allocator would be put down to this one: views took 2.48 after the other rows,
-    2.39 alone.
+    In one process, memory left in the allocator by earlier rows would count against this one: views took 2.48 after the
+    other rows, 2.39 alone.
     """
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(_pairs, row, events, repetitions).result()
@@ -110,7 +110,7 @@ def _pairs(row: Row, events: int, repetitions: int) -> list[tuple[float, float]]
 
 
 def seconds(call: Callable[[bytes], object], data: bytes) -> float:
-    """The processor time of one call: what other processes take of a shared core is not counted."""
+    """The processor time of one call, without the time of other processes on a shared core."""
     started = time.process_time()
     call(data)
     return time.process_time() - started

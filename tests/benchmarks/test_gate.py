@@ -1,4 +1,4 @@
-"""The gate's decision, on figures that are given: no clock is asked here."""
+"""The gate's decision on given figures: no clock is read here."""
 
 import json
 

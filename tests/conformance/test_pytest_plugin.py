@@ -49,7 +49,7 @@ def laws(target, *globs, **options):
 
 
 def starts(pytester):
-    """How often the counting projector was imported: twice a run, since a run has a twin."""
+    """How often the counting projector was imported: twice per run, since a run has a twin."""
     path = Path(pytester.path, "started")
     return len(path.read_text().splitlines()) if path.exists() else 0
 
@@ -402,7 +402,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def app(pytester, monkeypatch):
-    """What the examples of the documentation are about."""
+    """The application of the documentation's examples."""
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     files = {
         "myapp/turns.py": "from projectors.plain import Plain\nproject = Plain().project\n",

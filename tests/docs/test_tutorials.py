@@ -1,4 +1,4 @@
-"""Every tutorial works when it is pasted: its files are written, its commands run, and what it shows is what comes.
+"""Every tutorial works when pasted: its files are written, its commands run, and the output is the one it shows.
 
 A block of a tutorial is a ``console``, whose lines after ``$`` are commands and the others what they print, or a file,
 which the paragraph before it names last. ``…`` stands for whatever comes there.
@@ -74,7 +74,7 @@ def commands(block: Block) -> Iterator[Command]:
 
 
 def fits(shown: str, printed: str) -> bool:
-    """Whether what is shown is what was printed, but for blanks at the ends of lines."""
+    """Return whether the shown output equals the printed one, except for blanks at the ends of lines."""
     lines = shown.strip("\n").splitlines()
     pattern = "".join(
         _WHATEVER if line == "…" else f"{_ANYTHING.join(map(re.escape, line.split('…')))}\n" for line in lines
@@ -84,7 +84,7 @@ def fits(shown: str, printed: str) -> bool:
 
 
 def script(page: list[Block], folder: Path) -> str:
-    """What bash is given: the blocks in their order, with a mark after the output of each command."""
+    """Return the script for bash: the blocks in their order, with a mark after the output of each command."""
     lines = ["exec 2>&1", f"mark() {{ local code=$?; echo '{END}'; return $code; }}"]
     for number, block in enumerate(page):
         if block.name is None:
@@ -104,7 +104,7 @@ def checkout(folder: Path) -> None:
 
 
 def differences(text: str, folder: Path, *, in_a_checkout: bool = False) -> list[str]:
-    """Run a page in an empty folder below *folder*, and say where something else is printed than it shows."""
+    """Run a page in an empty folder below *folder*; return where the printed output differs from the shown one."""
     for port in PORTS:
         text = re.sub(rf"\b{port}\b", str(free_port()), text)
     sources, work = folder / "sources", folder / "work"
@@ -146,7 +146,7 @@ def run(path: Path, folder: Path) -> str:
 
 
 def free_port() -> int:
-    """A port that nobody listens at."""
+    """Return a free port."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return int(found.getsockname()[1])

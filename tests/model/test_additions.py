@@ -1,4 +1,4 @@
-"""What is added to a copy of the model has to say what it does everywhere, and nothing but itself has to change."""
+"""An addition to a copy of the model must declare itself completely, and nothing else has to change."""
 
 import shutil
 import subprocess
@@ -114,7 +114,7 @@ def change(path: Path, before: str, after: str) -> None:
 
 
 def said(model: Path, code: str) -> list[str]:
-    """What *code* prints where *model* is the model."""
+    """Return the output of *code* with *model* as the model."""
     run = f"import sys; sys.path.insert(0, {str(model.parents[1])!r})\n{code}"
     done = subprocess.run([sys.executable, "-c", run], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

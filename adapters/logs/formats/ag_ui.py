@@ -1,8 +1,8 @@
 """AG-UI: the event stream between an agent and its user interface, as JSON lines or SSE.
 
 The user's messages are not in the stream: a run's start is its root, and a message that was enqueued during the run
-shows where the model is given it. Responses have no ids; without them the core splits rounds by results and steers,
-which is what a response is here.
+stands where the model receives it. Responses have no ids; without them the core splits rounds at results and steers,
+which is right here.
 """
 
 import json
@@ -19,7 +19,7 @@ from .items import Slot
 from .mapping import Format
 
 _REASONS: Final[Mapping[str | None, StopReason]] = {"cancelled": "interrupted"}
-"""``outcome.type`` → how the run ended; all others completed it, an interrupt waits for the user in the next run."""
+"""``outcome.type`` → stop reason; all others complete the run: an interrupt waits for the user in the next run."""
 _ENQUEUED: Final = "pydantic_ai_enqueued_messages"
 _AMID_RESULTS: Final = {"TOOL_CALL_RESULT", "REASONING_ENCRYPTED_VALUE"}
 _IGNORED: Final = (
@@ -73,7 +73,7 @@ class AgUiMapper(Dispatcher):
         }
 
     def take(self, at: int, name: str, event: Object) -> None:
-        """Handle one event; first settle what it does not go on with."""
+        """Handle one event; first settle the results that it cannot change."""
         self._outputs.before(name)
         if name not in _AMID_RESULTS:
             self._settle_results(last=name in {"RUN_FINISHED", "RUN_ERROR"})
@@ -103,7 +103,7 @@ class AgUiMapper(Dispatcher):
             self.items.put(at, _root({}))
         self.stop(at, stop)
 
-    # What the model is given
+    # The model's inputs
 
     def _tool_call_result(self, at: int, event: Object) -> None:
         call_id = text(event, "toolCallId")
@@ -123,7 +123,7 @@ class AgUiMapper(Dispatcher):
         self._results.clear()
 
     def _messages_snapshot(self, at: int, event: Object) -> None:
-        """It restates the conversation, but may hold the only answer to a call."""
+        """Put results found only here: a snapshot restates the conversation, but may hold the only answer to a call."""
         for message in records(event, "messages"):
             call_id = message.get("toolCallId")
             if message.get("role") == "tool" and isinstance(call_id, str) and call_id in self._outputs.unanswered:
@@ -152,13 +152,13 @@ class AgUiMapper(Dispatcher):
         self._outputs.given()
 
     def _delivery(self) -> Delivery | None:
-        """How the model takes a message now: after a response without calls it is a follow-up."""
+        """The delivery of a message that the model receives now: after a response without calls, a follow-up."""
         if not self.running:
             return None
         return "followUp" if self._outputs.said and not self._outputs.called else "steer"
 
     def _bound(self, at: int, delivery: Delivery | None) -> None:
-        """The runtime says no stop before a follow-up that it answers in the same run."""
+        """Put the stop that the runtime leaves out before a follow-up that it answers in the same run."""
         if delivery == "followUp":
             self.items.put(at, RunStop(reason="completed", source="adapter"))
 
@@ -173,7 +173,7 @@ def _root(event: Object) -> UserMessage:
 
 
 def _outcome(encrypted: object) -> str | None:
-    """How a tool fared, which pydantic-ai hides in a value that is not encrypted at all."""
+    """A tool's outcome, from the field ``encryptedValue``: pydantic-ai writes it there, unencrypted."""
     try:
         match json.loads(encrypted) if isinstance(encrypted, str) else None:
             case {"pydantic_ai": {"outcome": str(outcome)}}:

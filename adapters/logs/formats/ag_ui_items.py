@@ -17,7 +17,7 @@ _THINKING: Final = "THINKING"
 class Outputs:
     """Gathers the model's items; texts of the user, which come in the same way, go to *begin_user*.
 
-    ``said`` and ``called``: what the model made since it was last given something. ``unanswered``: calls of this run.
+    ``said`` and ``called``: texts and calls since the model's last input. ``unanswered``: calls of this run.
     """
 
     def __init__(self, items: Items, begin_user: Callable[[int, Hashable, str], None]) -> None:
@@ -43,12 +43,12 @@ class Outputs:
         }
 
     def before(self, name: str) -> None:
-        """An event of the type *name* comes: most end the item that was given in chunks."""
+        """Prepare for an event of the type *name*: most types end an item that came in chunks."""
         if self._chunk is not None and name != self._chunk[0] and name not in AMID_CHUNKS:
             self._end_chunk()
 
     def given(self) -> None:
-        """The model was given something: what it makes now is a new response."""
+        """Note that the model received an input: its next item begins a new response."""
         self.said = self.called = False
 
     def _family(

@@ -1,4 +1,4 @@
-"""AI SDK 6: the UI message stream, as SSE or one chunk a line. One stream is one assistant message, thus one run.
+"""AI SDK 6: the UI message stream, as SSE or one chunk per line. One stream is one assistant message, thus one run.
 
 User messages do not show: the run's root is its first chunk. A call counts from its first chunk on, but only once its
 input is whole; an abort in the middle leaves none. ``error`` is the terminal where no ``finish`` or ``abort`` follows.
@@ -31,7 +31,7 @@ class AiSdkMapper(Dispatcher):
         self._response: int | None = None
         self._calls: set[str] = set()
         self._said = False  # this stream has an output
-        self._error: tuple[Slot, RunStop] | None = None  # the latest, a terminal if none follows
+        self._error: tuple[Slot, RunStop] | None = None  # the latest error; it is the terminal if none follows
         self.handlers = {
             "start": ignore,
             "start-step": self._start_step,
@@ -112,14 +112,14 @@ class AiSdkMapper(Dispatcher):
         self._said = True
 
     def _tool_output_available(self, at: int, event: Object) -> None:
-        if not maybe_flag(event, "preliminary"):  # else a report of progress
+        if not maybe_flag(event, "preliminary"):  # a preliminary output only reports progress
             self._result(at, ToolResult(call_id=text(event, "toolCallId")))
 
     def _tool_output_failed(self, at: int, event: Object) -> None:
         self._result(at, ToolResult(call_id=text(event, "toolCallId"), is_error=True))
 
     def _result(self, at: int, result: ToolResult) -> None:
-        """Put a result, unless it is the client's answer to a call of the stream before: that run is over."""
+        """Put a result, unless it is the client's answer to a call of the previous stream, whose run is over."""
         if self._said or self.over or result.call_id in self._calls:
             self.items.put(at, result)
 
@@ -144,7 +144,7 @@ class AiSdkMapper(Dispatcher):
         self.stop(at, RunStop(reason="error" if failed else "completed", detail=reason))
 
     def _pass_error(self) -> bool:
-        """A remembered error turns out to be no terminal; tell whether there was one."""
+        """Demote a remembered error to a mere fault; return whether there was one."""
         if self._error is None:
             return False
         self._error[0].event = Fault()

@@ -1,4 +1,4 @@
-"""A mapper that gives each event to the handler of its type: what the formats of event streams have in common."""
+"""A mapper that passes each event to the handler of its type: the common base of the event stream formats."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
@@ -13,7 +13,7 @@ Handler: TypeAlias = Callable[[int, Object], None]
 
 
 class Dispatcher:
-    """Handlers put what an event maps to into ``items``; one that puts nothing leaves a ``Native`` on its line.
+    """Handlers put mapped events into ``items``; a line whose handler puts nothing becomes a ``Native``.
 
     A handler raises MisfitError before it changes anything. While ``over`` is set, no run is open: an event that has a
     handler is an anomaly even where it maps to nothing, for nothing of a run comes after its terminal (X-3).
@@ -56,10 +56,10 @@ class Dispatcher:
         self.running, self.over = False, True
 
     def finish(self) -> None:
-        """Settle what the log's end settles; open items end by themselves."""
+        """Settle what was held back until the log's end; open items end by themselves."""
 
     def end(self) -> Iterator[Mapped]:
-        """The log is over: yield what was held back."""
+        """End the log: yield the events that were held back."""
         self.finish()
         return self.items.drain()
 

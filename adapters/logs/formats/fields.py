@@ -1,4 +1,4 @@
-"""Typed access to the fields of foreign events; what does not fit is reported with the field's name."""
+"""Typed access to the fields of foreign events; an error names the field that does not fit."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ class MisfitError(ValueError):
 
 
 def no_event(value: object) -> Malformed:
-    """What a value is that has no string as its ``type``; None stands for an unreadable line."""
+    """Return the anomaly for a value without a string as its ``type``; None stands for an unreadable line."""
     if isinstance(value, dict):
         return Malformed("type is no string")
     return Malformed("unreadable line" if value is None else f"not an object: {type(value).__name__}")
@@ -69,7 +69,7 @@ def items(event: Object, field: str) -> list[object]:
 def user_message(
     message: Object, field: str, *, delivery: Delivery | None = None, source: Source | None = None
 ) -> UserMessage:
-    """What a user said, as a string or a list of parts in *field*. Raises MisfitError."""
+    """A user's message, given as a string or a list of parts in *field*. Raises MisfitError."""
     said = message.get(field)
     given = message.get("id")
     identity = given if isinstance(given, str) else None

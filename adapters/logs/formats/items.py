@@ -10,14 +10,14 @@ from .fields import MisfitError
 from .mapping import Mapped
 
 NATIVE: Final = Native()
-"""What means nothing to the core."""
+"""The event of a line that means nothing to the core."""
 
 Build: TypeAlias = Callable[[str], Event]
 """From an item's gathered text to its event."""
 
 
 class Slot:
-    """A place in the order whose event is yet to be known; nothing behind it leaves before it is filled."""
+    """A place in the order, for an event that may be known later; nothing behind it leaves before it is filled."""
 
     __slots__ = ("at", "event")
 
@@ -60,9 +60,9 @@ class Items:
         return key in self._open
 
     def append(self, key: Hashable, at: int, piece: str) -> None:
-        """Add a delta to an open item; the first that is not empty gives a place to an item without one.
+        """Add a delta to an open item; the first non-empty delta gives a place to an item without one.
 
-        Raises MisfitError where it is not open.
+        Raises MisfitError where the item is not open.
         """
         if key not in self._open:
             raise MisfitError("its item is not open")
@@ -87,13 +87,13 @@ class Items:
             self.finish(key, event)
 
     def release(self) -> Iterator[Mapped]:
-        """Let go what is settled."""
+        """Yield the events that nothing unsettled precedes."""
         slots = self._slots
         while slots and (event := slots[0].event) is not None:
             yield slots.popleft().at, event
 
     def drain(self) -> Iterator[Mapped]:
-        """Let everything go: open items end, and a place that nothing filled is ``Native``."""
+        """Yield all the rest: open items end, and a place that nothing filled is ``Native``."""
         self.finish_all()
         for slot in self._slots:
             slot.event = slot.event or NATIVE
@@ -106,10 +106,10 @@ class Items:
 
 
 def nothing(_: str) -> Event:
-    """Build what means nothing to the core."""
+    """Build the event that means nothing to the core."""
     return NATIVE
 
 
 def said(kind: OutputKind, response: str | None = None) -> Build:
-    """What builds a text item from its gathered deltas; one without text is none."""
+    """Return the builder of a text item from its gathered deltas; an item without text means nothing."""
     return lambda text: AgentOutput(kind=kind, text=text, response_id=response) if text else NATIVE

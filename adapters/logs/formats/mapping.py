@@ -1,4 +1,4 @@
-"""What a log format is: how it is recognised, and how its values map to the core's events."""
+"""The definition of a log format: how it is recognised, and how its values map to the core's events."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Mapper(Protocol):
         ...
 
     def end(self) -> Iterator[Mapped]:
-        """The log is over: yield what was held back."""
+        """End the log: yield the events that were held back."""
         ...
 
 

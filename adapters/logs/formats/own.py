@@ -9,20 +9,20 @@ from .mapping import Format, Mapped
 
 
 class OwnMapper:
-    """The identity, by the letter of RC-D5."""
+    """The identity mapping; RC-D5 decides which values are events."""
 
     def value(self, at: int, value: Any) -> Iterator[Mapped]:
-        """Yield the event that the value is."""
+        """Yield the value as an event, or as an anomaly."""
         yield at, judge(value)
 
     def end(self) -> Iterator[Mapped]:
-        """Nothing is ever held back."""
+        """Yield nothing: this mapper never holds an event back."""
         return iter(())
 
 
 OWN: Final = Format(
     name="turncheck",
     title="turncheck event log",
-    recognises=lambda _: True,  # the registry's order says that nothing else did
+    recognises=lambda _: True,  # the last in the registry's order: no other format recognised the log
     mapper=OwnMapper,
 )

@@ -1,8 +1,8 @@
 """Pi's agent events, bare or as ``pi --mode json`` prints them (with a header, the queues and the retries).
 
-A message shows where the model is given it, and several follow-ups may be answered in one agent run: the boundary
-before each is made explicit. ``agent_end`` has no status; the last assistant message has it. A retry is a second agent
-run without a user message: the ``agent_end`` before it is no stop, so it waits for the line that says so.
+A message stands where the model receives it, and several follow-ups may be answered in one agent run: the mapper makes
+the boundary before each explicit. ``agent_end`` has no status; the last assistant message has it. A retry is a second
+agent run without a user message: the ``agent_end`` before it is no stop, so it is held back until a later line decides.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from .mapping import Format
 _QUEUES: Final[tuple[tuple[str, Delivery], ...]] = (("steering", "steer"), ("followUp", "followUp"))
 _TEXTS: Final[Mapping[str, OutputKind]] = {"text": "assistant", "thinking": "reasoning"}
 _BEFORE_RETRY: Final = {"auto_retry_start", "compaction_start", "compaction_end"}
-"""After ``agent_end`` these do not settle yet whether the agent goes on by itself."""
+"""Types after ``agent_end`` that leave open whether the agent goes on by itself."""
 _TYPES: Final = {
     "agent_start",
     "agent_end",
@@ -43,12 +43,12 @@ class PiMapper(Dispatcher):
         self._open = False  # a cycle is under way
         self._again = False  # the agent will start once more for the same cycle
         self._started: Slot | None = None  # the agent run's start, until its first message
-        self._stop: tuple[Slot, RunStop] | None = None  # the agent run's end, until it is known to be the cycle's
+        self._stop: tuple[Slot, RunStop] | None = None  # the agent run's end, until a line decides if it ends the cycle
         self._responses = 0
         self._last: Object = {}  # the latest assistant message of this agent run
         self._answered = False  # the turn before ended with an answer rather than with tool results
         self._queues: dict[str, list[object]] = {}
-        self._taken: tuple[str, Delivery] | None = None  # what left a queue on the line before
+        self._taken: tuple[str, Delivery] | None = None  # the message that left a queue on the line before
         self.handlers = {
             "agent_start": self._agent_start,
             "turn_end": self._turn_end,
@@ -63,7 +63,7 @@ class PiMapper(Dispatcher):
         }
 
     def take(self, at: int, name: str, event: Object) -> None:
-        """Handle one event; most settle that the agent run before them was the cycle's last."""
+        """Handle one event; most types confirm that the previous agent run was the cycle's last."""
         if name not in _BEFORE_RETRY:
             self.finish()
         super().take(at, name, event)
@@ -71,7 +71,7 @@ class PiMapper(Dispatcher):
             self._taken = None
 
     def finish(self) -> None:
-        """The stop that was held back is one."""
+        """Confirm the stop that was held back."""
         if self._stop is not None:
             slot, stop = self._stop
             slot.event, self._stop, self._open = stop, None, False
@@ -85,7 +85,7 @@ class PiMapper(Dispatcher):
         self._last, self._answered = {}, False
 
     def _begin(self, *, by_user: bool) -> None:
-        """The agent run's first message: if no user sent it, the start itself is the root of a new cycle."""
+        """Take the agent run's first message: if no user sent it, the start itself is the root of a new cycle."""
         if self._started is not None:
             rootless = not by_user and not self._open
             self._started.event = UserMessage(text="", source="adapter") if rootless else NATIVE
@@ -102,13 +102,13 @@ class PiMapper(Dispatcher):
             self._go_on(at, event)
 
     def _go_on(self, _at: int, _event: Object) -> None:
-        """The agent starts once more by itself, so its end was not the cycle's."""
+        """Drop the stop that was held back: the agent starts once more by itself, within the same cycle."""
         if self._stop is not None:
             self._stop[0].event = NATIVE
             self._stop, self._again = None, True
 
     def _auto_retry_end(self, at: int, event: Object) -> None:
-        """A retry that was given up while it waited: no agent run says the end."""
+        """Put the stop of a retry that was given up while it waited: no agent run reports it."""
         if not maybe_flag(event, "success") and self._open and self._again:
             self.items.put(at, RunStop(reason="error", source="adapter"))
             self._open = self._again = False
@@ -148,7 +148,7 @@ class PiMapper(Dispatcher):
         self._open, self._answered = True, False
 
     def _delivery(self, message: Object) -> Delivery | None:
-        """How the model takes a user's message: the queue that it left says it, or else what the turn before was."""
+        """The delivery of a user's message: from the queue that it left, or else from the previous turn."""
         if not self._open:
             return None
         if self._taken is not None and self._taken[0] == _plain(message):
@@ -179,7 +179,7 @@ class PiMapper(Dispatcher):
             if (family, phase) == ("toolcall", "end")
             else None
         )
-        if index not in self.items:  # as its deltas make it; ``message_end`` has the last word, if it comes
+        if index not in self.items:  # built from its deltas, unless a ``message_end`` replaces it
             self.items.begin(index, said(_TEXTS[family], self._response()) if family in _TEXTS else nothing, at)
         self.items.append(index, at, piece)
         if call is not None:
@@ -198,7 +198,7 @@ class PiMapper(Dispatcher):
         self._last = message
 
     def _response(self) -> str:
-        """The responses have no ids of their own."""
+        """The id of the current response, made up: pi's responses have none."""
         return f"response-{self._responses}"
 
 

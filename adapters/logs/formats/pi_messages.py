@@ -8,16 +8,16 @@ from turncheck.model.core.events import AgentOutput, RunStop, Source, StopReason
 from .fields import Object, maybe_flag, maybe_text, records, text
 
 _REASONS: Final[Mapping[str | None, StopReason]] = {"aborted": "interrupted", "error": "error"}
-"""``stopReason`` of the last assistant message → how the run ended; all others (stop, length, …) completed it."""
+"""``stopReason`` of the last assistant message → stop reason; all others (stop, length, …) complete the run."""
 
 
 def outputs(message: Object, response: str | None) -> list[AgentOutput | None]:
-    """The items of an assistant message, None for a part that is none: empty, redacted or of another kind."""
+    """The items of an assistant message, None for a part that is no item: empty, redacted or of another kind."""
     return [output(part, response) for part in records(message, "content")]
 
 
 def output(part: Object, response: str | None) -> AgentOutput | None:
-    """The item that one part of an assistant message is. Raises MisfitError."""
+    """Map one part of an assistant message to an item, None where it is none. Raises MisfitError."""
     match part.get("type"):
         case "text":
             said = text(part, "text")
@@ -33,7 +33,7 @@ def output(part: Object, response: str | None) -> AgentOutput | None:
 
 
 def result(message: Object) -> ToolResult:
-    """The result that a toolResult message is. Raises MisfitError."""
+    """Map a toolResult message to a result. Raises MisfitError."""
     return ToolResult(call_id=text(message, "toolCallId"), is_error=maybe_flag(message, "isError") or None)
 
 

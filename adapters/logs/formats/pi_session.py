@@ -1,7 +1,7 @@
-"""Pi's session files: a tree of messages, of which the branch that ends in the last line is the conversation.
+"""Pi's session files: a tree of messages. The branch that ends in the last line is the conversation.
 
-The lines say no terminal: a run's end is inferred from the last message's ``stopReason``. Since only the last line
-tells which branch counts, the mapper keeps what each line maps to until the log is over.
+No line is a terminal: a run's end is inferred from the last message's ``stopReason``. Since only the last line decides
+which branch counts, the mapper keeps the events of all lines until the log is over.
 """
 
 from collections.abc import Iterator, Sequence
@@ -60,7 +60,7 @@ class PiSessionMapper:
         return iter(())
 
     def end(self) -> Iterator[Mapped]:
-        """Yield the branch that ends in the last entry; what lies on others means nothing."""
+        """Yield the branch that ends in the last entry; entries on other branches mean nothing."""
         lines = _branch(self._lines)
         retried = _retried(lines)
         running = False
@@ -92,9 +92,10 @@ def _meaning(name: str, entry: Object) -> _Meaning:
 
 
 def _branch(lines: list[_Line]) -> list[_Line]:
-    """All lines, those on abandoned branches without meaning. Lines without an id (version 1) are on every branch.
+    """Return all lines; those on abandoned branches lose their meaning.
 
-    Where a parent is not among the entries before (its line may be unreadable), the line before stands in for it.
+    Lines without an id (version 1) are on every branch. The line before replaces a missing parent, whose line may be
+    unreadable.
     """
     places = {line.id: index for index, line in enumerate(lines) if line.id is not None}
     counted: set[int] = set()
@@ -112,7 +113,7 @@ def _branch(lines: list[_Line]) -> list[_Line]:
 
 
 def _retried(lines: list[_Line]) -> set[int]:
-    """The failed responses that ended no run: another response follows, or an edit takes them out of the context."""
+    """Indexes of failed responses that ended no run: a response follows, or an edit removes them from the context."""
     targets = {line.meaning.target for line in lines if isinstance(line.meaning, _Retry)}
     found: set[int] = set()
     follower: _Meaning = None
@@ -130,7 +131,7 @@ def _retried(lines: list[_Line]) -> set[int]:
 
 
 def _events(meaning: _Meaning, *, running: bool, retried: bool) -> tuple[list[Event], bool]:
-    """What a line maps to, and whether a run is under way after it."""
+    """Return the events of a line, and whether a run is open after it."""
     match meaning:
         case UserMessage():
             return [structs.replace(meaning, delivery="steer") if running else meaning], True

@@ -1,4 +1,4 @@
-"""Which log formats exist, and which of them a log is in."""
+"""The registry of log formats, and the detection of a log's format."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -15,11 +15,11 @@ FORMATS: Final[Mapping[str, Format]] = {form.name: form for form in (AG_UI, AI_S
 
 
 class UnsupportedFormatError(ValueError):
-    """The log is in a format that is known, and not read."""
+    """The log is in a format that is known but not supported."""
 
 
 def detect(values: Sequence[dict[str, Any]]) -> Format:
-    """The format of a log that begins with *values*, its first objects (at least one).
+    """Return the format of a log that begins with *values*, its first objects (at least one).
 
     Raises UnsupportedFormatError.
     """
@@ -31,7 +31,7 @@ def detect(values: Sequence[dict[str, Any]]) -> Format:
 
 
 def named(name: str, values: Sequence[dict[str, Any]]) -> Format:
-    """The format that a user calls *name*: ``pi`` means its agent events and its session files alike.
+    """Return the format that a user names; ``pi`` means pi's agent events and its session files alike.
 
     Raises KeyError.
     """

@@ -1,4 +1,4 @@
-"""What a conversation is in the world: its core, where it lives, and what it waits for."""
+"""A conversation outside its core: its directory, its parent, and what it waits for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ class Request:
 
     @property
     def id(self) -> str:
-        """Its name in the log."""
+        """The request's id in the log."""
         return response_id(self.number)
 
 
 @dataclass
 class Run:
-    """A call that runs: of slot *number*, made at position *call*. *program* is None where another one runs it."""
+    """A running call of slot *number*, made at position *call*. *program* is None where the shell's driver runs it."""
 
     session: str
     number: int
@@ -41,7 +41,7 @@ class Run:
 
 @dataclass
 class Agent:
-    """A conversation with what belongs to it in the world. A sub-agent knows the run of its parent that it is."""
+    """A conversation with its directory and open requests. A sub-agent knows the run of its parent that started it."""
 
     core: Conversation
     directory: str

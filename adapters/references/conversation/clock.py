@@ -1,4 +1,4 @@
-"""A virtual clock: what is due is told when time is advanced, in order; ties in the order in which they were set."""
+"""A virtual clock: timers fire in order of due time when time is advanced, ties in the order in which they were set."""
 
 import heapq
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ BACKOFF: Final = "retry-due"
 
 @dataclass(order=True)
 class Timer:
-    """What is told to a conversation when it is *due*, in seconds since the start."""
+    """A letter for a conversation, and the time at which it is *due*, in seconds since the start."""
 
     due: float
     order: int
@@ -21,7 +21,7 @@ class Timer:
 
 
 class Clock:
-    """Timers, and the seconds that have passed."""
+    """Timers, and the seconds passed since the start."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -29,7 +29,7 @@ class Clock:
         self._order = count()
 
     def set(self, seconds: float, session: str, letter: str, told: Any) -> None:
-        """Tell *session* a letter in so many seconds."""
+        """Set a timer: *session* gets the letter in so many seconds."""
         heapq.heappush(self._timers, Timer(self.now + seconds, next(self._order), session, letter, told))
 
     def drop(self, session: str) -> None:
@@ -41,7 +41,7 @@ class Clock:
         return sorted(self._timers)
 
     def advance(self, seconds: float) -> Iterator[Timer]:
-        """Let time pass, and yield what comes due; a timer that is set meanwhile may come due too."""
+        """Let time pass, and yield the timers that come due; a timer that is set meanwhile may come due too."""
         end = self.now + seconds
         while self._timers and self._timers[0].due <= end:
             timer = heapq.heappop(self._timers)

@@ -1,4 +1,4 @@
-"""The pure core of one conversation: the machine's rows, the inputs that they still name, and the log."""
+"""The pure core of one conversation: the machine, the inputs that its registers still name, and the log."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ _OBSERVATIONS: Final = ("model-request", "native")
 
 
 class Saved(msgspec.Struct, frozen=True):
-    """What is durable of a conversation besides its messages: enough to restart it, nothing of a partial response."""
+    """The durable part of a conversation besides its messages: enough to restart it, nothing of a partial response."""
 
     state: str
     at: int
@@ -48,7 +48,7 @@ class Conversation:
         return self._stepper.context.registers
 
     def take(self, letter: str, told: Input = NOTHING) -> tuple[tuple[Output, ...], list[dict[str, Any]]]:
-        """Take a letter of the machine: the outputs that it asks for, and the log's new events."""
+        """Take a letter of the machine; return its outputs, and the log's new events."""
         at, self._at = self._at, self._at + 1
         self.inputs[at] = told
         self._stepper.take(letter, told, at)
@@ -60,13 +60,13 @@ class Conversation:
         return outputs, events
 
     def saved(self) -> Saved:
-        """What is to be durable now."""
+        """Return the state to save now."""
         held = {name: _plain(value) for name, value in self.registers.items() if name != "said"}
         kept = {place: self.inputs[place] for place in self.registers["kept"].values()}
         return Saved(self.state, self._at, held, kept)
 
     def restore(self, saved: Saved, log: list[dict[str, Any]]) -> None:
-        """Be the conversation that was saved; it is to be told ``restart`` before anything else (BED-007b)."""
+        """Become the saved conversation; the next letter must be ``restart`` (BED-007b)."""
         self._stepper.state, self._at = saved.state, saved.at
         self.inputs, self.log = dict(saved.inputs), log
         for name, value in saved.registers.items():
@@ -76,7 +76,7 @@ class Conversation:
 
 
 def durable(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those of the events that are history: messages, results and stops, not what was only observed."""
+    """Return the events that are history: messages, results and stops, but no observations."""
     return [event for event in events if event["type"] not in _OBSERVATIONS]
 
 

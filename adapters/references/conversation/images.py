@@ -1,4 +1,4 @@
-"""Images for a provider: what size fits is a pure function (BED-D7); the shell does the pixels, with Pillow."""
+"""Images for a provider: a pure function computes the size that fits (BED-D7); Pillow resizes the pixels."""
 
 import base64
 import io
@@ -10,7 +10,7 @@ from turncheck.model.extras import needs_extra
 
 
 class Limits(NamedTuple):
-    """What a provider takes: pixels of the longer side, and bytes of the encoded file."""
+    """A provider's limits: pixels of the longer side, and bytes of the encoded file."""
 
     side: int
     size: int
@@ -24,15 +24,15 @@ class Size(NamedTuple):
 
 
 DEFAULT: Final = Limits(side=1568, size=5_000_000)
-"""The sizes that one large provider states for a single image; others pass their own."""
+"""The limits that one large provider states for a single image; pass those of another provider."""
 SHRINK: Final = 0.9
-"""By how much an image shrinks that was fitted and is too large in bytes all the same."""
+"""Factor by which an image shrinks further if it was fitted and still has too many bytes."""
 
 
 def fit(width: int, height: int, size: int, limits: Limits) -> Size:
     """The largest size of an image of *size* bytes that keeps its aspect ratio and the *limits*.
 
-    It is never larger than the image is. Bytes are taken to grow with the area. Each side is at least one pixel.
+    It is never larger than the image. Bytes are assumed to grow with the area. Each side is at least one pixel.
     Raises ValueError for an empty image.
     """
     if width < 1 or height < 1:
@@ -42,7 +42,7 @@ def fit(width: int, height: int, size: int, limits: Limits) -> Size:
 
 
 def fitted(data: bytes, limits: Limits = DEFAULT) -> bytes:
-    """The image, resized where a limit wants it, in its own format; *data* itself where it fits.
+    """Return the image in its own format, resized if it exceeds a limit; *data* itself if it fits.
 
     Raises MissingExtraError without the extra ``images``, PIL.UnidentifiedImageError where *data* is no image, and
     ValueError where no size fits the bytes.
@@ -65,10 +65,10 @@ def fitted(data: bytes, limits: Limits = DEFAULT) -> bytes:
 
 
 def encoded(part: dict[str, Any], directory: Path, limits: Limits = DEFAULT) -> dict[str, Any]:
-    """A part of a message as the provider wants it (BED-013): an image fitted, in base64.
+    """Return a part of a message as the provider takes it (BED-013): an image fitted, in base64.
 
-    The history keeps it as it came: with its ``data``, or as a ``path`` in *directory*. Raises OSError where the file
-    cannot be read, ValueError where the data is no base64, and what ``fitted`` does.
+    The history keeps the original part: with its ``data``, or as a ``path`` in *directory*. Raises OSError where the
+    file cannot be read, ValueError where the data is no base64, and the errors of ``fitted``.
     """
     if part.get("type") != "image":
         return part
@@ -82,7 +82,7 @@ def encoded(part: dict[str, Any], directory: Path, limits: Limits = DEFAULT) -> 
 
 
 def _media_type(data: bytes) -> str | None:
-    """What the bytes are: a provider refuses an image that is labelled as another kind."""
+    """Return the media type that the bytes show: a provider refuses an image that is labelled as another kind."""
     from PIL import Image  # noqa: PLC0415 - only who shows images needs it
 
     with Image.open(io.BytesIO(data)) as image:

@@ -44,17 +44,17 @@ PROFILE: Final = Profile(
     policies={"busy": "reject", "tools": "serial", "abortEnds": "at-once", "retries": RETRIES},
 )
 SHARE: Final = 0.8
-"""Of the context window, from which on the user is told that it fills up (BED-D6)."""
+"""Share of the context window from which on the user is warned that it fills up (BED-D6)."""
 MESSAGES: Final = {
     "fatal": "the provider refuses the request: check the key and the model's name",
     "retryable": "the provider is busy or cannot be reached",
     "stream": "the connection broke",
 }
-"""Failure class → what the provider says."""
+"""Failure class → the provider's message."""
 
 
 class ConversationTarget(InProcess):
-    """``reference:conversation``, in this process: quiet is when a method returns.
+    """``reference:conversation``, in this process: it is quiet when a method returns.
 
     Of the options, ``limits.contextWindow`` is in tokens; a tool with ``command`` is a program, which runs in
     *directory* and ends by itself (``wait``), one without is the harness's.
@@ -70,7 +70,7 @@ class ConversationTarget(InProcess):
         super().__init__()
 
     def begin(self) -> None:
-        """A new runtime; what ``state_dir`` holds is restarted: each conversation idle, its history whole."""
+        """Start a new runtime; restart the conversations in ``state_dir``, each idle and with its whole history."""
         self.close()
         options = self.options
         tables: dict[str, Any] = {**DEFAULTS}
@@ -94,23 +94,23 @@ class ConversationTarget(InProcess):
         return self.shell.events
 
     def wait(self, seconds: float | None = None) -> Step:
-        """Wait until a program returns, and run until quiet; with *seconds*, so long at most."""
+        """Wait until a program returns, at most *seconds* if given, and run until quiet."""
         self.shell.arrivals(seconds)
         self._quiet()
         return self.step()
 
     def again(self, hash_seed: int) -> Self:  # noqa: ARG002 - this process has its seed
-        """Another one of it, in this process."""
+        """Return another instance, in this process."""
         return type(self)(directory=self._directory)
 
     def close(self) -> None:
-        """Leave no process behind."""
+        """End all programs."""
         self.shell.close()
 
     # ---- stimuli ----
 
     def give(self, stimulus: Stimulus, waits: Any) -> None:
-        """Tell a conversation what the stimulus is to it, and run until quiet."""
+        """Translate the stimulus for its conversation, and run until quiet."""
         session = stimulus.session_id or ""
         match stimulus:
             case User():
@@ -118,7 +118,7 @@ class ConversationTarget(InProcess):
             case Abort():
                 self.shell.open(session)
                 self.shell.tell(session, "cancel")
-                self.shell.arrivals()  # what has ended by now is told after it
+                self.shell.arrivals()  # note programs that have ended by now after the stimulus
             case ModelOutput() | ModelStop() | ModelFail():
                 self._model(session, stimulus, waits)
             case ToolReturn() | ToolFail() if waits.program is not None:
@@ -137,7 +137,7 @@ class ConversationTarget(InProcess):
         self._quiet()
 
     def addressed(self, name: str | None, session: str | None) -> bool:
-        """A stimulus that names no conversation is for the one without a name."""
+        """Match by equality: a stimulus that names no conversation is for the one without a name."""
         return name == session
 
     def _user(self, session: str, stimulus: User) -> None:
@@ -216,4 +216,4 @@ def _throws(_: Mapping[str, Any]) -> None:
 
 
 def _yields(_: Mapping[str, Any]) -> None:
-    """Hears, and does nothing: what is told is told at once, so a slow listener holds nothing up but itself."""
+    """Do nothing: listeners are called at once, so that a slow one holds up only itself."""

@@ -1,6 +1,6 @@
-"""The shell: tells the pure core what happened, and performs what it asks for, in order, after it is saved.
+"""The shell: passes events to the pure core, and performs its outputs in order, after the new state is saved.
 
-Nothing here decides: that is the rows'. What a conversation waits for stands in ``requests``, ``runs`` and ``clock``;
+Nothing is decided here: the rows decide. ``requests``, ``runs`` and ``clock`` hold what conversations wait for;
 whoever answers (a provider, a person, the harness) looks there.
 """
 
@@ -27,24 +27,24 @@ from .store import Store
 from .tools import Program
 
 SPAWN: Final = "spawn_agent"
-"""The tool that starts a sub-agent; its argument ``task`` is what the sub-agent is told."""
+"""The tool that starts a sub-agent; its argument ``task`` is the sub-agent's first message."""
 SUBMIT: Final = "submit_result"
 """The tool with which a sub-agent submits its ``result``; nobody else has it (BED-009c)."""
 SUB_AGENT_SECONDS: Final = 600.0
-"""After which a sub-agent is cancelled (BED-008g), on the virtual clock; the seed names no bound, and this one ends
-what hangs long before a user's patience for background work does."""
+"""Seconds on the virtual clock after which a sub-agent is cancelled (BED-008g). The seed names no bound; this one ends
+a sub-agent that hangs, long before a user loses patience with background work."""
 RECENT: Final = 50
-"""Events of the history that a client which joins is shown (BED-011c)."""
+"""Number of past events sent to a client that joins (BED-011c)."""
 
 Client: TypeAlias = Callable[[Mapping[str, Any]], None]
-"""Hears ``{conversation, state, events}`` of every change; what it raises is its own."""
+"""Called with ``{conversation, state, events}`` at every change; errors that it raises are ignored."""
 
 
 class Shell:
     """Conversations that share a store, a clock and tools.
 
-    *tools* are what a user's conversation has: name → its command, or None where whoever drives the shell runs it.
-    *deaf_model* and *deaf_tools* ignore a cancel. Raises what the store does.
+    *tools* are those of a user's conversation: name → command, or None where the shell's driver runs the tool.
+    *deaf_model* and *deaf_tools*: model or tools ignore a cancel. Errors of the store pass through.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Shell:
     # ---- what happens ----
 
     def tell(self, session: str, letter: str, told: Input = NOTHING) -> None:
-        """Note that something happened; a cancel comes before all that is noted and not done (BED-005i, BED-005j)."""
+        """Queue a letter for a conversation; a cancel goes before all that are queued (BED-005i, BED-005j)."""
         noted = (session, letter, told)
         if letter == "cancel":
             self._inbox.appendleft(noted)
@@ -85,12 +85,12 @@ class Shell:
             self._inbox.append(noted)
 
     def settle(self) -> None:
-        """Step until nothing is left to do before something else happens."""
+        """Take all queued letters, and those that follow from them."""
         while self._inbox:
             self._step(*self._inbox.popleft())
 
     def jump(self) -> None:
-        """Settle without waiting for retries: time jumps over them."""
+        """Settle without waiting for retries: their back-off timers fire at once."""
         self.settle()
         while (timer := self.clock.jump()) is not None:
             self.tell(timer.session, timer.letter, timer.told)
@@ -105,7 +105,7 @@ class Shell:
             self.settle()
 
     def arrivals(self, seconds: float | None = 0.0) -> bool:
-        """Note what programs have returned, waiting for the first so long (None: for ever); whether there was any."""
+        """Note returned programs, waiting for the first at most *seconds* (None: for ever); return if there was any."""
         found = False
         with contextlib.suppress(queue.Empty):
             while True:
@@ -132,14 +132,14 @@ class Shell:
             agent.request = None
 
     def join(self, session: str, client: Client) -> None:
-        """Let a client hear of everything from now on; it is sent the state and the recent history first."""
+        """Add a client: it is sent the state and the recent history first, then every change."""
         self._joining = client
         self.open(session)
         self.tell(session, "join")
         self.settle()
 
     def open(self, session: str) -> Agent:
-        """The conversation of that name, a new one where there is none."""
+        """Return the conversation of that name, a new one where there is none."""
         return self.agents.get(session) or self._create(session, None)
 
     def listed(self) -> list[str]:
@@ -147,7 +147,7 @@ class Shell:
         return [name for name, agent in self.agents.items() if agent.core.kind != "sub-agent"]
 
     def close(self) -> None:
-        """End every program, without a word to the conversations; leave the store as it is."""
+        """End every program without noting it in any conversation, and close the store."""
         for run in self.runs:
             if run.program is not None:
                 run.program.kill()
@@ -193,10 +193,10 @@ class Shell:
                 self.clients.append(self._joining)
                 self._joining = None
             case _:
-                pass  # what is only logged
+                pass  # these are only logged
 
     def _publish(self, session: str, agent: Agent, events: list[dict[str, Any]]) -> None:
-        """Tell all clients, at once (BED-011a, BED-011b)."""
+        """Send the news to all clients at once (BED-011a, BED-011b)."""
         named = {"sessionId": session} if session else {}
         self.events += [named | event for event in events]
         for client in self.clients:
@@ -206,13 +206,13 @@ class Shell:
         return {"conversation": session, "state": agent.core.state, "events": events}
 
     def _send(self, client: Client, news: Mapping[str, Any]) -> None:
-        with contextlib.suppress(Exception):  # what a client raises is its own
+        with contextlib.suppress(Exception):  # a client's error must not stop the shell
             client(news)
 
     # ---- calls ----
 
     def _begin(self, session: str, agent: Agent, number: int, call: Mapping[str, Any]) -> None:
-        """Start a call, or answer at once why it cannot be: the model deals with it (BED-004f)."""
+        """Start a call; if that is impossible, answer at once with the reason, for the model to handle (BED-004f)."""
         name = call["tool"]
         arguments, why = usable(ToolCall(call_id=call["callId"], tool=name, arguments=call.get("arguments")))
         run = Run(session, number, call["seq"], call["callId"], name, arguments)
@@ -235,7 +235,7 @@ class Shell:
         self.returned(run, {"output": why, "isError": True})
 
     def _start(self, run: Run, command: Sequence[str] | None, directory: str) -> None:
-        """Start a program in the conversation's directory (BED-010b); a tool without a command is another one's."""
+        """Start a program in the conversation's directory (BED-010b); the driver runs a tool without a command."""
         if command is None:
             return
 
@@ -248,7 +248,7 @@ class Shell:
             self._fail(run, f"{run.tool} cannot be started: {error}")
 
     def _kill(self, session: str) -> None:
-        """End what runs for a conversation, sub-agents too, now."""
+        """End all programs of a conversation and its sub-agents now."""
         for run in [one for one in self.runs if one.session == session]:
             if run.program is not None:
                 run.program.kill()
@@ -273,14 +273,14 @@ class Shell:
         return self.agents[session]
 
     def _spawn(self, run: Run) -> None:
-        """Start a sub-agent: a conversation of its own, which knows its task and nothing else (BED-008a, BED-009a)."""
+        """Start a sub-agent: a conversation of its own that knows only its task (BED-008a, BED-009a)."""
         name = f"{run.session}/{run.call}"
         self._create(name, run)
         self.clock.set(SUB_AGENT_SECONDS, name, "cancel", Input())
         self.tell(name, "user", Input(payload={"text": str(run.arguments.get("task", ""))}))
 
     def _report(self, session: str, agent: Agent, run: Run, stop: Mapping[str, Any]) -> None:
-        """A sub-agent's run is over: the parent gets what was submitted, or why nothing was (BED-008c to BED-008g)."""
+        """End a sub-agent's run: the parent gets the submitted result, or why there is none (BED-008c to BED-008g)."""
         agent.parent = None
         self.clock.drop(session)
         if agent.submitted is not None:

@@ -1,4 +1,4 @@
-"""Where conversations survive: SQLite in a folder, one transaction a step. Without a folder nothing does."""
+"""The durable store of conversations: SQLite in a folder, one transaction per step. Without a folder, nothing lasts."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ create table if not exists message (conversation text not null, event blob not n
 
 
 class Stored(NamedTuple):
-    """A conversation as it was saved last."""
+    """A conversation as last saved."""
 
     id: str
     parent: str | None
@@ -39,11 +39,11 @@ class Store:
         return iter(())
 
     def close(self) -> None:
-        """Let go of it."""
+        """Release the store."""
 
 
 class Database(Store):
-    """Conversations in ``conversations.sqlite`` of a folder. Raises sqlite3.Error where the disk does not take them."""
+    """Conversations in ``conversations.sqlite`` of a folder. Raises sqlite3.Error where the file cannot be written."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ class Database(Store):
         self._connection.executescript(_TABLES)
 
     def create(self, name: str, parent: str | None, directory: str) -> None:
-        """Note a new conversation; it is committed with what is saved first."""
+        """Note a new conversation; it is committed with its first ``save``."""
         self._connection.execute("insert into conversation values (?, ?, ?, null)", (name, parent, directory))
 
     def save(self, name: str, saved: Saved, events: list[dict[str, Any]]) -> None:
@@ -65,7 +65,7 @@ class Database(Store):
             )
 
     def load(self) -> Iterator[Stored]:
-        """Read all that was committed."""
+        """Yield all committed conversations."""
         found = self._connection.execute(
             "select id, parent, directory, saved from conversation where saved is not null order by rowid"
         )
@@ -77,5 +77,5 @@ class Database(Store):
             yield Stored(name, parent, directory, msgspec.json.decode(saved, type=Saved), log)
 
     def close(self) -> None:
-        """Close it."""
+        """Close the database."""
         self._connection.close()

@@ -1,4 +1,4 @@
-"""Tools that are programs: each call is a process of its own session, and ends with everything that it started."""
+"""Tools that are programs: each call is a process in its own session, and is ended with all processes it started."""
 
 import contextlib
 import os
@@ -15,9 +15,10 @@ _numbers: Final = count()
 
 
 class Program:
-    """A call that runs: *command* in *directory*, its arguments on stdin; *ended* hears its output and exit code.
+    """A running call: *command* in *directory*, with its arguments on stdin.
 
-    *ended* is called in a thread, also after a kill. Raises OSError where the program cannot be started.
+    *ended* is called with output and exit code, in a thread, also after a kill. Raises OSError where the program cannot
+    be started.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class Program:
         self._thread.start()
 
     def kill(self) -> None:
-        """End it and everything that it started, in sessions of their own too; all are gone when this returns."""
+        """End the program and all processes it started, even in other sessions; all are gone when this returns."""
         if self._process.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):
@@ -47,7 +48,7 @@ class Program:
         sweep(Family(self.pid, self._mark))
 
     def join(self) -> None:
-        """Wait until *ended* has heard of it."""
+        """Wait until *ended* has returned."""
         self._thread.join()
 
     def _wait(self, arguments: bytes, ended: Callable[[str, int], None]) -> None:

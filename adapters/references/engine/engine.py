@@ -1,4 +1,4 @@
-"""The engine without I/O: the machine, a session, and three readers of its outputs. Who runs it does what it asks."""
+"""The engine without I/O: the machine, a session, and three readers of its outputs. The caller performs the outputs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Limits:
 
 
 class Engine:
-    """One session's engine. ``log`` is the core's log of all that it did."""
+    """One session's engine. ``log`` is the core's log of its runs."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Engine:
         compactor: bool,
         clock: Callable[[], str] = rfc3339,
     ) -> None:
-        """*compactor* says whether a long history is summarised, else it is cut; *clock* gives RFC 3339 times."""
+        """With *compactor*, a long history is summarised, else it is cut; *clock* returns RFC 3339 times."""
         self.log: list[dict[str, Any]] = []
         self._mutations = Mutations(session, limits.max_history_messages, clock)
         fixed = tables(
@@ -48,7 +48,7 @@ class Engine:
 
     @property
     def session(self) -> Session:
-        """The session; it can be exchanged for the stored one until it counts as loaded."""
+        """The session; it can be replaced by the stored one until it counts as loaded."""
         return self._mutations.session
 
     @session.setter
@@ -61,7 +61,7 @@ class Engine:
         return self._stepper.state
 
     def hear(self, event: str, heard: Heard = NOTHING) -> Sequence[Output]:
-        """Take one event: the session and the log change; return what is asked for, and what the client is told."""
+        """Take one event, update session and log, and return the outputs for the shell and the client."""
         self._stepper.take(event, heard, self._heard)
         self._heard += 1
         outputs = self._stepper.outputs

@@ -1,4 +1,4 @@
-"""What the server needs of its consumer, and what they hand over: a model's provider, a flow of tools, a storage."""
+"""The parts that a user of the server supplies, and their values: a model's provider, a flow of tools, a storage."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ Chunk: TypeAlias = Delta | Call | Done
 
 @dataclass(frozen=True)
 class ToolOutput:
-    """What a tool gives: content for the model, and perhaps data for the client and metadata for the session."""
+    """A tool's output: content for the model, and perhaps data for the client and metadata for the session."""
 
     content: Any
     data: Data | None = None
@@ -50,7 +50,7 @@ class Provider(Protocol):
     """A model."""
 
     async def stream(self, messages: Sequence[Message]) -> AsyncIterator[Chunk]:
-        """Open a response. What it raises is ``llm_error``; what the iteration raises, ``stream_error``."""
+        """Open a response. Its errors become ``llm_error``, those of the iteration ``stream_error``."""
         ...
 
 
@@ -58,20 +58,20 @@ class Flow(Protocol):
     """The tools."""
 
     async def execute(self, tool: str, arguments: dict[str, Any], session: Session) -> ToolOutput:
-        """Execute a call. What it raises is ``tool_error``, and goes to the model as the tool's content."""
+        """Execute a call. Its errors become ``tool_error``, and go to the model as the tool's content."""
         ...
 
 
 class Compactor(Protocol):
-    """Makes a long history short."""
+    """Summarises a long history."""
 
     async def compact(self, messages: Sequence[Message]) -> str:
-        """The summary of *messages*. Where it raises, they are dropped, and the client is not told."""
+        """Return the summary of *messages*. After an error they are dropped, without a word to the client."""
         ...
 
 
 class Storage(Protocol):
-    """Where sessions are kept between requests."""
+    """Keeps sessions between requests."""
 
     def load(self, session_id: str) -> Session | None:
         """The session, None where there is none."""
@@ -83,7 +83,7 @@ class Storage(Protocol):
 
 
 class Files:
-    """A storage: one JSON file a session, replaced as a whole."""
+    """A storage: one JSON file per session, replaced as a whole."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -96,7 +96,7 @@ class Files:
             return None
 
     def save(self, session: Session) -> None:
-        """Write it beside the old one, and put it in its place. Raises OSError."""
+        """Write the session beside the old file, and replace that one. Raises OSError."""
         file = self._file(session.session_id)
         beside = file.with_suffix(".new")
         beside.write_bytes(msgspec.json.encode(session))

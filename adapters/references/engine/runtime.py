@@ -1,4 +1,4 @@
-"""``reference:engine``: the engine as a runtime that is driven; the shell's part is played here, without waiting."""
+"""``reference:engine``: the engine as a runtime under the harness; this module plays the shell, without waiting."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,9 +35,9 @@ _BEGINNING: Final = "1970-01-01T00:00:00Z"
 
 
 class EngineRuntime(Hearing):
-    """The engine with a client, a storage, a model and tools that are the stimuli.
+    """The engine, with stimuli for client, storage, model and tools.
 
-    An abort is the client going away. ``wire`` is what the client was sent since the reset.
+    An abort means that the client goes away. ``wire`` holds the events sent to the client since the reset.
     """
 
     name = "reference:engine"
@@ -63,7 +63,7 @@ class EngineRuntime(Hearing):
         return self.engine.log
 
     def take(self, stimulus: Stimulus) -> None:
-        """Tell the engine what the stimulus is to it."""
+        """Pass the stimulus to the engine as an event of its machine."""
         match stimulus:
             case ModelStop():
                 self.hear("stream-end")
@@ -76,7 +76,7 @@ class EngineRuntime(Hearing):
                 super().take(stimulus)
 
     def hear(self, event: str, **fields: Any) -> None:
-        """Tell the engine of an event, and play the client and the shell."""
+        """Pass an event to the engine, and play the client and the shell."""
         for output in self.engine.hear(event, Heard(**fields)):
             told = server_event(output, self.engine.session.session_id)
             self.wire += [] if told is None else [told]

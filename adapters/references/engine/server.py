@@ -1,6 +1,6 @@
 """The engine as a server: ``POST /chat`` answers with a stream of server-sent events (RS-1 to RS-8).
 
-The machine decides; what stands here only does what it asks: load, compact, ask the model, execute, save.
+The machine decides; this module only performs its outputs: load, compact, send a request to the model, execute, save.
 """
 
 import logging
@@ -28,7 +28,7 @@ from .session import Session, cut
 from .wire import server_event
 
 Journal: TypeAlias = Callable[[str, Sequence[dict[str, Any]]], None]
-"""Hears the core's log of each run that is over, with its session's id."""
+"""Called at each run's end, with the session's id and the core's log of the run."""
 
 _Next: TypeAlias = tuple[str, Heard]
 _ORDERS: Final = frozenset(("load", "compact", "request", "execute"))
@@ -65,7 +65,7 @@ class Service:
         return Starlette(routes=[Route("/chat", self.chat, methods=["POST"])])
 
     async def chat(self, request: Request) -> Response:
-        """Answer one request: 400 where it is none, 409 where one of its session runs, else the stream."""
+        """Answer one request: 400 if it is malformed, 409 if its session has a run, else the stream."""
         try:
             chat = msgspec.json.decode(await request.body(), type=Chat)
         except msgspec.MsgspecError as error:
@@ -81,7 +81,7 @@ class Service:
         run = Run(self, engine, outputs)
         try:
             await run.step()
-        except BaseException:  # the session cannot be loaded: there is no stream yet that could tell it
+        except BaseException:  # the session cannot be loaded, and there is no stream yet to report it
             await run.close()
             raise
         return _Stream(run)
@@ -91,17 +91,17 @@ class Run:
     """One run, from its message to ``done``."""
 
     def __init__(self, service: Service, engine: Engine, outputs: Sequence[Output]) -> None:
-        """*outputs* are what the engine asked for when it heard the message."""
+        """*outputs* are the engine's outputs for the message."""
         self._service, self._engine, self._outputs = service, engine, outputs
         self._stream: AsyncIterator[Chunk] | None = None
         self._closed = False
 
     async def step(self) -> None:
-        """Do what was asked last, and tell the engine what came of it."""
+        """Perform the last outputs, and pass the outcome to the engine."""
         self._hear(*await self._next())
 
     async def events(self) -> AsyncIterator[ServerSentEvent]:
-        """What the client sees, to its end; then the session is saved, and the next request of it can come."""
+        """Yield the client's events to the end; then save the session and admit its next request."""
         for event in self._told():
             yield event
         while self._engine.state != "idle":
@@ -111,7 +111,7 @@ class Run:
         await self.close()
 
     async def close(self) -> None:
-        """End the run if it has not ended: the client is gone. Then save the session, and leave the model's stream."""
+        """End the run if it has not ended: the client is gone. Then save the session and close the model's stream."""
         if self._closed:
             return
         self._closed = True
@@ -140,7 +140,7 @@ class Run:
                 yield ServerSentEvent(event.data, event=event.event)
 
     async def _next(self) -> _Next:
-        """Do what was asked last, and say what came of it; where nothing was, read the next chunk."""
+        """Perform the last outputs and return the outcome; without one to perform, read the next chunk."""
         order = next((output for output in self._outputs if output.name in _ORDERS), None)
         match order:
             case None:
@@ -164,14 +164,14 @@ class Run:
         try:
             assert self._service.compactor is not None
             return "compacted", Heard(text=await self._service.compactor.compact(prefix))
-        except Exception as error:  # noqa: BLE001 - whatever it raises, the history is cut (RS-3.2)
+        except Exception as error:  # noqa: BLE001 - after any error the history is cut (RS-3.2)
             return "compaction-failed", Heard(message=_said(error))
 
     async def _ask(self) -> _Next:
         await self._leave()
         try:
             self._stream = await self._service.provider.stream(tuple(self._engine.session.messages))
-        except Exception as error:  # noqa: BLE001 - whatever it raises (RS-5.1)
+        except Exception as error:  # noqa: BLE001 - any error (RS-5.1)
             return "provider-error", Heard(message=_said(error))
         return await self._chunk()
 
@@ -181,7 +181,7 @@ class Run:
             chunk = await anext(self._stream)
         except StopAsyncIteration:
             return "stream-error", Heard(message="the stream ended before the response did")
-        except Exception as error:  # noqa: BLE001 - whatever it raises (RS-5.2)
+        except Exception as error:  # noqa: BLE001 - any error (RS-5.2)
             return "stream-error", Heard(message=_said(error))
         match chunk:
             case Delta(text, begins):
@@ -196,12 +196,12 @@ class Run:
     async def _execute(self, call: str, tool: str, arguments: dict[str, Any]) -> _Next:
         try:
             output = await self._service.flow.execute(tool, arguments, self._engine.session)
-        except Exception as error:  # noqa: BLE001 - whatever it raises goes to the model (RS-5.3)
+        except Exception as error:  # noqa: BLE001 - any error goes to the model (RS-5.3)
             return "tool-error", Heard(call_id=call, message=_said(error))
         return "tool-output", Heard(call_id=call, output=output.content, data=output.data, metadata=output.metadata)
 
     async def _leave(self) -> None:
-        """Close the stream that was read."""
+        """Close the model's stream."""
         stream, self._stream = self._stream, None
         close = getattr(stream, "aclose", None)
         if close is not None:
@@ -209,7 +209,7 @@ class Run:
 
 
 class _Stream(EventSourceResponse):
-    """The answer to a request. However it ends, and even if it never begins, its run does."""
+    """The answer to a request. Its run ends with it, also if the answer fails or never begins."""
 
     def __init__(self, run: Run) -> None:
         super().__init__(run.events())  # pyright: ignore[reportUnknownMemberType] - its content may be a bare dict

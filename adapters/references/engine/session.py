@@ -1,4 +1,4 @@
-"""A session: its messages and metadata, and what the engine's outputs do to them (RS-2, RS-3, RS-4.3, RS-4.4, RS-8)."""
+"""A session: its messages and metadata, and the outputs' effects on them (RS-2, RS-3, RS-4.3, RS-4.4, RS-8)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -12,11 +12,11 @@ from turncheck.model.declaration.vocabulary import Output
 from ..history import as_text
 
 SUMMARY: Final = "[summary]"
-"""How the message that stands for a compacted prefix begins (RS-3.1)."""
+"""First words of the message that replaces a compacted prefix (RS-3.1)."""
 
 
 class Message(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One message of the history: what was said, a call (with ``call_id`` and ``tool``), or a call's result."""
+    """One message of the history: a text, a call (with ``call_id`` and ``tool``), or a call's result."""
 
     role: Literal["user", "assistant", "call", "result"]
     text: str = ""
@@ -28,7 +28,7 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Session(msgspec.Struct):
-    """What is stored of a chat; ``last_active`` is an RFC 3339 time."""
+    """The stored part of a chat; ``last_active`` is an RFC 3339 time."""
 
     session_id: str
     messages: list[Message] = []
@@ -37,14 +37,14 @@ class Session(msgspec.Struct):
 
 
 def rfc3339() -> str:
-    """The time now."""
+    """Return the time now, as RFC 3339 text in UTC."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Mutations:
-    """Applies outputs to a session, in their order, which is RS-8's.
+    """Applies outputs to a session, in their order (RS-8).
 
-    *limit* is ``max_history_messages``, *clock* the time as RFC 3339.
+    *limit* is ``max_history_messages``; *clock* returns the time as RFC 3339.
     """
 
     def __init__(self, session: Session, limit: int, clock: Callable[[], str] = rfc3339) -> None:
@@ -54,7 +54,7 @@ class Mutations:
         self._call: Message | None = None
 
     def apply(self, output: Output) -> None:
-        """Apply one output; those that mutate nothing pass."""
+        """Apply one output; outputs that mutate nothing are ignored."""
         messages = self.session.messages
         match output.name, output.arguments:
             case "accept", (name, text):
@@ -80,10 +80,10 @@ class Mutations:
 
 
 def cut(messages: Sequence[Message], limit: int) -> int:
-    """How many messages to compact: up to a user message, and the one just pushed is never among them (RS-D0).
+    """Return the length of the prefix to compact; it ends before a user message, at the latest the last one (RS-D0).
 
-    The shortest such prefix after whose replacement by one message no more than *limit* are left; where there is none,
-    all before the last user message.
+    It is the shortest such prefix that, replaced by one message, leaves at most *limit* messages; where none does, all
+    messages before the last user message.
     """
     boundaries = [place for place, message in enumerate(messages) if message.role == "user" and place]
     return next((place for place in boundaries if 1 + len(messages) - place <= limit), max(boundaries, default=0))
@@ -100,7 +100,7 @@ def without_orphans(messages: Sequence[Message]) -> Iterator[Message]:
 
 
 def shown(messages: Sequence[Message]) -> tuple[Shown, ...]:
-    """What the model is shown."""
+    """Return the messages as the model is shown them."""
     return tuple(map(_shown, messages))
 
 

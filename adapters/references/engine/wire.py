@@ -1,4 +1,4 @@
-"""What the client sees: one server-sent event an output, named as RS-7 names it."""
+"""The client's events: one server-sent event per output, named as in RS-7."""
 
 import json
 from typing import Any, Final, NamedTuple
@@ -6,25 +6,25 @@ from typing import Any, Final, NamedTuple
 from turncheck.model.declaration.vocabulary import Output
 
 EVENTS: Final = ("text", "tool_status", "data", "error", "done")
-"""Every event there is."""
+"""All event names."""
 
 
 class Data(NamedTuple):
-    """What a tool shows the client beside its output: ``payload`` is any JSON."""
+    """A tool's data for the client, beside its output: ``payload`` is any JSON."""
 
     type: str
     payload: Any
 
 
 class ServerEvent(NamedTuple):
-    """An event's name and its data: of ``text`` the raw string, of all others a JSON object."""
+    """An event's name and its data: the raw string for ``text``, a JSON object for all others."""
 
     event: str
     data: str
 
 
 def server_event(output: Output, session_id: str) -> ServerEvent | None:
-    """The event that *output* is to the client, None where it is none of the client's business."""
+    """Return the client's event for *output*, None where the client gets none."""
     match output.name, output.arguments:
         case "text", (delta,):
             return ServerEvent("text", delta)

@@ -1,4 +1,4 @@
-"""The reference of ``event_flow``: the backend's loop with its frames, and as a runtime that is driven.
+"""The reference of ``event_flow``: the backend's loop with its frames, also as a runtime under the harness.
 
 In come items of the model's response; out go frames of a dialect, and events of the log.
 Begin with ``backend``.

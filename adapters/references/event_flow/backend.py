@@ -1,4 +1,4 @@
-"""The backend without I/O: the machine, the history that the model is shown, the core's log, and the frames."""
+"""The backend without I/O: the machine, the model's history, the core's log, and the frames."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -19,7 +19,7 @@ _BEGINNING: Final = "1970-01-01T00:00:00Z"
 
 
 class Backend:
-    """One chat. ``log`` is the core's, ``frames`` what the UI was sent."""
+    """One chat. ``log`` is the core's log, ``frames`` those sent to the UI."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Backend:
         self.frames: list[Frame] = []
 
     def hear(self, event: str, heard: Heard = NOTHING) -> Sequence[Output]:
-        """Take one event; return what is asked for."""
+        """Take one event; return the outputs."""
         self._stepper.take(event, heard, self._heard)
         self._heard += 1
         outputs = self._stepper.outputs
@@ -50,5 +50,5 @@ class Backend:
 
     @property
     def history(self) -> tuple[Shown, ...]:
-        """What the model is shown."""
+        """Return the history as the model is shown it."""
         return shown(self.log)

@@ -1,4 +1,4 @@
-"""The backend's frames: what its outputs are on the wire, in both dialects of call records (EF-2 to EF-4, EF-12)."""
+"""The backend's frames: its outputs on the wire, in both dialects of call records (EF-2 to EF-4, EF-12)."""
 
 import json
 from collections.abc import Iterator
@@ -13,9 +13,9 @@ _PHASE = "chat_iteration"
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a backend speaks: where a call record bears provider and model, and what it sends where it has the choice.
+    """A backend's dialect: where a call record has provider and model, and which optional fields are sent.
 
-    ``numbered``: deltas have a ``seq``; ``tells_record``: ``llm_response`` bears the record too.
+    ``numbered``: deltas have a ``seq``; ``tells_record``: ``llm_response`` has the record too.
     """
 
     records: Literal["nested", "top-level"] = "top-level"
@@ -31,7 +31,7 @@ class Emission:
         self._begin()
 
     def frames(self, output: Output) -> Iterator[Frame]:
-        """The frames that *output* is."""
+        """Yield the frames of *output*."""
         match output.name, output.arguments:
             case "accept", _:
                 self._begin()
@@ -74,7 +74,7 @@ class Emission:
         self._deltas = 0
 
     def _respond(self, iteration: int, usage: Any) -> Frame:
-        """The response's frame; what is said and called from now on is the next one's."""
+        """Return the response's frame; later text and calls belong to the next response."""
         self._said, self._called, self._content, self._calls = self._content, self._calls, "", []
         response = {"content": self._said, "tool_calls": self._called, "usage": usage}
         record = self._record({**response, "finish_reason": "tool_calls" if self._called else "stop"})

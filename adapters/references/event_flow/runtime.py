@@ -1,4 +1,4 @@
-"""``reference:event_flow``: the backend's loop as a runtime that is driven; what the UI makes of it stands beside."""
+"""``reference:event_flow``: the backend's loop as a runtime under the harness, with the UI's blocks beside it."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -26,7 +26,7 @@ PROFILE: Final = Profile(
 
 
 class EventFlowRuntime(Hearing):
-    """The backend with a user, a model and tools that are the stimuli; ``blocks`` are what the UI shows."""
+    """The backend, with stimuli for user, model and tools; ``blocks`` are those that the UI shows."""
 
     name = "reference:event_flow"
     profile = PROFILE
@@ -51,11 +51,11 @@ class EventFlowRuntime(Hearing):
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """The blocks of the request that is under way, or was last."""
+        """The blocks of the current or last request."""
         return collate(self.backend.frames[self._request_began :])
 
     def take(self, stimulus: Stimulus) -> None:
-        """Tell the backend what the stimulus is to it."""
+        """Pass the stimulus to the backend as an event of its machine."""
         before = len(self.backend.frames)
         match stimulus:
             case ModelStop(usage=usage):
@@ -68,7 +68,7 @@ class EventFlowRuntime(Hearing):
             self._request_began = before
 
     def hear(self, event: str, **fields: Any) -> None:
-        """Tell the backend of an event, and play the model and the tools."""
+        """Pass an event to the backend, and play the model and the tools."""
         for output in self.backend.hear(event, Heard(**fields)):
             self._do(output)
 

@@ -1,6 +1,6 @@
-"""The plainest chat agent: the machine ``interaction``, and a shell that does what its outputs ask for.
+"""The plainest chat agent: the machine ``interaction``, and a shell that performs its outputs.
 
-In come stimuli; out go settled steps. Begin, and end, with ``runtime``.
+In come stimuli; out go settled steps. ``runtime`` is the only module.
 """
 
 from .runtime import InteractionRuntime

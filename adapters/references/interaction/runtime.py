@@ -1,7 +1,7 @@
-"""``reference:interaction``: the plainest runtime, whose every decision is a row's of ``interaction``.
+"""``reference:interaction``: the plainest runtime, whose every decision is a row of ``interaction``.
 
-The shell knows who is spoken to (ids, and what ignored an abort: ``Driven``); what happens then, the outputs say. An
-edited machine can be run as well, and may ask for nonsense: the shell does of it what can be done, and is quiet again
+The shell matches stimuli to their addressees (ids, and calls that ignored an abort: ``Driven``); the outputs decide the
+rest. An edited machine can run here too, and may output nonsense: the shell performs what it can, and is quiet again
 after finitely many steps.
 """
 
@@ -55,9 +55,9 @@ _REFUSALS: Final = {
 
 
 class InteractionRuntime(Driven):
-    """A *machine* that is run with a user, a model and tools that are the stimuli.
+    """A running *machine*, with stimuli for user, model and tools.
 
-    *policies* are those of a profile; an option ``policies`` of a reset goes before them.
+    *policies* are those of a profile; an option ``policies`` of a reset overrides them.
     """
 
     name = "reference:interaction"
@@ -90,7 +90,7 @@ class InteractionRuntime(Driven):
         return self._log
 
     def take(self, stimulus: Stimulus) -> None:
-        """Tell the machine what happened, and then what that made happen."""
+        """Pass the stimulus to the machine, and then the events that follow from it."""
         event = event_of(stimulus)
         if event is None:
             raise unsupported(type(stimulus).__name__)
@@ -109,7 +109,7 @@ class InteractionRuntime(Driven):
         at = len(self._heard)
         self._heard.append(stimulus)
         self._stepper.context.outputs.clear()
-        with suppress(StopIteration, IndexError):  # an edited machine: no row fits, or it takes what is not there
+        with suppress(StopIteration, IndexError):  # an edited machine: no row fits, or it pops an empty queue
             self._stepper.take(event, stimulus, at)
         for output in self._stepper.outputs:
             self._do(output)
@@ -147,7 +147,7 @@ class InteractionRuntime(Driven):
 
     @property
     def core(self) -> tuple[str, Mapping[str, Any]]:
-        """The machine's state and registers; in place of a position stands the stimulus that came there."""
+        """Return the machine's state and registers; positions are replaced by the stimuli that came there."""
         ordered = positions(self._machine)
 
         def told(name: str, value: Any) -> Any:
@@ -160,7 +160,7 @@ class InteractionRuntime(Driven):
 
     @property
     def history(self) -> Sequence[Shown]:
-        """What the next request will show."""
+        """The history that the next request will show."""
         return self._history
 
     # ---- messages and the model ----
@@ -193,7 +193,7 @@ class InteractionRuntime(Driven):
     # ---- calls ----
 
     def _call(self, at: int, call: ToolCall) -> None:
-        """Log a call and show it; an id that comes again gets a mark, so that results can be told apart (RC-D4)."""
+        """Log a call and show it; a repeated id gets a mark, so that each result names one call (RC-D4)."""
         name, names = call.call_id, {one.call_id for one in self._calls.values()}
         while name in names:
             name += "~"
@@ -201,7 +201,7 @@ class InteractionRuntime(Driven):
         self._tell_output(kind="tool-call", callId=name, tool=call.tool, arguments=call.arguments)
 
     def _start(self, at: int) -> None:
-        """Run a call; one that cannot be executed fails at once, and once at most."""
+        """Run a call; a call that cannot be executed fails at once, and at most once."""
         call = self._calls.get(at)
         if call is None:
             return
@@ -237,6 +237,6 @@ class InteractionRuntime(Driven):
     def _tell(self, kind: str, /, **fields: Any) -> None:
         event = {"type": kind, **{name: value for name, value in fields.items() if value is not None}}
         self._log.append(event)
-        if kind != "user-message":  # it is shown from the request on that reads it
+        if kind != "user-message":  # a message is shown only from the request on that reads it
             self._history += shown([event])
         self.observe()

@@ -1,7 +1,7 @@
 """The reference runtime of ``turn``: the six steps on local files (TM-1 to TM-7).
 
 In come messages of a gateway, answers of the model and its tools; out go the log and a journal that survives crashes.
-Begin with ``session``; ``runtime`` puts the harness in the place of the world.
+Begin with ``session``; in ``runtime``, the harness plays the environment.
 """
 
 from .journal import CorruptJournalError

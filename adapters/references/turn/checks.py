@@ -1,4 +1,4 @@
-"""What is checked before anything runs: an inbound event's fields (TM-2.2), a call's policy and schema (TM-4.1)."""
+"""The checks before anything runs: an inbound event's fields (TM-2.2), a call's policy and schema (TM-4.1)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ OPTIONAL: Final = ("idempotencyKey", "causationId")
 
 
 def unfit(message: Told, longest: int | None) -> str | None:
-    """What is wrong with an inbound event (TM-1.1), None where nothing is; *longest* bounds its text, in characters."""
+    """Return the fault of an inbound event (TM-1.1), None if it has none; *longest* bounds its text in characters."""
     for name in REQUIRED:
         if not (isinstance(value := message.identity.get(name), str) and value):
             return f"{name} is no string with something in it"
@@ -31,12 +31,12 @@ class Tools:
     """The tools of a session, by the schemas of their arguments, and those that policy denies."""
 
     def __init__(self, tools: Sequence[Mapping[str, Any]], denied: Sequence[str]) -> None:
-        """*tools* are ``{name, schema}``. Raises jsonschema.SchemaError where a schema is none."""
+        """*tools* are ``{name, schema}``. Raises jsonschema.SchemaError where a schema is invalid."""
         self._validators = {tool["name"]: _validator(tool.get("schema", {})) for tool in tools}
         self._denied = frozenset(denied)
 
     def refusal(self, call: Told) -> tuple[str, str] | None:
-        """The failure class and the message of a refused call, None where it may run."""
+        """Return the failure class and the message of a refused call, None where it may run."""
         if call.tool in self._denied:
             return "policy_denied", f"the policy denies {call.tool}"
         validator = self._validators.get(call.tool or "")
@@ -53,7 +53,7 @@ class Tools:
 
 
 def parsed(arguments: Any) -> Any:
-    """A call's arguments as JSON values; a text that is no JSON stays what it is."""
+    """Return a call's arguments as JSON values; a text that is no JSON stays unchanged."""
     if not isinstance(arguments, str):
         return {} if arguments is None else arguments
     try:

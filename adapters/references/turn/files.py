@@ -1,7 +1,7 @@
-"""The file layer: all access to a session's files goes through these few calls: a test can record or fail each.
+"""The file layer: all access to a session's files goes through these few calls, so that a test can record or fail each.
 
-What POSIX promises and this runtime stands on: bytes are durable after fsync of their file; a name (a new file, a
-rename) after fsync of its folder; a rename is atomic; an append is in order within its file. Nothing else.
+The runtime relies only on these promises of POSIX: bytes are durable after fsync of their file; a name (a new file, a
+rename) after fsync of its folder; a rename is atomic; an append is in order within its file.
 """
 
 import os
@@ -13,29 +13,29 @@ from filelock import FileLock
 
 
 class Free:
-    """The lock of what nobody else can see."""
+    """A lock that is always free: nobody else can see the files."""
 
     def acquire(self, timeout: float) -> object:
-        """Nobody holds it."""
+        """Succeed at once."""
         return timeout
 
     def release(self) -> None:
-        """Nothing to let go."""
+        """Do nothing."""
 
 
 Lock: TypeAlias = FileLock | Free
-"""An advisory lock that ends with its process, however that ends; raises filelock.Timeout (an OSError)."""
+"""An advisory lock, released however its process ends; raises filelock.Timeout (an OSError)."""
 
 
 class Files:
-    """What a session does with files. All but ``read`` and ``lock`` raise OSError where the disk says no."""
+    """A session's file operations. All but ``read`` and ``lock`` raise OSError where the disk refuses."""
 
     def make_folder(self, path: Path) -> None:
-        """Make a folder and those above it; there may be one already."""
+        """Make a folder and those above it; it may exist already."""
         path.mkdir(parents=True, exist_ok=True)
 
     def read(self, path: Path) -> bytes:
-        """The whole file; nothing where there is none."""
+        """Return the whole file, no bytes where there is none."""
         try:
             return path.read_bytes()
         except FileNotFoundError:
@@ -62,21 +62,21 @@ class Files:
         _opened(path, os.O_RDONLY, os.fsync)
 
     def lock(self, path: Path) -> Lock:
-        """The lock of that name: a file, which the kernel lets go when the process ends."""
+        """Return the lock of that name: a file lock, which the kernel releases when the process ends."""
         return FileLock(path)
 
 
 class MemoryFiles(Files):
-    """Files that end with the process: a session without a folder, and the ground that the crash tests stand on."""
+    """Files that end with the process: for a session without a folder, and for the crash tests."""
 
     def __init__(self, files: dict[Path, bytes] | None = None) -> None:
         self.files: Final = dict(files or {})
 
     def make_folder(self, path: Path) -> None:
-        """Folders are the files' names."""
+        """Do nothing: folders are only parts of names."""
 
     def read(self, path: Path) -> bytes:
-        """The whole file; nothing where there is none."""
+        """Return the whole file, no bytes where there is none."""
         return self.files.get(path, b"")
 
     def write(self, path: Path, data: bytes) -> None:
@@ -96,10 +96,10 @@ class MemoryFiles(Files):
         self.files[to] = self.files.pop(path)
 
     def sync(self, path: Path) -> None:
-        """Nothing here is durable."""
+        """Do nothing: nothing here is durable."""
 
     def lock(self, path: Path) -> Lock:  # noqa: ARG002 - a file's name
-        """Nobody else can see these files."""
+        """Return a free lock: nobody else can see these files."""
         return Free()
 
 

@@ -1,4 +1,4 @@
-"""The gateway: what a stimulus of the harness tells a session's machine, as a symbol and its fields."""
+"""The gateway: from a stimulus of the harness to a symbol of a session's machine, with its fields."""
 
 from collections.abc import Mapping
 from typing import Any, Final, cast
@@ -23,9 +23,9 @@ MAIN: Final = "main"
 
 
 def message(stimulus: User) -> Told:
-    """A normalized chat event; what it does not say of its turn's identity comes from its id, or is MAIN.
+    """Return a normalized chat event; missing fields of its turn's identity come from its id, or are MAIN.
 
-    ``meta`` may hold any of TM-1.1's fields; a field that is null there is missing.
+    ``meta`` may hold any of TM-1.1's fields; a field that is null there counts as missing.
     """
     names = {"sessionId": stimulus.session_id or MAIN, "chatId": MAIN}
     own = dict.fromkeys(("turnId", "traceId", "correlationId"), stimulus.id)
@@ -41,7 +41,7 @@ def message(stimulus: User) -> Told:
 
 
 def answer(stimulus: Stimulus) -> tuple[str, Told]:
-    """What the model did, or how a tool ended; a tool's failure is structured (TM-4.2)."""
+    """Return the symbol and fields of a model's or a tool's answer; a tool's failure is structured (TM-4.2)."""
     match stimulus:
         case ModelOutput(item=Text(text=text)):
             return "text", Told(text=text)

@@ -1,7 +1,7 @@
-"""A session's two files: the journal, which is the truth, and the checkpoint, which says how far it is settled.
+"""A session's two files: the journal, which is authoritative, and the checkpoint, which says how far it is settled.
 
 The journal is a log of the core (docs/log-format.md): ``turncheck check journal.jsonl`` judges it. Each line is one
-event with what a turn adds (``turn``: its identity; ``turnId``, ``status``, ``nextAction``). It is append-only; a line
+event with the turn's fields (``turn``: its identity; ``turnId``, ``status``, ``nextAction``). It is append-only; a line
 exists when its line feed is durable. The checkpoint is replaced as a whole after each terminal (TM-2.7).
 """
 
@@ -18,7 +18,7 @@ CHECKPOINT: Final = "checkpoint.json"
 
 
 class CorruptJournalError(Exception):
-    """A line that is not the last is no event (TM-D4): nothing is repaired and nothing thrown away."""
+    """A line before the last is no event (TM-D4): nothing is repaired, and nothing is thrown away."""
 
     def __init__(self, path: Path, line: int) -> None:
         super().__init__(f"{path}:{line}: no event, and not the last line: the journal is corrupt and is left as it is")
@@ -35,7 +35,7 @@ class Checkpoint(msgspec.Struct, frozen=True):
 
 
 class Journal:
-    """The two files in *folder*, which is made where there is none. All calls raise OSError where the disk says no."""
+    """The two files in *folder*, which is made if missing. All calls raise OSError where the disk refuses."""
 
     def __init__(self, files: Files, folder: Path) -> None:
         self._files = files
@@ -43,12 +43,12 @@ class Journal:
         self._checkpoint: Final = folder / CHECKPOINT
         self._size = 0
         self.torn = b""
-        """What a crash left of a last line; the next append takes its place (TM-D4)."""
+        """The torn last line that a crash left; the next append overwrites it (TM-D4)."""
 
     def load(self) -> list[dict[str, Any]]:
-        """All whole lines; ``torn`` is then what follows them. Raises CorruptJournalError.
+        """Return all whole lines, and set ``torn`` to the rest. Raises CorruptJournalError.
 
-        The checkpoint says from where on a line may be torn; one that does not fit the journal is none.
+        Lines may be torn only after the checkpoint; a checkpoint that does not fit the journal is ignored.
         """
         data = self._files.read(self._path)
         settled = self._settled(data)
@@ -59,7 +59,7 @@ class Journal:
             record = _event(line)
             last = number == len(lines) and not self.torn
             if record is None and last and self._size >= settled:
-                self.torn = line + b"\n"  # whole in length only: blocks of it were never written
+                self.torn = line + b"\n"  # has its full length, but some of its blocks were never written
             elif record is None:
                 raise CorruptJournalError(self._path, number)
             else:
@@ -68,7 +68,7 @@ class Journal:
         return records
 
     def append(self, records: Sequence[Mapping[str, Any]]) -> None:
-        """Make *records* durable, in one write; where that fails the file is as it was, as far as the disk allows."""
+        """Make *records* durable, in one write; if that fails, restore the file as far as the disk allows."""
         data = b"".join(msgspec.json.encode(record) + b"\n" for record in records)
         if self.torn:
             put(self._files, self._path, self._files.read(self._path)[: self._size] + data)
@@ -96,7 +96,7 @@ class Journal:
             self._files.truncate(self._path, self._size)
             self._files.sync(self._path)
         except OSError:
-            pass  # what is left of the write is a torn last line: recovery knows what to do with it
+            pass  # the write leaves a torn last line, which recovery handles
 
     def _settled(self, data: bytes) -> int:
         try:

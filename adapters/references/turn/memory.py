@@ -1,4 +1,4 @@
-"""What a session knows: a fold over its journal, the same one while it lives and after a restart (TM-3.5)."""
+"""A session's memory: a fold over its journal, the same while it lives and after a restart (TM-3.5)."""
 
 from collections import deque
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from ..history import shown
 
 @dataclass(frozen=True)
 class Told:
-    """What the machine is told: the fields that it, and the refinement, read of an event; None where it has none."""
+    """An event's fields that the machine and the refinement read; None for those that it lacks."""
 
     id: str | None = None
     text: Any = None
@@ -32,11 +32,11 @@ class Told:
 
 @dataclass
 class Memory:
-    """The session by its journal; positions are its lines, from 0.
+    """The session's state from its journal; positions are its lines, from 0.
 
-    ``root`` is the message of the open turn, -1 between turns. A direct one has ``begun`` with its message; one that
-    waited, with the first request that shows it. ``calls`` are unanswered. A message is in ``history`` from the request
-    on that first showed it.
+    ``root`` is the message of the open turn, -1 between turns. A direct turn has ``begun`` with its message; a turn
+    whose message waited, with the first request that shows it. ``calls`` are the unanswered ones. A message is in
+    ``history`` from the first request on that showed it.
     """
 
     while_active: str = DEFAULTS["while_active"]
@@ -94,7 +94,7 @@ class Memory:
         self.root, self.begun, self.unread = root, False, [root]
 
     def _read(self) -> None:
-        """What is unread is shown to the model from now on."""
+        """Move the unread messages into the history: the model is shown them from now on."""
         self.begun = True
         for at in self.unread:
             message = self.told[at]
@@ -121,7 +121,7 @@ class Memory:
 
 
 def key_of(identity: Mapping[str, Any]) -> str | None:
-    """A turn's idempotency key; one that is no string is none, and makes the turn invalid."""
+    """Return a turn's idempotency key, None for a key that is no string (it makes the turn invalid)."""
     key = identity.get("idempotencyKey")
     return key if isinstance(key, str) else None
 

@@ -1,4 +1,4 @@
-"""How a session is run: its queue policy, tools, what policy denies, and its bounds (TM-3.3, TM-5)."""
+"""A session's options: its queue policy, its tools, the denied ones, and its bounds (TM-3.3, TM-5)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,16 +7,17 @@ from typing import Any, Final
 from turncheck.model.machines.turn import DEFAULTS
 
 LOCK_SECONDS: Final = 5.0
-"""How long a turn waits for its lock before it fails as ``timeout``: whoever copies the folder is done by then."""
+"""Seconds for which a turn waits for its lock before it fails as ``timeout``: enough for a copy of the folder."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """A bound that is None is the machine's default; of time and text there is none.
+    """A session's options. A bound of None is the machine's default; time and text are then unbounded.
 
-    ``queue`` is what a message without delivery does in a turn: ``followUp`` (collect) or ``steer``. ``tools`` are
-    ``{name, schema}``. The model is shown ``contracts`` (the workspace's rules) and ``memory_pointers`` (where to find
-    what is kept), an entry each. ``max_tokens`` is for a turn, ``max_seconds`` too; ``max_text`` is in characters.
+    ``queue`` is the delivery of a message that names none and comes in a turn: ``followUp`` (collect) or ``steer``.
+    ``tools`` are ``{name, schema}``. The model is shown ``contracts`` (the workspace's rules) and ``memory_pointers``
+    (paths of stored memory), one entry each. ``max_tokens`` and ``max_seconds`` are per turn; ``max_text`` counts
+    characters.
     """
 
     queue: str = "followUp"

@@ -1,4 +1,4 @@
-"""The turn runtime as a target: the harness's stimuli are what the gateway, the model, the tools and the clock say."""
+"""The turn runtime as a target: the harness plays the gateway, the model, the tools and the clock."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -24,13 +24,13 @@ CAPABILITIES: Final = (
     *("steer", "follow-up", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments"),
     *("call-ids", "sessions", "together", "limits", "observer", "clock", "persistence"),
 )
-"""There is no abort in a turn: it ends by itself, within its bounds."""
+"""A turn has no abort: it ends by itself, within its bounds."""
 _DELIVERY: Final[Mapping[Queue, str]] = {"collect": "followUp", "steer": "steer"}
 _MEMORY: Final = Path("memory")
 
 
 def profile(queue: Queue = "collect") -> Profile:
-    """What it claims under a queue policy (TM-5)."""
+    """Return the runtime's profile under a queue policy (TM-5)."""
     policies = {
         "busy": _DELIVERY[queue],
         "whileActive": _DELIVERY[queue],
@@ -57,7 +57,7 @@ class TurnRuntime(InProcess):
         super().__init__()
 
     def begin(self) -> None:
-        """An empty runtime, or what ``state_dir`` holds, recovered. Raises TargetError where that cannot be opened."""
+        """Start empty, or recover the sessions in ``state_dir``. Raises TargetError where one cannot be opened."""
         self.close()
         self._sessions = {}
         self._log: list[dict[str, Any]] = []
@@ -75,21 +75,21 @@ class TurnRuntime(InProcess):
         return self._log
 
     def kill(self) -> None:
-        """Crash it: nothing is written any more, and the locks go as they go with a process."""
+        """Crash: nothing more is written, and the locks are released as at a process's end."""
         self.close()
         self._sessions = None
 
     def again(self, hash_seed: int) -> Self:  # noqa: ARG002 - this process has its seed
-        """The same once more, in this process."""
+        """Return another instance, in this process."""
         return type(self)(self._queue, self._files)
 
     def close(self) -> None:
-        """Let the sessions' locks go."""
+        """Release the sessions' locks."""
         for session in (self._sessions or {}).values():
             session.close()
 
     def give(self, stimulus: Stimulus, waits: Any) -> None:
-        """Tell a session what the stimulus is to it. Raises TargetError after a kill, until the next reset."""
+        """Pass the stimulus to its session as an event. Raises TargetError after a kill, until the next reset."""
         match stimulus:
             case User(session_id=name):
                 session = self._session(name)
@@ -106,7 +106,7 @@ class TurnRuntime(InProcess):
                 waits.tell(*answer(stimulus))
 
     def waiting(self) -> Iterator[tuple[Awaited, Session]]:
-        """What each session waits for."""
+        """Yield what each session waits for."""
         for name, session in self._living().items():
             for one in (session.model, session.tool):
                 if one is not None:

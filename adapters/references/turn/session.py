@@ -1,12 +1,12 @@
-"""One session: the machine ``turn`` in a shell that does what the machine asks for.
+"""One session: the machine ``turn`` in a shell that performs its outputs.
 
-The shell decides nothing. It tells the machine what happened, and carries out its outputs in order: the log events of
-an output are durable in the journal before anybody sees them (TM-3.4); ``run-stop`` is written at ``append`` and seen
-at ``finish``. Where the disk says no, the session goes down as if its process had ended: what is in the journal counts.
+The shell decides nothing. It passes events to the machine, and performs its outputs in order: the log events of an
+output are durable in the journal before anybody sees them (TM-3.4); ``run-stop`` is written at ``append`` and seen at
+``finish``. After a disk error the session goes down as if its process had ended: the content of the journal counts.
 
-``session.lock`` is held from open to close: one process serves a session, and what it accepts between turns, or records
-without the turn lock (TM-D2), is nobody else's. ``turn.lock`` is the turn's own (TM-2.2, TM-2.7): who takes it, to copy
-the folder say, sees no turn in progress.
+``session.lock`` is held from open to close: only one process serves a session, also between turns and when it records
+without the turn lock (TM-D2). ``turn.lock`` is held during a turn (TM-2.2, TM-2.7): a process that takes it, for
+instance to copy the folder, sees no turn in progress.
 """
 
 from collections import deque
@@ -38,10 +38,10 @@ class SessionBusyError(Exception):
 
 
 class Session:
-    """A session in *folder*, recovered (TM-7.1). *show* sees each log event once, when it is durable.
+    """A session in *folder*, recovered (TM-7.1). *show* is called with each log event once, when it is durable.
 
-    ``down`` says why the session cannot go on, None while it can; what is then left to do is to open it anew. Raises
-    SessionBusyError, CorruptJournalError, OSError, and jsonschema.SchemaError for a tool whose schema is none.
+    ``down`` is the reason why the session cannot go on, None while it can; a session that is down must be opened anew.
+    Raises SessionBusyError, CorruptJournalError, OSError, and jsonschema.SchemaError for a tool with an invalid schema.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Session:
         self.model: ModelAwaited | None = None
         self.tool: ToolAwaited | None = None
         self.repeated: Mapping[str, Any] | None = None
-        """The terminal that the last inbound event was answered with, where its key had come before (TM-D7)."""
+        """The terminal that answered the last inbound event, if its key was a repeated one (TM-D7)."""
         files.make_folder(folder)
         files.sync(folder.parent)
         self._session_lock, self._turn_lock = files.lock(folder / "session.lock"), files.lock(folder / "turn.lock")
@@ -85,11 +85,11 @@ class Session:
 
     @property
     def remaining(self) -> float | None:
-        """Seconds until the open turn's time is up, None where nothing bounds it."""
+        """Seconds until the open turn's time is up, None where its time is unbounded."""
         return None if self._due is None else self._due - self.now
 
     def tell(self, symbol: str, told: Told = _NOTHING) -> None:
-        """Something happened: take its row, and do what it asks for until all is quiet."""
+        """Pass an event to the machine, and perform outputs until the session is quiet."""
         self.repeated = None
         self._todo.append((symbol, told))
         try:
@@ -99,13 +99,13 @@ class Session:
             self._fall(error)
 
     def advance(self, seconds: float) -> None:
-        """Time passes."""
+        """Let time pass; an open turn may time out."""
         self.now += seconds
         if self._due is not None and self._due <= self.now:
             self.tell("timeout")
 
     def close(self) -> None:
-        """Let the locks go; the folder can be opened anew. A turn in progress is one that a process's end has left."""
+        """Release the locks, so that the folder can be opened anew. A turn in progress is left as after a crash."""
         self._turn_lock.release()
         self._session_lock.release()
 
@@ -200,11 +200,11 @@ class Session:
 
     @property
     def context(self) -> tuple[Shown, ...]:
-        """What the model is shown: what a turn loads, and the messages so far (TM-2.3)."""
+        """Return the model's context: what a turn loads, and the messages so far (TM-2.3)."""
         return (*self._loaded, *self._memory.history)
 
     def _told(self, output: Output) -> list[dict[str, Any]]:
-        """The log events of an output, with what a turn adds to them."""
+        """Return the log events of an output, with the turn's fields."""
         return [event | self._more(event, output) for event in refine([output], self._memory.told)]
 
     def _more(self, event: Mapping[str, Any], output: Output) -> dict[str, Any]:
@@ -229,7 +229,7 @@ class Session:
             self._stop = events[-1]
 
     def _see(self, event: dict[str, Any]) -> None:
-        if event["type"] == "model-request":  # what the model is shown stands in the journal already
+        if event["type"] == "model-request":  # the journal has the model's context already
             event = event | {"input": to_builtins(list(self.context))}
         self._show(event)
 
@@ -247,7 +247,7 @@ class Session:
         self.close()
 
     def _crashed(self) -> Stepper:
-        """A machine that is down, with what the journal holds (TM-7.1)."""
+        """Return a machine that is down, with the journal's content (TM-7.1)."""
         machine, memory = Stepper(SPEC, self._options.tables()), self._memory
         machine.state = "down"
         registers = machine.context.registers
@@ -261,7 +261,7 @@ class Session:
         return machine
 
     def _recover(self) -> None:
-        """Close what a crash left open as a recovered failure, and go on with the next event."""
+        """Close a turn that a crash left open, as a recovered failure; then go on with the next event."""
         if self._journal.torn and self._memory.root < 0:  # a turn of which not even the first line is whole (TM-D4)
             self._machine.context.registers["turn"] = self._memory.lines
             try:

@@ -5,15 +5,15 @@ LangChain's ``create_agent`` on LangGraph with an ``InMemorySaver``, a thread fo
 ``astream_events(version="v2")`` read to its end. The runtime's defaults stand: no retries, parallel tools, and a tool
 that raises ends the run (arguments that fail validation don't: they are an output for the model).
 
-- *Items.* A text or reasoning is logged as it streams. A call is logged when its whole message is there, since only
-  then it has an end; what follows it in that message waits with it. Its arguments are as the runtime parsed them: it
-  completes what was cut off.
+- *Items.* A text or reasoning is logged as it streams. A call is logged when its message is whole, since only then the
+  call has an end; later items of that message wait with it. Its arguments are logged as the runtime parsed them: it
+  completes arguments that were cut off.
 - *Results* are the ToolMessages in the updates that the graph streams, also those of unknown tools and of arguments
   that could not be parsed. A tool that raises has none: ``on_tool_error`` is its result, since the run ends with it.
-- *Terminals.* None is said: a raised exception is an error, a plain end is completed.
+- *Terminals.* There is no terminal event: a raised exception is an error, a plain end is completed.
 - *Abort* cancels the task that reads the events: there is no other cancel.
-- *Busy.* The runtime doesn't guard a thread: of two runs the one that ends last overwrites the other's answer. There
-  is nothing to join or wait in, so that a second message is the caller's to hold back: this adapter rejects it.
+- *Busy.* The runtime doesn't guard a thread: of two runs the one that ends last overwrites the other's answer. It has
+  neither steering nor a queue, so that the caller must hold back a second message: this adapter rejects it.
 - *Observer*: a callback handler for all events, as ``config["callbacks"]`` takes it; a slow one slows the reader too.
 """
 
@@ -40,12 +40,12 @@ from turncheck_kit import Adapter, Environment, raw_arguments, serve
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
-ROUNDS = 5000  # of create_agent's recursion limit of 9,999 (langchain/agents/factory.py): two steps a round
+ROUNDS = 5000  # by create_agent's recursion limit of 9,999 (langchain/agents/factory.py): two steps per round
 TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
 
 
 class ScriptedModel(BaseChatModel):
-    """The environment's model. The id of a message is the request's; content blocks keep texts apart by their index."""
+    """The environment's model. A message has its request's id; the index of a content block tells texts apart."""
 
     env: Any
     session: str | None
@@ -72,7 +72,7 @@ class ScriptedModel(BaseChatModel):
 
 
 def chunk(key: str, index: int, item: dict[str, Any]) -> AIMessageChunk:
-    """An item of the protocol as a chunk of a message."""
+    """Convert an item of the protocol to a chunk of a message."""
     if item["kind"] == "tool-call":
         call = tool_call_chunk(name=item["tool"], args=raw_arguments(item), id=item["callId"], index=index)
         return AIMessageChunk(id=key, content=[], tool_call_chunks=[call])
@@ -81,7 +81,7 @@ def chunk(key: str, index: int, item: dict[str, Any]) -> AIMessageChunk:
 
 
 def context(messages: list[BaseMessage]) -> Iterator[dict[str, Any]]:
-    """The model's input as the protocol's."""
+    """Convert the model's input to the protocol's form."""
     for message in messages:
         if isinstance(message, AIMessage):
             for kind, text in texts(message):
@@ -129,7 +129,7 @@ class Observer(AsyncCallbackHandler):
         self.env = env
 
     async def on_chain_start(self, *_: Any, **__: Any) -> None:
-        """Do what the option says."""
+        """Throw or be slow, by the option ``observer``."""
         await self.env.observe()
 
     on_chain_end = on_chain_error = on_chat_model_start = on_llm_new_token = on_llm_end = on_llm_error = on_chain_start
@@ -164,7 +164,7 @@ class Chat:
                     await self.env.observe()
         except asyncio.CancelledError:
             stop = {"reason": "interrupted"}
-        except Exception as error:  # noqa: BLE001 - whatever leaves the stream is the run's terminal
+        except Exception as error:  # noqa: BLE001 - any error of the stream is the run's terminal
             stop = {"reason": "error", "detail": f"{type(error).__name__}: {error}"}
         self.task = None
         for event in [*(event for event in self.held if event["kind"] != "tool-call"), *self.failed]:
@@ -172,7 +172,7 @@ class Chat:
         self.log({"type": "run-stop", **stop}, source="adapter")
 
     def show(self, event: Any) -> None:
-        """Log what an event shows that is new."""
+        """Log the news of an event."""
         data = event["data"]
         match event["event"]:
             case "on_chat_model_stream":
@@ -187,7 +187,7 @@ class Chat:
                     self.results(node, update["messages"])
 
     def stream(self, chunk: AIMessageChunk) -> None:
-        """Log a chunk's texts, and hold what comes from the first call on."""
+        """Log a chunk's texts up to the first call, and hold back the rest."""
         items = [{"kind": "tool-call", "callId": call["id"]} for call in chunk.tool_call_chunks]
         items += [{"kind": kind, "text": text} for kind, text in texts(chunk)]
         for item in items:
@@ -198,7 +198,7 @@ class Chat:
                 self.log(event)
 
     def whole(self, message: AIMessage) -> None:
-        """Log what was held: the message is whole, and its calls are known."""
+        """Log the items held back: the message is whole, and its calls are known."""
         calls = [*message.tool_calls, *message.invalid_tool_calls]
         for event in self.held:
             if event["kind"] == "tool-call":
@@ -210,7 +210,7 @@ class Chat:
         self.invalid.update(call["id"] for call in message.invalid_tool_calls)
 
     def results(self, node: str, messages: list[BaseMessage]) -> None:
-        """Log a node's new tool messages. The model's node may send all there are: new are those to invalid calls."""
+        """Log a node's new tool messages. The model's node may send all messages: those to invalid calls are new."""
         for message in messages:
             if isinstance(message, ToolMessage) and (node == "tools" or message.tool_call_id in self.invalid):
                 call_id = message.tool_call_id

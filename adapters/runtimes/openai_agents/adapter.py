@@ -5,16 +5,16 @@
 runtime's defaults stand: ten turns, no retries, parallel tools, and a failed tool is an output for the model.
 
 - *Items.* A text or reasoning is logged as it streams: raw events are how a chat shows it. A call is logged from its
-  run item, which comes when the whole response was accepted; what follows it in that response waits with it.
+  run item, which comes when the whole response was accepted; later items of that response wait with it.
 - *Results* come as run items once the whole batch has ended; they don't say whether the tool failed.
 - *Terminals.* The stream has none: a raised exception is an error; a plain end is completed where there is a final
   output, and interrupted where there is none.
 - *Abort* is ``result.cancel()``, mode ``immediate``. The mode ``after_turn`` would let the model and its tools finish.
-- *Busy.* The runtime doesn't guard a session: two runs of one interleave in its history, and neither is told. There is
-  nothing to join or wait in, so that a second message is the caller's to hold back: this adapter rejects it.
-- ``length`` is ``response.incomplete``, as the Responses API has it.
+- *Busy.* The runtime doesn't guard a session: two runs of one interleave in its history, without notice. It has neither
+  steering nor a queue, so that the caller must hold back a second message: this adapter rejects it.
+- ``length`` is ``response.incomplete``, as in the Responses API.
 - *Observer*: all run hooks; a slow one slows the reader of the stream too.
-- *Persistence* is the file of the SQLiteSession. It holds items, not runs: a restart has nothing to say.
+- *Persistence* is the file of the SQLiteSession. It holds items, not runs: a restart reports nothing.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array
 
 
 class ScriptedModel(Model):
-    """The environment's model, in Responses events. Item ids are ``REQUEST-NUMBER``: they tell what is whose."""
+    """The environment's model, in Responses events. Item ids are ``REQUEST-NUMBER``, and so name their request."""
 
     def __init__(self, env: Environment, session: str | None) -> None:
         self.env, self.session = env, session
@@ -63,7 +63,7 @@ class ScriptedModel(Model):
     async def stream_response(
         self, system: str | None, items: str | list[Any], *_: Any, **__: Any
     ) -> AsyncIterator[Any]:
-        """Stream what the model is told to say."""
+        """Stream the items of the scripted model."""
         output: list[Any] = []
         async with self.env.model(context(system, items), session=self.session) as request:
             async for item in request:
@@ -84,7 +84,7 @@ class ScriptedModel(Model):
 
 
 def response_item(key: str, item: dict[str, Any]) -> Any:
-    """An item of the protocol as one of a response."""
+    """Convert an item of the protocol to one of a response."""
     if item["kind"] == "tool-call":
         call = {"call_id": item["callId"], "name": item["tool"], "arguments": raw_arguments(item)}
         return responses.ResponseFunctionToolCall(id=key, type="function_call", status="completed", **call)
@@ -96,7 +96,7 @@ def response_item(key: str, item: dict[str, Any]) -> Any:
 
 
 def logged_item(item: Any) -> dict[str, Any]:
-    """An item of a response as the log's ``agent-output``."""
+    """Convert an item of a response to the fields of the log's ``agent-output``."""
     event = {"type": "agent-output", "responseId": response_of(item.id)}
     if item.type == "function_call":
         call = {"callId": item.call_id, "tool": item.name, "arguments": parsed(item.arguments)}
@@ -112,7 +112,7 @@ def response_of(key: str) -> str:
 
 
 def parsed(arguments: str) -> Any:
-    """Arguments as JSON; the text itself where it is none."""
+    """Return arguments as JSON, the text itself if it is none."""
     try:
         return json.loads(arguments)
     except ValueError:
@@ -120,7 +120,7 @@ def parsed(arguments: str) -> Any:
 
 
 def context(system: str | None, items: str | list[Any]) -> list[dict[str, Any]]:
-    """The model's input as the protocol's."""
+    """Convert the model's input to the protocol's form."""
     entries = [] if system is None else [{"role": "system", "text": system}]
     for item in [{"role": "user", "content": items}] if isinstance(items, str) else items:
         match item.get("type"):
@@ -168,7 +168,7 @@ class Observer(RunHooks[Any]):
         self.env = env
 
     async def on_agent_start(self, *_: Any) -> None:
-        """Do what the option says."""
+        """Throw or be slow, by the option ``observer``."""
         await self.env.observe()
 
     on_agent_end = on_llm_start = on_llm_end = on_tool_start = on_tool_end = on_agent_start
@@ -200,7 +200,7 @@ class Chat:
                 if self.env.options.get("observer") == "slow":
                     await self.env.observe()
             stop = {"reason": "interrupted" if result.final_output is None else "completed"}
-        except Exception as error:  # noqa: BLE001 - whatever leaves the stream is the run's terminal
+        except Exception as error:  # noqa: BLE001 - any error of the stream is the run's terminal
             stop = {"reason": "error", "detail": f"{type(error).__name__}: {error}"}
         self.result = None
         for item in self.held.values():
@@ -209,7 +209,7 @@ class Chat:
         self.log({"type": "run-stop", **stop}, source="adapter")
 
     def show(self, event: StreamEvent) -> None:
-        """Log what an event shows that is new."""
+        """Log the news of an event."""
         if event.type == "raw_response_event" and event.data.type == "response.output_item.done":
             item = event.data.item
             if item.type == "function_call" or response_of(item.id) in map(response_of, self.held):

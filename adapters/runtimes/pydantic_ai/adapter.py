@@ -2,9 +2,10 @@
 """pydantic-ai under test, driven as its documentation drives it: ``agent.iter``, each node streamed.
 
 Steering is ``run.enqueue(priority="asap")``, a follow-up ``priority="when_idle"``, abort a ``CancellationToken``
-(``run.cancel()``, from before the run is there). The history of the next run is ``all_messages()`` of this one. The
-runtime answers follow-ups inside the same agent run: the boundary is inferred where they leave the queue. It has no
-terminal event; what ``iter`` raises, or not, is the terminal. What is queued when a run ends otherwise goes with it.
+(``run.cancel()``, which works before the run exists). The history of the next run is ``all_messages()`` of this one.
+The runtime answers follow-ups inside the same agent run: the boundary is inferred where they leave the queue. It has no
+terminal event: an error of ``iter``, or its plain end, is the terminal. A run that ends in error or is aborted loses
+its queue.
 """
 
 import asyncio
@@ -59,11 +60,11 @@ class PydanticAI(Adapter):
         self.env, self.sessions = env, {}
 
     async def user(self, stimulus: dict[str, Any]) -> None:
-        """The user sends a message."""
+        """Take a message of the user."""
         await self._session(stimulus).accept(stimulus)
 
     def abort(self, stimulus: dict[str, Any]) -> None:
-        """The user aborts the run."""
+        """Abort the run, for the user."""
         self._session(stimulus).abort()
 
     def _session(self, stimulus: dict[str, Any]) -> "Session":
@@ -126,7 +127,7 @@ class Session:
             reason = "interrupted"
         except asyncio.CancelledError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever the run raises is its terminal
+        except Exception as error:  # noqa: BLE001 - any error of the run is its terminal
             reason, detail = "error", f"{type(error).__name__}: {error}"
         opened, self.opened = self.opened, None
         if opened.done():
@@ -137,10 +138,10 @@ class Session:
         self.log({"type": "run-stop", "reason": reason, "detail": detail}, source="adapter")
 
     def settle(self) -> None:
-        """Before the model is asked: nothing is held back here."""
+        """Do nothing before a model request: nothing is held back here."""
 
     def _boundary(self, run: Any) -> None:
-        """A follow-up that left the queue was taken: the one before it is answered."""
+        """Log a stop for each follow-up that left the queue: the message before it is answered."""
         waiting = {pending.enqueue_id for pending in run.pending_messages}
         for _ in [taken for taken in self.followups if taken not in waiting]:
             self.log({"type": "run-stop", "reason": "completed"}, source="adapter")
@@ -172,7 +173,7 @@ class Session:
         self.log(result | error | synthetic, source)
 
     def _left(self, messages: list[Any]) -> None:
-        """Results that the runtime wrote into the history without an event."""
+        """Log results that the runtime wrote into the history without an event."""
         for part in [part for message in messages for part in message.parts]:
             if isinstance(part, ToolReturnPart) and part.tool_call_id in self.called:
                 self._result(part, source="adapter")

@@ -1,9 +1,9 @@
 # ruff: noqa: INP001 - a script of an environment of its own, and of no package
 """pydantic-ai under test over AG-UI: ``AGUIAdapter.run_stream``, as a server calls it for each run of a client.
 
-The adapter plays the client: it keeps the thread's messages as AG-UI's events tell them, and sends them all with the
-next run. A client has one run at a time in a thread, and the protocol has neither steering nor a queue, so a busy one
-refuses. Abort is the server's ``CancellationToken``. The terminals are the runtime's own.
+The adapter plays the client: it builds the thread's messages from AG-UI's events, and sends them all with the next run.
+A client has one run at a time in a thread, and the protocol has neither steering nor a queue, so that a busy thread
+refuses messages. Abort is the server's ``CancellationToken``. The terminals are the runtime's own.
 """
 
 import itertools
@@ -54,11 +54,11 @@ class PydanticAIOverAGUI(Adapter):
         env.at_quiet(lambda: [thread.settle() for thread in self.threads.values()])
 
     async def user(self, stimulus: dict[str, Any]) -> None:
-        """A client sends a message: a run of the agent."""
+        """Take a message of the client: start a run of the agent."""
         await self._thread(stimulus).run(stimulus)
 
     def abort(self, stimulus: dict[str, Any]) -> None:
-        """The server cancels the run."""
+        """Cancel the run, for the server."""
         self._thread(stimulus).abort()
 
     def _thread(self, stimulus: dict[str, Any]) -> "Thread":
@@ -69,7 +69,7 @@ class PydanticAIOverAGUI(Adapter):
 
 
 class Thread:
-    """One conversation as its client sees it: the messages so far, and the run under way."""
+    """One conversation from its client's side: the messages so far, and the run under way."""
 
     def __init__(self, env: Environment, name: str | None) -> None:
         self.env, self.name = env, name
@@ -79,7 +79,7 @@ class Thread:
         self.request = None  # the id of the request that the model answers
         self.token = None
         self.unlogged = None  # a call before its arguments
-        self.result = None  # a result that may still be told to be an error
+        self.result = None  # a result that a later event may turn into an error
         self.runs = itertools.count(1)
         observers = [ProcessEventStream(self._observe)] if env.options.get("observer") else []
         self.agent = agent_of(env, self, capabilities=observers)
@@ -109,12 +109,12 @@ class Thread:
             self.token.cancel()
 
     def stop(self, reason: str, detail: str | None = None, source: str | None = None) -> None:
-        """The run is over."""
+        """End the run."""
         self.token = None
         self.log({"type": "run-stop", "reason": reason, "detail": detail}, source)
 
     def settle(self) -> None:
-        """Log the last result: nothing more is said of it, as this would have come in one stretch with it."""
+        """Log the last result: an event that changes it would have come right after it."""
         if self.result is not None:
             self.log(self.result)
             self.result = None
@@ -184,7 +184,7 @@ class Thread:
             self._output({"kind": "tool-call", "callId": call["id"], "tool": function["name"], "arguments": arguments})
 
     def _outcome(self, event: Any) -> None:
-        """What the runtime hides from the client for itself: here, that a result is none of the tool's."""
+        """Take the runtime's hidden note to itself: here, that a result is not the tool's own."""
         message = self.messages.get(event.entity_id)
         if message is not None:
             message["encryptedValue"] = event.encrypted_value

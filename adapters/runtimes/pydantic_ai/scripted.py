@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - a script of an environment of its own, and of no package
-"""What both adapters of pydantic-ai share: the scripted model and tools, and the context as the log shows it."""
+"""The common part of pydantic-ai's adapters: the scripted model and tools, and the context in the log's form."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ STATUS = {"retryable": 503, "fatal": 401}  # what a provider answers instead of 
 
 
 class Conversation(Protocol):
-    """What the scripted model and tools know of the conversation that they serve."""
+    """The part of a conversation that the scripted model and tools use."""
 
     name: str | None
     ids: dict[str, str]
-    """The text of a user message to its id."""
+    """Text of a user message → its id."""
     request: str | None
     """The id of the request that the model answers."""
 
     def settle(self) -> None:
-        """Log what is held back: the model is asked next."""
+        """Log the events held back, before a model request."""
 
 
 def agent_of(env: Environment, session: Conversation, **more: Any) -> Agent:
-    """An agent of the scripted model, with the tools of the options."""
+    """Return an agent of the scripted model, with the tools of the options."""
     tools = [
         Tool.from_schema(_tool(env, session, tool["name"]), tool["name"], None, _schema(tool), takes_ctx=True)
         for tool in env.options.get("tools") or []
@@ -73,7 +73,7 @@ def _tool(env: Environment, session: Conversation, name: str) -> Any:
 
 
 class ScriptedModel(Model):
-    """A provider's model class, as pydantic-ai asks for one: FunctionModel cannot say nothing, nor two texts."""
+    """A provider's model class for pydantic-ai; its FunctionModel can yield neither an empty response nor two texts."""
 
     def __init__(self, env: Environment, session: Conversation) -> None:
         super().__init__()
@@ -90,14 +90,14 @@ class ScriptedModel(Model):
         return "turncheck"
 
     async def request(self, *_: Any) -> Any:
-        """Nothing asks for a response in one piece."""
+        """Raise NotImplementedError: only streamed responses are used."""
         raise NotImplementedError("the scripted model streams")
 
     @asynccontextmanager
     async def request_stream(
         self, messages: list[Any], _settings: Any, parameters: Any, _context: Any = None
     ) -> AsyncIterator[ScriptedStream]:
-        """Ask the environment."""
+        """Send the request to the environment's model."""
         self._session.settle()
         async with self._env.model(context_of(messages, self._session.ids), session=self._session.name) as request:
             self._session.request = request.id
@@ -105,7 +105,7 @@ class ScriptedModel(Model):
 
 
 async def _opened(request: ModelRequest, parameters: Any) -> ScriptedStream:
-    """The stream, once the provider answered: a failure before its first item is an error of the request."""
+    """Return the stream once the provider answered: a failure before its first item is an error of the request."""
     try:
         first = await anext(request, None)
     except ModelFailure as failure:
@@ -171,7 +171,7 @@ class ScriptedStream(StreamedResponse):
 
 
 def arguments_of(text: Any) -> Any:
-    """The arguments as JSON where they are, else the text that the model sent."""
+    """Return the arguments as JSON, or the model's text if it is no JSON."""
     try:
         return json.loads(text)
     except (TypeError, ValueError):
@@ -179,7 +179,7 @@ def arguments_of(text: Any) -> Any:
 
 
 def context_of(messages: list[Any], ids: dict[str, str]) -> list[dict[str, Any]]:
-    """What the model is shown, for ``input``; *ids* maps the text of a user message to its id."""
+    """Return the model's context, for ``input``; *ids* maps the text of a user message to its id."""
     return [entry for message in messages for part in message.parts for entry in _entries(message, part, ids)]
 
 

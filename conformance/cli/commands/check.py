@@ -21,7 +21,7 @@ from ..showing import MARKS
 @log_options
 @click.option("--strict", is_flag=True, help="A log that ends in a run is a failure.")
 @click.option("--follow", is_flag=True, help="Judge one log while it is written, until Ctrl-C.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a log; with --follow each finding before.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per log; with --follow also each finding.")
 @report_option(OF_LOGS)
 @click.pass_context
 def command(

@@ -28,7 +28,7 @@ _REFERENCE: Final = "its reference"
     is_flag=False,
     flag_value=_REFERENCE,
     metavar="[OTHER]",
-    help="Lay it over the machine of OTHER; without OTHER, of the reference of the machine that TARGET claims.",
+    help="Compare it with the machine of OTHER; without OTHER, with the reference of the machine that TARGET claims.",
 )
 @click.option("--bound", type=click.IntRange(1), default=1, show_default=True, help="Messages that wait, at most.")
 @click.option("--calls", type=click.IntRange(1), default=1, show_default=True, help="Calls of a response, at most.")
@@ -36,8 +36,8 @@ _REFERENCE: Final = "its reference"
 @click.option("-a", "--alphabet", "globs", multiple=True, metavar="GLOB", help="Only the letters that fit; repeatable.")
 @click.option("--policy", "policies", multiple=True, metavar="NAME=VALUE", help="Start with this policy; repeatable.")
 @click.option("--rounds", type=click.IntRange(1), help="Start with limits.maxRounds: requests of a run.")
-@click.option("--stimuli", type=click.IntRange(1), default=1_000_000, show_default=True, help="At most, a machine.")
-@click.option("--budget", type=SECONDS, help="Seconds, a machine.")
+@click.option("--stimuli", type=click.IntRange(1), default=1_000_000, show_default=True, help="At most, per machine.")
+@click.option("--budget", type=SECONDS, help="Seconds per machine.")
 @timeout_option
 @click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Draw it into this file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
@@ -115,7 +115,7 @@ def command(
 
 
 def _named(other: str, runtime: RuntimeTarget) -> str:
-    """The target of --diff without a value: the reference of the machine that the runtime claims."""
+    """Return the target of --diff; without a value, the reference of the machine that the runtime claims."""
     if other != _REFERENCE:
         return other
     machine = runtime.profile.machine

@@ -21,7 +21,7 @@ from ..output import Progress, emit, hypothesis_elsewhere, notice
 
 @click.command()
 @click.argument("targets", nargs=-1, shell_complete=complete_target)
-@click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated words a runtime.")
+@click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated words per runtime.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--budget", type=SECONDS, help="Seconds for each target.")
 @click.option("--timeout", type=SECONDS, default=10.0, show_default=True, help="An answer's.")

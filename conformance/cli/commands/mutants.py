@@ -16,7 +16,7 @@ from ..output import Progress, emit, hypothesis_elsewhere, style
 )
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated words and logs.")
-@click.option("--every", type=click.IntRange(1), default=1, show_default=True, help="Look at one mutant in so many.")
+@click.option("--every", type=click.IntRange(1), default=1, show_default=True, help="Run one mutant in so many.")
 @click.option(
     "--verified", type=click.IntRange(1), default=10, show_default=True, help="Have `verify` judge one in so many."
 )
@@ -25,7 +25,7 @@ from ..output import Progress, emit, hypothesis_elsewhere, style
 )
 @click.option("--jobs", "-j", type=click.IntRange(1), help="Processes; as many as processors.")
 @click.option("--survivors", is_flag=True, help="Name every survivor, not the first ten of a machine.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a machine.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per machine.")
 @click.pass_context
 def command(
     context: click.Context,

@@ -27,7 +27,7 @@ def _policy_option(field: msgspec.structs.FieldInfo) -> Callable[[Any], Any]:
 @options(*map(_policy_option, msgspec.structs.fields(Policies)))
 @click.option("--view", type=click.Choice(["steps", "rounds", "both"]), default="both", show_default=True)
 @click.option("--strict", is_flag=True, help="Stop at the first anomaly, with exit code 1.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a session: positions only.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per session: positions only.")
 @click.pass_context
 def command(
     context: click.Context,

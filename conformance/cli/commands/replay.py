@@ -60,7 +60,7 @@ def _judged(judge: Callable[[], Finding | None]) -> tuple[Outcome, str | None]:
 
 
 def _show(replay: Replay) -> None:
-    """The outcome last; why it cannot be judged goes to stderr."""
+    """Print the outcome; the reason why a file cannot be judged goes to stderr."""
     judged = "what the file stores" if replay.judged == "stored" else replay.target
     said = f"{style(replay.outcome, fg=_COLOURS[replay.outcome], bold=True)}: {style(judged)}"
     if replay.outcome == "CANNOT RUN":
@@ -83,7 +83,7 @@ def _read(file: Path) -> AnyCounterexample:
 
 
 def _asked(found: AnyCounterexample, text: str, timeout: float) -> Finding | None:
-    """How the target breaks the law on the file's input. Raises TargetError where that cannot be told."""
+    """Return how the target breaks the law on the file's input, if it does. Raises TargetError if the target breaks."""
     if isinstance(found, Counterexample):
         with open_projector(text, timeout=timeout) as projector:
             return asked_projector(found, projector)

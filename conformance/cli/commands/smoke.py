@@ -28,7 +28,7 @@ _AMBIGUOUS: Final = "the adapter is broken, or the implementation behind it"
 @click.command()
 @click.argument("target", shell_complete=complete_target)
 @timeout_option
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a step.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per step.")
 @click.pass_context
 def command(context: click.Context, *, target: str, timeout: float, as_json: bool) -> None:
     """Walk through the life of TARGET, for the author of its adapter: each step is ok, or says what to repair where.

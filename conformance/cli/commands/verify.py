@@ -43,7 +43,7 @@ LAW: Final = "equals-model"
     shell_complete=complete_law,
     help="Only the laws whose names fit; repeatable.",
 )
-@click.option("--profile", "profile_file", type=click.Path(path_type=Path), help="A JSON file with what TARGET claims.")
+@click.option("--profile", "profile_file", type=click.Path(path_type=Path), help="A JSON file with TARGET's claims.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first failure.")
 @click.option(
     "--baseline", "baseline_file", type=click.Path(path_type=Path), help="A TOML file with the failures to expect."
@@ -128,7 +128,7 @@ def _laws(subjects: list[str], globs: tuple[str, ...], *, suite: bool = False) -
 
 
 def _foretell(laws: list[Law], examples: int, seed: int) -> None:
-    """What would be judged. Which role a target has, only starting it tells."""
+    """Print what would be judged in either role, since a target's role is known only after its start."""
     for subject, cases in (("projector", "generated logs"), ("runtime", f"generated words of up to {STEPS} stimuli")):
         judged = [law for law in laws if law.subject == subject]
         if not judged:

@@ -1,4 +1,4 @@
-"""Laws that hold a runtime to a machine: step by step, or over the finite alphabet of a suite."""
+"""Laws that compare a runtime with a machine: step by step, or over the finite alphabet of a suite."""
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any, Final
@@ -24,7 +24,7 @@ _SAID: Final[Mapping[str, Sequence[str]]] = {
 Names of requests and responses, details and the texts of synthetic results are an implementation's own."""
 
 _SEEN: Final = ("user", "tool")
-"""The roles whose entries are compared; an implementation may cut an assistant's turns otherwise."""
+"""The roles whose entries are compared; an implementation may divide an assistant's turns differently."""
 
 _AWAITED: Final = ("kind", "callId", "cancelled", "in")
 
@@ -45,7 +45,7 @@ def equals_machine(rerun: Rerun) -> Judgement:
     yield WITNESS
     for ours, theirs in zip(rerun.trace.steps, expected.steps, strict=False):
         if needs(ours.stimulus) not in {None, *expected.capabilities}:
-            return  # more than the machine has: it says nothing of what follows
+            return  # beyond the machine's alphabet: the machine says nothing of the rest
         seen = all(one.input is not None for one in ours.answer.awaiting if isinstance(one, ModelAwaited))
         observed, right = _plain(ours, {*given}, seen=seen), _plain(theirs, {*given}, seen=seen)
         if observed != right:

@@ -1,6 +1,6 @@
 """A toy agent server that speaks AG-UI, to be replaced by yours: ``python server.py [PORT]``.
 
-Its model is at ``OPENAI_BASE_URL``; what it needs to be checked is that this is turncheck, which plays the model:
+Its model is at ``OPENAI_BASE_URL``. To check the server, let turncheck play the model there:
 ``OPENAI_BASE_URL=http://127.0.0.1:8790/v1 python server.py``.
 """
 
@@ -38,7 +38,7 @@ async def events(run):
 
 
 async def respond(run):
-    """One response of the model. Its calls are the client's, who answers them in the next run's input."""
+    """One response of the model. The client executes its calls, and answers them in the next run's input."""
     message, text, calls = f"m{len(run['messages'])}", False, []
     async for delta in asked(run):
         if delta.get("content"):
@@ -86,7 +86,7 @@ async def asked(run):
 
 
 def for_model(message):
-    """A message of AG-UI as OpenAI has it."""
+    """Convert a message of AG-UI to OpenAI's form."""
     if message["role"] == "tool":
         return {"role": "tool", "tool_call_id": message["toolCallId"], "content": message["content"]}
     calls = {"tool_calls": message["toolCalls"]} if message.get("toolCalls") else {}

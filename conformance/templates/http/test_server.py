@@ -10,7 +10,7 @@ import pytest
 
 
 def free_port():
-    """A port that nobody listens at."""
+    """Return a free port."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return found.getsockname()[1]

@@ -1,14 +1,14 @@
-// The adapter: turncheck plays the user, the model and the tools of the agent in agent.mjs, and hears what it says.
+// The adapter: turncheck plays the user, the model and the tools of the agent in agent.mjs, and reads its events.
 
 import { serve } from './turncheck_kit.mjs'; // first: it replaces the clock
 
 const { Agent } = await import('./agent.mjs');
 
-let env; // turncheck's side of the world
+let env; // turncheck's side: user, model, tools and log
 let agent;
 let response; // the request that is being answered
 
-/** The agent's model: whatever turncheck plays, as the items that the agent expects of its own. */
+/** The agent's model: turncheck's items, in the form that the agent expects. */
 async function* ask(history, signal) {
   const request = env.model(history.map(shown), { signal });
   response = request.id;
@@ -23,12 +23,12 @@ function execute(call, args, signal) {
   return env.tool(call.id, call.tool, args, { signal });
 }
 
-/** Arguments as the text that a model sends: a string as it is, well-formed or not. */
+/** Arguments as the text that a model sends: a string unchanged, well-formed or not. */
 function raw(args) {
   return typeof args === 'string' ? args : JSON.stringify(args ?? {});
 }
 
-/** An entry of the agent's history, as the protocol has it. */
+/** Convert an entry of the agent's history to the protocol's form. */
 function shown({ role, id, tool, text, failed }) {
   if (role === 'tool') {
     const output = typeof text === 'string' ? text : JSON.stringify(text);
@@ -37,7 +37,7 @@ function shown({ role, id, tool, text, failed }) {
   return tool ? { role, callId: id, tool } : { role, text };
 }
 
-/** What the agent says, as events of the log (docs/log-format.md). */
+/** Log the agent's news as events (docs/log-format.md). */
 function tell(kind, said) {
   const output = { type: 'agent-output', responseId: response };
   const status = { ok: {}, failed: { isError: true }, skipped: { isError: true, synthetic: true } };
@@ -53,7 +53,7 @@ function tell(kind, said) {
 serve({
   implementation: { name: 'toy-agent', version: '1.0', language: 'javascript' },
   profile: {
-    // What the agent claims: a claim that it does not keep is a failure, what is missing here is skipped.
+    // The agent's claims: one that does not hold is a failure; laws on others are skipped.
     capabilities: ['abort', 'tools', 'tool-failure', 'model-failure', 'model-input', 'raw-arguments'],
     policies: { busy: 'reject', tools: 'serial', abortEnds: 'at-once', retries: 0 },
   },

@@ -1,8 +1,8 @@
-// A toy agent, to be replaced by yours: it asks its model, runs the tools that this calls, and asks again.
+// A toy agent, to be replaced by yours: it sends a request to its model, runs the called tools, and sends the next.
 
-/** One conversation. It tells what happens: `text`, `call`, `result` and, once a run, `end`. */
+/** One conversation. It reports `text`, `call`, `result` and, once per run, `end`. */
 export class Agent {
-  /** `ask(history, signal)` yields the model's items, `execute(call, arguments, signal)` gives a tool's output. */
+  /** `ask(history, signal)` yields the model's items, `execute(call, arguments, signal)` returns a tool's output. */
   constructor({ ask, execute, tell }) {
     Object.assign(this, { ask, execute, tell });
     this.history = [];
@@ -13,7 +13,7 @@ export class Agent {
     return this.stop !== null;
   }
 
-  /** Answer a message of the user. One run at a time. */
+  /** Answer a message of the user. There is one run at a time. */
   async run(text) {
     this.stop = new AbortController();
     const { signal } = this.stop;
@@ -37,7 +37,7 @@ export class Agent {
     this.stop?.abort();
   }
 
-  /** One request to the model; whether it called a tool. */
+  /** Send one request to the model; return whether it called a tool. */
   async respond(signal) {
     for await (const item of this.ask(this.history, signal)) {
       this.history.push({ role: 'assistant', ...item });

@@ -23,7 +23,7 @@ const CALL = { callId: string, tool: string, responseId: optional(string) };
 const RESULT = { callId: string, isError: optional(boolean), synthetic: optional(boolean) };
 const STOP = { reason: oneOf('completed', 'interrupted', 'error'), detail: optional(string) };
 
-/** What is wrong with an event by itself; null where nothing is. */
+/** Return the fault of an event by itself, null where it has none. */
 function flaw(event) {
   if (absent(event) || !string(event.type)) return 'malformed';
   if (OBSERVATIONS.includes(event.type)) return null;
@@ -34,12 +34,12 @@ function flaw(event) {
   return Object.entries(fields.get(event.type)).every(([name, test]) => test(event[name])) ? null : 'malformed';
 }
 
-/** The turns up to here, and the messages that wait. `take` gives the anomaly that rejects an event, or null. */
+/** The turns so far, and the waiting messages. `take` returns the anomaly that rejects an event, or null. */
 class Turns {
   cycles = [];
   queue = [];
   anomalies = [];
-  current = null; // the turn that goes on
+  current = null; // the open turn
   calls = new Map(); // its calls, by their ids
 
   take(at, event) {
@@ -51,7 +51,7 @@ class Turns {
     return event.kind === 'tool-call' ? this.call(at, event) : this.block(at);
   }
 
-  /** A message opens a turn; amid one it steers that, or waits for its end. */
+  /** Take a message: it opens a turn or, during one, steers it or waits for its end. */
   message(at, event) {
     if (!this.current) this.open('direct', at);
     else if (event.delivery === 'steer') this.current.steps.push({ type: 'steer', at });
@@ -70,7 +70,7 @@ class Turns {
     return null;
   }
 
-  /** A call stands in the last block; adjacent calls of a class are one group. */
+  /** Take a call: it goes into the last block; adjacent calls of a class form one group. */
   call(at, { callId, tool }) {
     if (this.calls.has(callId)) return 'duplicate-call';
     if (this.current.steps.at(-1).type !== 'ai-block') this.block(null);
@@ -91,7 +91,7 @@ class Turns {
     return null;
   }
 
-  /** The turn is over, and the message that waited longest opens the next. */
+  /** Close the turn; the message that waited longest opens the next one. */
   stop(at, reason) {
     for (const call of this.calls.values()) {
       if (call.result === null) this.anomalies.push({ kind: 'unanswered-call', at: call.at });
@@ -103,7 +103,7 @@ class Turns {
   }
 }
 
-/** What the log says, by the positions of its events (docs/log-format.md). */
+/** Project a log, as positions of its events (docs/log-format.md). */
 export function project(events) {
   const turns = new Turns();
   events.forEach((event, at) => {

@@ -5,7 +5,7 @@ GROUPS = {"read-group": ("ls", "read", "grep", "find"), "write-group": ("write",
 
 
 def project(events):
-    """What the log says, by the positions of its events (docs/log-format.md)."""
+    """Project a log, as positions of its events (docs/log-format.md)."""
     turns = Turns()
     for at, event in enumerate(events):
         if wrong := flaw(event) or turns.take(at, event):
@@ -15,12 +15,12 @@ def project(events):
     return {"cycles": turns.cycles, "queued": turns.queue, "dropped": [], "anomalies": turns.anomalies}
 
 
-# What it claims: a claim that it does not keep is a failure, what is missing here is skipped (docs/protocol.md).
+# The claims: one that does not hold is a failure; laws on capabilities not listed are skipped (docs/protocol.md).
 project.profile = {"capabilities": ["steps"]}
 
 
 def flaw(event):
-    """What is wrong with an event by itself; None where nothing is. An optional field that is null is absent."""
+    """Return the fault of an event by itself, None where it has none. An optional field that is null is absent."""
     if not isinstance(event, dict) or not isinstance(event.get("type"), str):
         return "malformed"
 
@@ -49,11 +49,11 @@ def flaw(event):
 
 
 class Turns:
-    """The turns up to here, and the messages that wait. ``take`` gives the anomaly that rejects an event, or None."""
+    """The turns so far, and the waiting messages. ``take`` returns the anomaly that rejects an event, or None."""
 
     def __init__(self):
         self.cycles, self.queue, self.anomalies = [], [], []
-        self.current = None  # the turn that goes on
+        self.current = None  # the open turn
         self.calls = {}  # its calls, by their ids
 
     def take(self, at, event):
@@ -69,7 +69,7 @@ class Turns:
         return self.result(at, event) if kind == "tool-result" else self.stop(at, event["reason"])
 
     def message(self, at, event):
-        """A message opens a turn; amid one it steers that, or waits for its end."""
+        """Take a message: it opens a turn or, during one, steers it or waits for its end."""
         if not self.current:
             self.open("direct", at)
         elif event.get("delivery") == "steer":
@@ -87,7 +87,7 @@ class Turns:
         self.current["steps"].append({"type": "ai-block", "text": text, "groups": []})
 
     def call(self, at, event):
-        """A call stands in the last block; adjacent calls of a class are one group."""
+        """Take a call: it goes into the last block; adjacent calls of a class form one group."""
         if event["callId"] in self.calls:
             return "duplicate-call"
         if self.current["steps"][-1]["type"] != "ai-block":
@@ -110,7 +110,7 @@ class Turns:
         return None
 
     def stop(self, at, reason):
-        """The turn is over, and the message that waited longest opens the next."""
+        """Close the turn; the message that waited longest opens the next one."""
         unanswered = [call["at"] for call in self.calls.values() if call["result"] is None]
         self.anomalies += [{"kind": "unanswered-call", "at": call} for call in unanswered]
         self.current |= {"stop": at, "reason": reason}

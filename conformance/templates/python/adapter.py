@@ -1,4 +1,4 @@
-"""The adapter: turncheck plays the user, the model and the tools of the agent in agent.py, and hears what it says."""
+"""The adapter: turncheck plays the user, the model and the tools of the agent in agent.py, and reads its events."""
 
 import asyncio
 import json
@@ -8,17 +8,17 @@ from turncheck.adapters.kit.turncheck_kit import Adapter, ModelFailure, ToolFail
 
 
 class AgentAdapter(Adapter):
-    """What stands between turncheck and the agent."""
+    """Connects turncheck and the agent."""
 
     implementation = {"name": "toy-agent", "version": "1.0", "language": "python"}
-    profile = {  # what the agent claims: a claim that it does not keep is a failure, what is missing here is skipped
+    profile = {  # the agent's claims: one that does not hold is a failure; laws on others are skipped
         "roles": ["runtime"],
         "capabilities": ["abort", "tools", "tool-failure", "model-failure", "model-input", "raw-arguments"],
         "policies": {"busy": "reject", "tools": "serial", "abortEnds": "at-once", "retries": 0},
     }
 
     def reset(self, env):
-        """Begin anew: a new agent, which knows nothing of the one before."""
+        """Begin anew, with a new agent that knows nothing of the previous one."""
         self.env, self.task, self.response = env, None, None
         self.agent = Agent(self.ask, self.execute, self.tell)
 
@@ -37,7 +37,7 @@ class AgentAdapter(Adapter):
             self.task.cancel()
 
     async def ask(self, history):
-        """The agent's model: whatever turncheck plays, as the items that the agent expects of its own."""
+        """The agent's model: turncheck's items, in the form that the agent expects."""
         try:
             async with self.env.model([self.shown(entry) for entry in history]) as request:
                 self.response = request.id
@@ -57,7 +57,7 @@ class AgentAdapter(Adapter):
             raise ToolError(str(failure)) from failure
 
     def shown(self, entry):
-        """An entry of the agent's history, as the protocol has it."""
+        """Convert an entry of the agent's history to the protocol's form."""
         if entry["role"] == "tool":
             text = entry["text"] if isinstance(entry["text"], str) else json.dumps(entry["text"])
             return {"role": "tool", "callId": entry["id"], "text": text} | (
@@ -68,7 +68,7 @@ class AgentAdapter(Adapter):
         return {"role": entry["role"], "text": entry["text"]}
 
     def tell(self, kind, **fields):
-        """What the agent says, as events of the log (docs/log-format.md)."""
+        """Log the agent's news as events (docs/log-format.md)."""
         if kind == "text":
             event = {"type": "agent-output", "kind": "assistant", "responseId": self.response, "text": fields["text"]}
         elif kind == "call":

@@ -1,28 +1,28 @@
-"""A toy agent, to be replaced by yours: it asks its model, runs the tools that this calls, and asks again."""
+"""A toy agent, to be replaced by yours: it sends a request to its model, runs the called tools, and sends the next."""
 
 import asyncio
 import json
 
 
 class ModelError(Exception):
-    """The model cannot be asked, or breaks off."""
+    """The model cannot be reached, or breaks off."""
 
 
 class ToolError(Exception):
-    """A tool fails; the model is told why."""
+    """A tool fails; the model gets the reason."""
 
 
 class Agent:
-    """One conversation. It tells what happens: ``text``, ``call``, ``result`` and, once a run, ``end``."""
+    """One conversation. It reports ``text``, ``call``, ``result`` and, once per run, ``end``."""
 
     def __init__(self, ask, execute, tell):
-        """``ask(history)`` yields the model's items, ``execute(call, arguments)`` gives a tool's output."""
+        """``ask(history)`` yields the model's items, ``execute(call, arguments)`` returns a tool's output."""
         self.ask, self.execute, self.tell = ask, execute, tell
         self.history = []
         self.busy = False
 
     async def run(self, text):
-        """Answer a message of the user. One run at a time."""
+        """Answer a message of the user. There is one run at a time."""
         self.busy = True
         self.open = []  # calls without a result
         self.history.append({"role": "user", "text": text})
@@ -41,7 +41,7 @@ class Agent:
         self.tell("end", reason=reason)
 
     async def respond(self):
-        """One request to the model; whether it called a tool."""
+        """Send one request to the model; return whether it called a tool."""
         async for item in self.ask(self.history):
             self.history.append({"role": "assistant"} | item)
             if "tool" in item:

@@ -1,4 +1,4 @@
-"""Processes that misbehave, one a function: ``python misbehaving.py FUNCTION [ARGUMENT]``."""
+"""Processes that misbehave, one per function: ``python misbehaving.py FUNCTION [ARGUMENT]``."""
 
 import contextlib
 import json
@@ -21,7 +21,7 @@ def say(answer):
 
 
 def messages():
-    """Answer hello, and yield what comes then."""
+    """Answer hello, and yield the messages after it."""
     input()
     say(HELLO)
     while True:

@@ -21,7 +21,7 @@ SLEEPER = [sys.executable, "-c", "import signal, time; signal.signal(15, signal.
 
 
 class Runtime:
-    """One conversation: what the model is shown, and the request that is open (or none)."""
+    """One conversation: the model's history, and the open request (or none)."""
 
     def __init__(self):
         self.shown, self.request, self.asked = [], None, 0
@@ -83,7 +83,7 @@ def main(fault, marker=None):
 
 
 def say(*answers):
-    """Write answers in one piece, so that whoever sees the first has them all."""
+    """Write answers in one piece, so that a reader of the first has them all."""
     write("".join(f"{answer if isinstance(answer, str) else json.dumps(answer)}\n" for answer in answers).encode())
 
 
@@ -152,7 +152,7 @@ def exits(message, answer):
 
 
 def exits_elsewhere(message, answer):
-    """Ends where the hash seed is not the usual one."""
+    """Ends unless the hash seed is the usual one."""
     if os.environ["PYTHONHASHSEED"] != "0":
         sys.exit(7)
     say(answer)
@@ -170,7 +170,7 @@ def closes_stdout(message, answer):
 
 
 def start(command, *, session=False):
-    """A process that holds none of our pipes."""
+    """Start a process that holds none of our pipes."""
     nothing = subprocess.DEVNULL
     return subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=session)
 

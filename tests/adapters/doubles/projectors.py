@@ -14,7 +14,7 @@ def empty(events):
 
 
 def counts(events, policies=None):
-    """How many events, and whether policies came."""
+    """Return the number of events, and whether policies came."""
     return {**EMPTY, "queued": [len(events)], "dropped": [] if policies is None else [len(policies)]}
 
 

@@ -56,7 +56,7 @@ class NullRuntime(Adapter):  # type: ignore[misc]  # the kit is found by path
 
 
 class Session:
-    """One conversation: its history as the model is shown it, what waits, and the active run (or None)."""
+    """One conversation: the model's history, the waiting messages, and the active run (or None)."""
 
     def __init__(self, env, name):
         self.env, self.name = env, name
@@ -89,7 +89,7 @@ class Session:
         self.run.task = self.env.start(self.run.rounds())
 
     def stop(self, reason, detail=None):
-        """Close the run: answer what it left open, keep the steers that it did not come to, take a follow-up."""
+        """Close the run: answer its open calls, keep its unread steers, take a follow-up."""
         for call in list(self.run.open):
             self.result(call, f"not executed: {detail or reason}", isError=True, synthetic=True)
         self.take_steers()
@@ -103,7 +103,7 @@ class Session:
             self.start(self.followups.popleft())
 
     def take_steers(self):
-        """Show the model the steers that arrived; whether there were any."""
+        """Show the model the steers that arrived; return whether there were any."""
         taken = bool(self.steers)
         while self.steers:
             self.read(self.steers.popleft())
@@ -124,7 +124,7 @@ class Session:
 
 
 class Run:
-    """One run of the agent: rounds of a model request and the calls that it asked for."""
+    """One run of the agent: rounds of a model request and its calls."""
 
     def __init__(self, session):
         self.session, self.env = session, session.env
@@ -139,7 +139,7 @@ class Run:
 
     @property
     def over(self):
-        """The session went on without this run: what a deaf model or tool still says is not heard."""
+        """True if the session went on without this run: answers of a deaf model or tool are then ignored."""
         return self.session.run is not self
 
     async def rounds(self):
@@ -224,7 +224,7 @@ class Run:
             await self.observed()
 
     async def observed(self):
-        """Let the listener see an event; what it raises is its own."""
+        """Call the listener, and ignore its error."""
         if self.env.options.get("observer"):
             try:
                 await self.env.observe()

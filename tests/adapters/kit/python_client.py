@@ -1,4 +1,4 @@
-"""A client on pipes for runtimes on the Python kit: what the tests and the measurements speak with."""
+"""A client on pipes for runtimes on the Python kit, for the tests and the measurements."""
 
 import json
 import os
@@ -33,7 +33,7 @@ class Client:
         return cls(sys.executable, str(path), *arguments)
 
     def send(self, line):
-        """Send one line as it is, and read the answer."""
+        """Send one line unchanged, and read the answer."""
         self.stdin.write(line.encode() + b"\n")
         self.stdin.flush()
         answer = self.stdout.readline()
@@ -60,7 +60,7 @@ class Client:
         return answer["steps"]
 
     def close(self):
-        """Tell it to stop; its stderr."""
+        """Stop the adapter; return its stderr."""
         _, log = self.process.communicate(b'{"cmd": "stop"}\n', timeout=20)
         return log.decode()
 
@@ -115,17 +115,17 @@ def together(*stimuli):
 
 
 def events(steps):
-    """All events of *steps*, short: what a person would read."""
+    """Return all events of *steps*, each in a short readable form."""
     return [short(event) for step in steps for event in step["events"]]
 
 
 def does(client, what):
-    """The fake runtime's answer to being told to do *what*."""
+    """Return the fake runtime's answer to the message *what*."""
     return client.apply(**user(what))
 
 
 def said(*steps):
-    """What the fake runtime said in *steps*."""
+    """Return the fake runtime's texts in *steps*."""
     return [event["said"] for step in steps for event in step["events"] if event["type"] == "native"]
 
 

@@ -1,4 +1,4 @@
-"""A runtime that does what the text of the user's message names; with the argument ``sync``, a synchronous one."""
+"""A runtime that does the action named by the user's message; with the argument ``sync``, a synchronous one."""
 
 import asyncio
 import concurrent.futures

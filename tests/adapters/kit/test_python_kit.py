@@ -1,4 +1,4 @@
-"""The Python kit's protocol: messages in, answers out, and what an adapter does wrong."""
+"""The Python kit's protocol: messages in, answers out, and faults of an adapter."""
 
 import json
 import os
@@ -103,7 +103,7 @@ def test_an_unknown_command_is_unsupported(fakes):
 
 def test_a_stimulus_before_the_first_reset_fails():
     with Client.of(FAKES) as client:
-        assert "before a reset" in does(client, "nothing")["error"]["message"]
+        assert "before a successful reset" in does(client, "nothing")["error"]["message"]
 
 
 BAD = {

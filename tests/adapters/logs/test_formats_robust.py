@@ -1,4 +1,4 @@
-"""Whatever a log holds, a mapper takes it: it never raises, keeps every position, and keeps their order."""
+"""A mapper takes any log: it never raises, keeps every position, and keeps their order."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ LEAVES: st.SearchStrategy[Any] = (
 
 
 def samples(prefix: str) -> list[Any]:
-    """Every different line that the runtime wrote, without what makes lines long."""
+    """Return every distinct line that the runtime wrote, without the parts that make lines long."""
     lines = {
         line.removeprefix("data: ")
         for path in LOGS.glob(f"{prefix}-*/*")

@@ -1,4 +1,4 @@
-"""What holds a position in a recorded log, and where it stands: whatever the bytes, however they come."""
+"""The frames of a recorded log and their origins, for any bytes, in any pieces."""
 
 import tracemalloc
 from typing import Final
@@ -24,7 +24,7 @@ NO_LIMIT: Final = 1 << 30
 
 
 class Pieces:
-    """A stream that gives its bytes in pieces of given sizes, over and over; it counts what it is asked."""
+    """A stream that yields its bytes in pieces of given sizes, over and over; it counts its reads."""
 
     def __init__(self, data: bytes, sizes: list[int] | None = None) -> None:
         self._data = memoryview(data)

@@ -38,14 +38,14 @@ def call(name, tool, session=None, **arguments):
 
 @pytest.fixture
 def told(tmp_path):
-    """A pipe that ``tree`` says its processes to: reading it waits until they are there."""
+    """A pipe to which ``tree`` writes its processes: a read waits until they exist."""
     path = tmp_path / "told"
     os.mkfifo(path)
     return path
 
 
 def heard(told):
-    """What a program says through the pipe until it closes it; one that says nothing fails the test."""
+    """Return the program's output on the pipe until it closes it; no output fails the test."""
     found, pipe = b"", os.open(told, os.O_RDONLY | os.O_NONBLOCK)
     try:
         while select.select([pipe], [], [], LONG)[0]:

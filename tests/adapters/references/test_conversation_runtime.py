@@ -1,4 +1,4 @@
-"""``reference:conversation`` as a runtime: it keeps every law, and does what no law can see from outside."""
+"""``reference:conversation`` as a runtime: it keeps every law; and its behaviour that no law can see from outside."""
 
 import base64
 import sqlite3
@@ -84,7 +84,7 @@ def runtime():
 
 
 def shown_to_the_model(step):
-    """The texts, else the calls, of the one request that waits."""
+    """Return the texts, else the calls, of the one request that waits."""
     (asked,) = step.awaiting
     return [entry.text or entry.call_id for entry in asked.input]
 
@@ -429,7 +429,7 @@ SAVES = 5
 
 
 def crashing(number, *, committed):
-    """A ``save`` that ends the process at the given one, before or after its commit."""
+    """Return a ``save`` that ends the process at the given call, before or after its commit."""
     save, saves = stores.Database.save, iter(range(SAVES))
 
     def crash(*arguments):

@@ -33,7 +33,7 @@ SECONDS = 20.0  # never waited for
 
 
 class Model:
-    """Answers each request with the next of *responses*: chunks, and errors that it raises where they stand."""
+    """Answers each request with the next of *responses*: chunks, and errors, which are raised at their place."""
 
     def __init__(self, *responses):
         self.responses, self.asked = list(responses), []
@@ -56,7 +56,7 @@ class Model:
 
 
 class Gate:
-    """Where a stream stays open until it is cancelled, and says so."""
+    """A stream that stays open until it is cancelled, and reports both."""
 
     def __init__(self):
         self.left = threading.Event()
@@ -94,7 +94,7 @@ class Summariser:
 
 
 class World:
-    """A served engine with what it was made of. ``logs`` are the core's logs of the runs that are over."""
+    """A served engine with its parts. ``logs`` are the core's logs of the finished runs."""
 
     def __init__(self, directory, model, tools, compactor, limits):
         self.model, self.tools, self.compactor, self.storage = model, tools, compactor, Files(directory)
@@ -216,7 +216,7 @@ def walked(path, engine):
 
 
 def breaches(events):
-    """What of RS-6 and RS-7 the events of a whole stream break; the session is s1."""
+    """Return the parts of RS-6 and RS-7 that the events of a whole stream break; the session is s1."""
     names, found = [name for name, _ in events], set()
     if names.count("done") != 1:
         found.add("done once")

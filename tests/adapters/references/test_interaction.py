@@ -61,7 +61,7 @@ def logged(runtime, name, *fields):
 
 
 def shown(runtime):
-    """What the request that waits shows, text by text; a call by its id."""
+    """Return the input of the request that waits, text by text; a call by its id."""
     return [entry.text or entry.call_id for entry in runtime.request.input]
 
 

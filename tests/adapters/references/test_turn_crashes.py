@@ -51,7 +51,7 @@ STORY = (
 
 
 def opened(files, folder=FOLDER):
-    """A runtime on *folder*, and what its recovery said. The folder is made: listing it is no part of the layer."""
+    """Return a runtime on *folder*, and the events of its recovery. The folder is made, as the layer cannot list it."""
     runtime = TurnRuntime(files=files)
     if isinstance(files, MemoryFiles):  # nothing lists these: the one session opens with the first message
         runtime.reset(ResetOptions(tools=TOOLS))
@@ -149,7 +149,7 @@ def _story_until_killed(folder, number, half, seen):
 
 
 def killed(folder, number, *, half):
-    """Play the story in a process that is killed; whether it was, and what it showed until then."""
+    """Play the story in a process that is killed; return whether it was killed, and the events shown until then."""
     folder.mkdir()
     seen = folder.with_suffix(".seen")
     seen.touch()
@@ -186,7 +186,7 @@ def test_killed_at_every_change_of_a_file_it_recovers(tmp_path, half):
 
 
 class Story:
-    """The story on files in memory: what they held after each stimulus."""
+    """The story on files in memory: their content after each stimulus."""
 
     def __init__(self):
         self.states, self.events, files = [], [], MemoryFiles()
@@ -280,7 +280,7 @@ FATES = ("lost", "whole", "half", "blank")
 
 
 class Disk:
-    """A disk by POSIX's promises alone: bytes last after their file's sync, names after their folder's.
+    """A disk that keeps only POSIX's promises: bytes last after their file's sync, names after their folder's.
 
     ``start`` is durable. Each change becomes parts, of bytes or of a name, that are loose until a sync makes them last.
     """
@@ -383,7 +383,7 @@ def recording():
 
 
 def recoveries(changes, shown):
-    """How many recovered failures each state that a crash can leave was given."""
+    """Return the numbers of recovered failures, for each state that a crash can leave."""
     for files, facts in crash_states({}, changes, shown):
         after, runtime = recovered_from(files)
         yield check(files.get(JOURNAL, b""), after, facts)
@@ -443,7 +443,7 @@ class NeverSyncs(Recording):
 
 
 class SyncsNoFolder(Recording):
-    """A wrong layer: bytes are made durable, and names are not."""
+    """A wrong layer: bytes are made durable, but names are not."""
 
     def sync(self, path):
         if path in self.files:
@@ -490,7 +490,7 @@ class ForgetsOpenCalls(Session):
 
 
 class ForgetsTheOpenTurn(Session):
-    """A restart takes no notice of a turn that has no terminal (TM-7.1)."""
+    """A restart ignores a turn that has no terminal (TM-7.1)."""
 
     def _crashed(self):
         self._memory.root = -1
@@ -628,7 +628,7 @@ for _name in CHANGES:
 
 
 def until_it_falls(files):
-    """What is shown until the disk says no; and a message after that."""
+    """Return the events shown until the disk refuses, and those of a message after that."""
     try:
         runtime, _, _ = opened(files)
     except TargetError as error:

@@ -1,4 +1,4 @@
-"""The known runtimes, live: each adapter goes through a life, and what the matrix says of them still holds.
+"""The known runtimes, live: each adapter passes `smoke`, and the matrix's verdicts still hold.
 
 Their environments are made by `make runtimes`, which `make test` does first.
 """

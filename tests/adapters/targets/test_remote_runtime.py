@@ -1,4 +1,4 @@
-"""A runtime over the protocol: what its answers mean, and what becomes of each way to misbehave."""
+"""A runtime over the protocol: the meaning of its answers, and the outcome of each way to misbehave."""
 
 import os
 import shlex
@@ -236,7 +236,7 @@ def test_a_runtime_that_always_breaks_is_given_up(start, monkeypatch, tmp_path):
 
 
 class Broken(NamedTuple):
-    """What came of a fault: the error and its seconds, the processes left then, a reset after it, those in the end."""
+    """The outcome of a fault: the error, its seconds, the processes left, a reset after it, those left at the end."""
 
     error: TargetError
     seconds: float

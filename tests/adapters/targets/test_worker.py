@@ -1,4 +1,4 @@
-"""The worker serves Python projectors, and keeps what they do apart from what it says."""
+"""The worker serves Python projectors, and keeps their output apart from its answers."""
 
 from pathlib import Path
 

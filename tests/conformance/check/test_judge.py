@@ -1,4 +1,4 @@
-"""What `check` finds in a recorded log: each anomaly with the line that it stands on, and a verdict."""
+"""The findings of `check` in a recorded log: each anomaly with its line, and a verdict."""
 
 import json
 from io import BytesIO
@@ -37,7 +37,7 @@ def of(session: str, event: dict[str, Any]) -> dict[str, Any]:
 
 
 class Pieces(BytesIO):
-    """A stream that gives a few bytes at a time."""
+    """A stream that yields a few bytes at a time."""
 
     def __init__(self, data: bytes, size: int) -> None:
         super().__init__(data)

@@ -179,7 +179,7 @@ def test_control_characters_of_a_name_are_not_shown(run: Any) -> None:
 
 
 def on_terminal(arguments: list[str], **environment: str) -> bytes:
-    """What the command prints where its standard output is a terminal."""
+    """Return the command's output on a terminal."""
     reader, writer = os.openpty()
     env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"} | {"TERM": "xterm"} | environment
     subprocess.run(command(*arguments), stdout=writer, stderr=subprocess.PIPE, check=False, env=env, timeout=LIMIT)

@@ -1,4 +1,4 @@
-"""What a shell completes: commands, options, targets, laws and machines; and it imports nothing heavy for it."""
+"""Completion in a shell: commands, options, targets, laws and machines; and it imports nothing heavy."""
 
 import os
 import subprocess
@@ -18,7 +18,7 @@ LIMIT = 60.0  # seconds; never waited for
 
 
 def completed(*words):
-    """What the last of *words* is completed to."""
+    """Return the completions of the last of *words*."""
     *before, last = words
     return [item.value for item in ShellComplete(turncheck, {}, "turncheck", COMPLETE).get_completions(before, last)]
 

@@ -23,7 +23,7 @@ def drawn(tmp_path):
 
 
 def test_the_committed_pictures_are_in_step():
-    """What is committed is what the sources draw."""
+    """The committed pictures are those that the sources draw."""
     result = run("--check", "--out", COMMITTED)
     assert (result.exit_code, result.output) == (0, "")
 
@@ -55,14 +55,14 @@ def test_check_names_a_changed_file(drawn, name):
 
 
 def test_check_names_a_missing_file(drawn):
-    """A picture that is not there has drifted."""
+    """A missing picture has drifted."""
     (drawn / "request_cycle.mmd").unlink()
     result = run("--check", "--out", drawn)
     assert (result.exit_code, "request_cycle.mmd: is missing" in result.output) == (1, True)
 
 
 def test_check_names_the_picture_of_a_changed_log(drawn):
-    """The sequence picture is held against its log."""
+    """The sequence picture is compared with its log."""
     log = drawn / "sequence.jsonl"
     log.write_text(log.read_text("utf-8").replace("Yes.", "No."), "utf-8")
     result = run("--check", "--out", drawn)
@@ -103,7 +103,7 @@ def test_a_log_without_a_cycle_is_refused(tmp_path, text):
     [(0, "Direct cycle, still open", 0), (1, "Direct cycle, completed", 1), (2, "Direct cycle, completed", 1)],
 )
 def test_the_first_cycle_of_the_log_is_drawn_to_its_end(tmp_path, stops, title, drawn):
-    """Of a second cycle there is nothing in the picture."""
+    """A second cycle is not in the picture."""
     message, stop = '{"type": "user-message", "text": "go"}\n', '{"type": "run-stop", "reason": "completed"}\n'
     (tmp_path / "sequence.jsonl").write_text((message + stop) * stops or message)
     assert run("--format", "mermaid", "--out", tmp_path).exit_code == 0

@@ -35,7 +35,7 @@ def drive(invoke, tmp_path):
 
 
 def printed(ran, line):
-    """What is printed after the last time that *line* was typed."""
+    """Return the output after *line* was typed for the last time."""
     return ran.out.rpartition(f"> {line}\n")[2].partition("\n>")[0].splitlines()
 
 

@@ -35,7 +35,7 @@ class Following:
         return self.process.stdout.readline().decode()
 
     def interrupted(self):
-        """Ctrl-C: what else it prints, and its exit code."""
+        """Press Ctrl-C; return the remaining output and the exit code."""
         self.process.send_signal(signal.SIGINT)
         out, _ = self.process.communicate()
         return out.decode(), self.process.returncode
@@ -146,7 +146,7 @@ def test_a_report_of_a_log_that_grows_is_refused(invoke, tmp_path):
 
 
 class Tailed(NamedTuple):
-    """A tail with what stops it, and what it said."""
+    """A tail with its stop event, and its messages."""
 
     read1: Callable[..., bytes]
     stop: Event
@@ -156,7 +156,7 @@ class Tailed(NamedTuple):
 
 @pytest.fixture
 def tailed(log):
-    """A tail whose waiting is over at once: what it would wait for, it has not got."""
+    """A tail that never waits: it ends where it would have to."""
     stop = Event()
     said = []
 

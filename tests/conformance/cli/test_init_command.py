@@ -1,4 +1,4 @@
-"""`turncheck init`: what it writes runs as written."""
+"""`turncheck init`: the written files run unchanged."""
 
 import os
 import subprocess
@@ -31,7 +31,7 @@ def run(folder, *arguments):
 
 
 def told(out):
-    """The commands that it says come next."""
+    """Return the commands that it names as the next ones."""
     return [line.strip() for line in out.partition("Next:\n")[2].splitlines()]
 
 

@@ -31,7 +31,7 @@ def told_to_keep_quiet():
 
 @pytest.fixture
 def said(clock, capsys, monkeypatch):
-    """What is shown while progress is told at so many seconds: ``said(seconds, terminal=True)``."""
+    """The output while progress is reported at so many seconds: ``said(seconds, terminal=True)``."""
 
     def said(at, *, terminal=True):
         monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)

@@ -1,4 +1,4 @@
-"""`turncheck redact`: nothing that was said survives, and all that the model sees does."""
+"""`turncheck redact`: no content survives, and everything that the model of turns reads does."""
 
 import json
 import subprocess
@@ -42,7 +42,7 @@ def redacted(data, max_line=MAX_LINE):
 
 
 def line(**fields):
-    """What one line's fields become."""
+    """Return the redacted fields of one line."""
     return json.loads(redacted(written([fields])))
 
 

@@ -1,4 +1,4 @@
-"""`turncheck replay` from the outside: what it judges, what it starts, and when it cannot tell."""
+"""`turncheck replay` from the outside: the laws it judges, the targets it starts, and cases without a verdict."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("projectors_importable")
 
 @pytest.fixture(scope="module")
 def file(invoke, tmp_path_factory):
-    """What `verify` wrote about a projector that is last in, first out."""
+    """The counterexample file of `verify` for a projector that is last in, first out."""
     folder = tmp_path_factory.mktemp("found")
     target = "python:projectors.wrong:LastInFirstOut"
     invoke(folder, "verify", target, "--laws", "follow-up-fifo", "--examples", "0", "--out", ".")
@@ -160,7 +160,7 @@ def test_a_target_that_hangs_cannot_run(invoke, tmp_path, made):
 
 @pytest.fixture
 def said(invoke, tmp_path):
-    """What `replay --json` prints."""
+    """Return the output of `replay --json`."""
 
     def said(*arguments):
         ran = invoke(tmp_path, "replay", "--json", *arguments)

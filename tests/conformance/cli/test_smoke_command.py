@@ -49,21 +49,21 @@ def test_a_conforming_runtime_has_every_step_that_it_declares(smoke):
     [
         ("has_no_role", "starts and says hello", "neither a projector nor a runtime"),
         ("is_of_another_time", "starts and says hello", "the implementation speaks protocol 2, not 1"),
-        ("slips_in_its_capabilities", "says what it is and can", "declares what nobody knows: folow-up"),
-        ("slips_in_its_policies", "says what it is and can", "the policy busy is none that exists"),
+        ("slips_in_its_capabilities", "says what it is and can", "declares unknown capabilities: folow-up"),
+        ("slips_in_its_policies", "says what it is and can", "the policy busy has an unknown value"),
         ("waits_from_the_start", "starts empty", "a new runtime waits for something"),
-        ("dies_at_the_first_message", "logs a message, and asks the model", "no such adapter"),
-        ("is_never_quiet", "logs a message, and asks the model", "never gets quiet"),
-        ("logs_no_message", "logs a message, and asks the model", "this user-message is not in the log"),
-        ("never_asks", "logs a message, and asks the model", "no model is awaited"),
-        ("logs_no_text", "logs what the model says", "this agent-output is not in the log"),
+        ("dies_at_the_first_message", "logs a message, and sends a request to the model", "no such adapter"),
+        ("is_never_quiet", "logs a message, and sends a request to the model", "never gets quiet"),
+        ("logs_no_message", "logs a message, and sends a request to the model", "this user-message is not in the log"),
+        ("never_asks", "logs a message, and sends a request to the model", "no model is awaited"),
+        ("logs_no_text", "logs the model's response", "this agent-output is not in the log"),
         ("logs_no_end", "ends its run", "no run-stop is logged"),
         ("logs_nonsense", "ends its run", "run-stop: reason is none of"),
-        ("answers_what_nobody_asked", "refuses what nobody waits for", "nobody waits for this"),
+        ("answers_what_nobody_asked", "refuses an answer that is not awaited", "this answer is not awaited"),
         ("loses_results", "executes a tool call", "this tool-result is not in the log"),
-        ("mixes_up_arguments", "executes a tool call", "another call is executed than the model made"),
+        ("mixes_up_arguments", "executes a tool call", "the executed call is not the model's"),
         ("cannot_be_steered", "is steered", "refused, unsupported: no"),
-        ("sees_nothing", "shows what the model is shown", "the awaited model does not show what it is shown"),
+        ("sees_nothing", "shows the model's input", "the awaited model lacks its input"),
     ],
 )
 def test_a_broken_adapter_is_told_what_to_repair(smoke, fault, step, told):
@@ -75,11 +75,11 @@ def test_a_broken_adapter_is_told_what_to_repair(smoke, fault, step, told):
 @pytest.mark.parametrize(
     ("fault", "step", "told"),
     [
-        ("asks_twice", "logs a message, and asks the model", "several models are awaited in one session"),
+        ("asks_twice", "logs a message, and sends a request to the model", "several models are awaited in one session"),
         ("is_too_busy", "takes the next message", "refused, rejected: no"),
         ("counts_its_steps", "answers the same word in the same way", "answered in another way the second time"),
         ("interrupts_nothing", "ends at an abort", "the log projects to other runs"),
-        ("says_that_it_can_persist", "remembers after a crash", "what was said before the crash is forgotten"),
+        ("says_that_it_can_persist", "remembers after a crash", "the conversation before the crash is forgotten"),
     ],
 )
 def test_a_broken_implementation_is_told_from_a_broken_adapter(smoke, fault, step, told):
@@ -93,7 +93,7 @@ def test_a_broken_implementation_is_told_from_a_broken_adapter(smoke, fault, ste
 )
 def test_an_adapter_that_hangs_or_dies_may_be_right_and_what_is_behind_it_broken(smoke, fault, ambiguous):
     _, outcomes = smoke(tampering(fault))
-    assert outcomes["logs a message, and asks the model"].get("ambiguous", False) is ambiguous
+    assert outcomes["logs a message, and sends a request to the model"].get("ambiguous", False) is ambiguous
 
 
 def test_what_is_not_declared_is_skipped_with_its_reason(smoke):
@@ -104,8 +104,8 @@ def test_what_is_not_declared_is_skipped_with_its_reason(smoke):
 def test_a_failure_says_what_was_sent_what_was_expected_what_came_and_where_to_read(invoke, tmp_path):
     out = invoke(tmp_path, "smoke", tampering("never_asks")).out
     assert (
-        "! logs a message, and asks the model                         the adapter is broken\n"
-        "    no model is awaited: a request of the runtime has to wait for what the harness says\n"
+        "! logs a message, and sends a request to the model           the adapter is broken\n"
+        "    no model is awaited: a request of the runtime has to wait for the harness's answer\n"
         '      sent: {"cmd":"apply","seq":0,"stimulus":{"kind":"user","id":"one","text":"one"}}\n'
         '      expected: "awaiting": [{"kind": "model", "requestId", "input"}]\n'
         '      came: {"events":[{"type":"user-message",'
@@ -115,7 +115,7 @@ def test_a_failure_says_what_was_sent_what_was_expected_what_came_and_where_to_r
 
 def test_after_a_step_that_all_others_lean_on_the_rest_is_not_told(invoke, tmp_path):
     out = invoke(tmp_path, "smoke", tampering("never_asks")).out
-    assert re.search(r"- \d+ more steps +they tell nothing before this is repaired\n", out)
+    assert re.search(r"- \d+ more steps +they show nothing before this is repaired\n", out)
 
 
 def test_the_log_of_an_adapter_that_dies_is_shown(invoke, tmp_path):

@@ -306,7 +306,7 @@ def marked(mark):
 
 @pytest.fixture(scope="module")
 def interrupted(tmp_path_factory):
-    """A run that is interrupted while its target does not answer, and what is left of it."""
+    """A run that is interrupted while its target does not answer, and the processes left of it."""
     folder = tmp_path_factory.mktemp("interrupted")
     (folder / "slow.py").write_text(INTERRUPTS)
     mark = f"TURNCHECK_TEST={folder}"

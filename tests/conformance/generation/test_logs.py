@@ -1,4 +1,4 @@
-"""What is generated: all there is to exercise, and deep enough for faults that show late."""
+"""Generated logs: they exercise everything, and are deep enough for faults that show late."""
 
 from dataclasses import dataclass, field
 
@@ -23,7 +23,7 @@ WELL_FORMED = sorted(set(generation._TEMPERS) - {"misplaced", "wild", "strange"}
 
 @dataclass
 class Sample:
-    """The logs that a seed generates, with what each projects to."""
+    """The logs that a seed generates, with their projections."""
 
     seed: int
     cases: list[Case] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The backend leans on Hypothesis' internals, which are no promise."""
+"""The backend uses Hypothesis' internals, which may change."""
 
 from importlib.metadata import version
 

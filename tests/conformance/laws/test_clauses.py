@@ -1,4 +1,4 @@
-"""Every clause of the sources is judged, and by what: a clause that nothing judges fails here."""
+"""Every clause of the sources is judged by a law, a row or a test: a clause that nothing judges fails here."""
 
 import json
 import subprocess

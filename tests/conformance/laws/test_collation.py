@@ -38,7 +38,7 @@ SOURCE = {
 
 
 def by(collator):
-    """The function that a collator is."""
+    """Return a collator as a function."""
 
     def collated(frames):
         fed = collator()

@@ -1,4 +1,4 @@
-"""Every law can fail: wrong projectors, each with the law that names its fault. And nothing right fails."""
+"""Every law can fail: wrong projectors, each with the law that names its fault. No right projector fails."""
 
 import inspect
 

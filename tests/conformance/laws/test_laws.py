@@ -1,4 +1,4 @@
-"""Laws on projectors: they never raise, whatever they are shown, and never alarm at what is right."""
+"""Laws on projectors: they never raise, on any observation, and never alarm at a right one."""
 
 from pathlib import Path
 
@@ -96,7 +96,7 @@ def _change(draw, holder, key):
 
 
 def read(value):
-    """As the adapter reads what a target answers."""
+    """Read a projection as the adapter reads a target's answer."""
     return read_projection(msgspec.Raw(msgspec.json.encode(value)), PROFILE)
 
 

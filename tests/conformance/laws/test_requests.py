@@ -1,4 +1,4 @@
-"""What a law on runtimes makes of requests that no double shows: more calls than a generated word has."""
+"""A law on runtimes, on requests that no double shows: more calls than a generated word has."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +10,7 @@ from turncheck.conformance.laws.runtime.requests import input_loses_nothing
 
 
 def lost(*inputs):
-    """What the law says of requests that show the model these, one after the other."""
+    """Return the findings on requests with these inputs, one after the other."""
     requests = [SimpleNamespace(at=at, cycle=0, input=shown) for at, shown in enumerate(inputs)]
     trace: Any = SimpleNamespace(requests=requests, policies={}, log=[], whole_responses=list)
     return [item.at for item in input_loses_nothing.judge(trace) if isinstance(item, Finding)]

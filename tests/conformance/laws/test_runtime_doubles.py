@@ -1,4 +1,4 @@
-"""Every law on a runtime can fail: wrong runtimes, each with the law that names its fault. And nothing right fails."""
+"""Every law on a runtime can fail: wrong runtimes, each with the law that names its fault. No right one fails."""
 
 import inspect
 

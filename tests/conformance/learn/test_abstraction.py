@@ -1,4 +1,4 @@
-"""A runtime through a finite alphabet: what each letter becomes, and what of a step shows."""
+"""A runtime through a finite alphabet: the stimulus of each letter, and the output of a step."""
 
 import pytest
 from runtimes import unlearnable, wrong

@@ -79,7 +79,7 @@ def test_a_bound_on_rounds_is_seen_where_the_limit_is_given():
 
 
 def test_a_machine_of_one_state_is_tested_with_words_of_three_letters():
-    """Where nothing is to be told apart, every letter identifies the state; AALpy's own suite ends after one."""
+    """With a single state, every letter identifies it; AALpy's own suite ends after one."""
     one = Mealy(("a", "b"), (((0, "x"), (0, "x")),))
     assert {len(word) for word in wp_words(one, 1)} == {1, 2, 3}
 

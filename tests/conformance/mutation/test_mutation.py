@@ -1,4 +1,4 @@
-"""What finds an edited row: the short form of `make mutants`, whose figures stand in docs/mutants.md."""
+"""The methods that find an edited row: the short form of `make mutants`, whose figures stand in docs/mutants.md."""
 
 import json
 from itertools import combinations, islice, product
@@ -23,7 +23,7 @@ POLICIES = PROOF_ROLES["interaction"].tables[0]
 
 
 def called(machine, source, event, edit, *, hidden=False):
-    """A mutant by what it says."""
+    """Return a mutant by its description."""
     return next(
         one
         for one in mutants(PROOF_ROLES[machine].machine)
@@ -32,7 +32,7 @@ def called(machine, source, event, edit, *, hidden=False):
 
 
 def told_by(wrong, words):
-    """Whether one of the words, each from the beginning, tells what does *wrong*."""
+    """Return whether one of the words, each from the initial state, kills the mutant that behaves as *wrong*."""
     return any(answers(wrong, word) != FLOW.machine.run(word) for word in words)
 
 

@@ -1,4 +1,4 @@
-"""n-complete suites: what the theory promises holds of ours, on small machines; and what the known traps are."""
+"""n-complete suites: the theory's promise holds for ours, on small machines; and the known traps."""
 
 import os
 import random
@@ -94,7 +94,7 @@ def test_the_mutants_do_differ():
 
 
 def test_with_more_states_than_promised_a_fault_can_pass():
-    """The promise is no larger than it says: a loop that goes wrong at its fourth time has three states more."""
+    """The promise has a limit: a loop that goes wrong at its fourth repetition has three states more."""
     right = Mealy(("a",), (((0, "x"),),))
     late = Mealy(("a",), (((1, "x"),), ((2, "x"),), ((3, "x"),), ((3, "y"),)))
     assert [killed(right, late, hsi(right, k)) for k in (0, 1, 2)] == [False, False, True]
@@ -141,7 +141,7 @@ def test_one_state_is_tested_with_words_of_k_and_two_letters():
 
 
 def aalpys_difference(right, other):
-    """Whether AALpy's own Wp oracle tells *other* from the hypothesis *right*."""
+    """Return whether AALpy's own Wp oracle distinguishes *other* from the hypothesis *right*."""
     import aalpy
     from aalpy.oracles import WpMethodEqOracle
 
@@ -199,7 +199,7 @@ def test_a_letter_that_is_answered_without_asking_is_left_out_of_a_word():
 
 def test_a_suite_too_large_says_what_would_make_it_smaller():
     model = Model(drawn(random.Random(0), 100, "abcdefghijklmnopqrst"), InteractionRuntime(), TWO, exact=True)
-    with pytest.raises(TargetError, match=r"choose letters \(--letters\) or a less k"):
+    with pytest.raises(TargetError, match=r"choose fewer letters \(--letters\) or a smaller k"):
         _ = Plan(model, "hsi", 2).words
 
 

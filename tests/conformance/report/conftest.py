@@ -27,7 +27,7 @@ FILE = "found/x.one-root.json"
 
 
 class Given(NamedTuple):
-    """What a renderer is given."""
+    """The arguments of a renderer."""
 
     result: Result
     counterexamples: Any
@@ -71,7 +71,7 @@ def broken():
 
 @pytest.fixture(scope="session")
 def hostile(law, result):
-    """Make what is given to a renderer where everything that an implementation can write is *text*."""
+    """Make the arguments of a renderer in which every text of the implementation is *text*."""
 
     def made(text):
         log = Counterexample(

@@ -1,4 +1,4 @@
-"""What `explain` teaches is true: each law has its story, and an example that breaks it and is right elsewhere."""
+"""The lessons of `explain` are true: each law has its story, and an example that breaks it and no other law."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""What holds of every kind of report: hostile strings do no harm, long ones are cut, a real run is rendered."""
+"""Every kind of report: hostile strings do no harm, long ones are cut, a real run is rendered."""
 
 import html.parser
 import json

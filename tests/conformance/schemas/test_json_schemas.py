@@ -1,4 +1,4 @@
-"""The schemas: in step with the structures, and what is on the wire is valid by them."""
+"""The schemas: in step with the structures, and the messages on the wire are valid."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a run says that it exercised, against all there is."""
+"""The coverage that a run reports, as shares of the whole model."""
 
 import msgspec
 import pytest

@@ -1,4 +1,4 @@
-"""Which failures of a law are kept, and which failures share a cause."""
+"""The choice of failures to keep per law, and the causes that failures share."""
 
 from functools import partial
 

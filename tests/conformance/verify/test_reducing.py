@@ -61,7 +61,7 @@ def trace(driver, *names):
 
 
 def judged(driver, runtime, law, **options):
-    """A run of the engine to which what *driver* did is the only word."""
+    """A run of the engine whose only word is the one that *driver* applied."""
     driver.close()
     subject = RuntimeSubject(runtime, runtime)
     run = Run(subject, [LAWS[law]], Options(**options))
@@ -79,7 +79,7 @@ def kinds(word):
 
 
 def reduced(runtime, law, *names):
-    """The kinds of what is left of a word that breaks a law."""
+    """Return the kinds of the stimuli left of a word that breaks a law."""
     driver = Driver(runtime, PLAIN)
     trace(driver, *names)
     return kinds(word_left(driver, runtime, law))

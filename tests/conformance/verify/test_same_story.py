@@ -39,7 +39,7 @@ STORIES = {
 
 
 def tell(driver, story):
-    """Apply a story; what nobody waits for yet comes later: an engine runs a tool before the response ends (RS-4.3)."""
+    """Apply a story; an unawaited stimulus comes later: an engine runs a tool before the response ends (RS-4.3)."""
     left = list(story)
     while left:
         for stimulus in left:
@@ -53,7 +53,7 @@ def tell(driver, story):
 
 
 def cycles(machine, story):
-    """What the story's cycles are, positions aside: how each ends, its steps, and how many rounds it has."""
+    """Return the story's cycles without positions: for each its end, its steps, and its number of rounds."""
     runtime = reference_runtime(machine)
     driver = Driver(runtime, ResetOptions(tools=TOOLS))
     tell(driver, story)

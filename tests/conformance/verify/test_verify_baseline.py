@@ -1,4 +1,4 @@
-"""`turncheck verify --baseline` from the outside: exit codes, what is shown, and what is written."""
+"""`turncheck verify --baseline` from the outside: exit codes, output, and the written file."""
 
 import json
 

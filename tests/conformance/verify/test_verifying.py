@@ -1,4 +1,4 @@
-"""What a run yields: verdicts, evidence, small counterexamples, and the same bytes for the same seed."""
+"""The results of a run: verdicts, evidence, small counterexamples, and the same bytes for the same seed."""
 
 import subprocess
 import sys
@@ -205,7 +205,7 @@ def test_a_hanging_target_costs_its_timeout_once():
 
 @pytest.fixture
 def logs(monkeypatch):
-    """The generated logs that are judged of a projector by a law that *breaks* or not."""
+    """Return the generated logs on which a law that *breaks*, or does not, judges a projector."""
     monkeypatch.setattr(projector_subject, "CLASSICS", ())
 
     def logs(breaks):

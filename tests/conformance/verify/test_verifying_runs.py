@@ -1,4 +1,4 @@
-"""What the verification of a runtime yields: verdicts, evidence, reasons, and the same bytes for the same seed."""
+"""The results of a runtime's verification: verdicts, evidence, reasons, and the same bytes for the same seed."""
 
 import re
 import subprocess

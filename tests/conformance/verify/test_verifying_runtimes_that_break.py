@@ -78,7 +78,7 @@ def living(mark):
 
 
 class Broken(NamedTuple):
-    """How ``turncheck verify --json`` ended, what it said, and what was left."""
+    """The exit code of ``turncheck verify --json``, its output, and the processes left."""
 
     code: object
     result: dict[str, object]

@@ -31,7 +31,7 @@ def test_a_minimal_machine_answers_like_the_machine(seed):
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_any_two_states_share_an_identifier_on_which_they_differ(machine):
-    """Harmonised: what tells two states apart is a common beginning of words of both."""
+    """Harmonised: a common prefix of words of both states distinguishes them."""
     begins = [{word[:size] for word in words for size in range(1, len(word) + 1)} for words in machine.identifiers]
     for one, other in combinations(range(len(machine.table)), 2):
         common = begins[one] & begins[other]

@@ -17,7 +17,7 @@ flattened(RIGHT)  # visits every state
 
 
 def told(mutant):
-    """The shortest word that tells a mutant from the machine, under the first table."""
+    """Return the shortest word that distinguishes a mutant from the machine, under the first table."""
     right = bounded(FLOW, *views(FLOW)[0])
     word = difference(right, behaviour(mutant, right), len(right.letters))
     return None if word is None else [right.letters[letter].symbol for letter in word]
@@ -63,7 +63,7 @@ def test_a_hidden_mutant_is_told_by_the_second_visit():
 
 @pytest.mark.parametrize("mutant", [one for one in MUTANTS if one.hidden][::41], ids=lambda one: one.name)
 def test_a_hidden_mutant_as_rows_does_what_it_does_as_a_table(mutant):
-    """What is run as an implementation, and what is looked at here, are one thing."""
+    """The mutant that runs as an implementation is the one examined here."""
     view = views(FLOW)[0]
     right = bounded(FLOW, *view)
     assert (

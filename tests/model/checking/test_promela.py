@@ -21,7 +21,7 @@ about 1 s to compile on a busy core."""
 
 @dataclass(frozen=True)
 class Verified:
-    """What Spin says: whether a run goes on without end, the states stored, and the rows never taken."""
+    """Spin's result: whether a run goes on without end, the states stored, and the rows never taken."""
 
     endless: bool
     states: int

@@ -1,4 +1,4 @@
-"""What is proved of every declared machine, whatever its queues and counters hold; and edited rows that are refuted."""
+"""Proofs on every declared machine, for any content of its queues and counters; and edited rows that are refuted."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ def refuted(proof: str, roles: ProofRoles) -> list[Refutation]:
 
 
 def says(proof: str, roles: ProofRoles) -> set[str]:
-    """What is refuted, in the claims' own words."""
+    """Return the refuted claims, as text."""
     return {one.claim for one in refuted(proof, roles)}
 
 
@@ -329,7 +329,7 @@ class Known(Symbols):
         return self.made("map" if keyed else "number", self.known.tables[name])
 
     def same(self, kind: str, rendered: Any, value: Any) -> bool:
-        """Whether a rendered register holds what Python's does."""
+        """Return whether a rendered register holds the same value as Python's."""
         if kind != "map":
             held = rendered if kind == "queue" else Slots(z3.K(z3.IntSort(), rendered), z3.IntVal(0), z3.IntVal(1))
             wanted = [self.literal(one) for one in (value if kind == "queue" else [value])]

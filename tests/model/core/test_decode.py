@@ -197,7 +197,7 @@ LINES = st.one_of(
 
 
 def seen(event: Event) -> tuple[Any, ...]:
-    """What an event means to the core and its views."""
+    """Return the parts of an event that the core and its views read."""
     symbol = symbol_of(event)
     given = (symbol, event.session_id)
     if symbol in ("malformed", "unknown-type"):

@@ -279,7 +279,7 @@ def busy() -> list[Event]:
 
 
 def kept(projector: Projector) -> dict[str, int]:
-    """How many things the state holds, by register."""
+    """Return the number of entries that the state holds, by register."""
     state = projector.state
     names = [name for kind in type(state).__mro__ for name in getattr(kind, "__slots__", ())]
     return {name: len(value) for name in names if hasattr(value := getattr(state, name), "__len__")}

@@ -34,7 +34,7 @@ TELLS = {"refuse", "welcome"}
 
 
 def busy(*letters, tables=DEFAULTS):
-    """A conversation that was told *letters* after a first message: names, or (name, fields)."""
+    """Return a conversation that took *letters* after a first message: names, or (name, fields)."""
     conversation = Conversation(tables)
     tell(conversation, "user", payload={"text": "go"})
     for letter in letters:
@@ -44,7 +44,7 @@ def busy(*letters, tables=DEFAULTS):
 
 
 def tell(conversation, letter, **fields):
-    """Tell what answers the newest of all that was asked for, unless *fields* say otherwise; return the outputs."""
+    """Give an answer to the newest request, unless *fields* name another one; return the outputs."""
     told = {"answers": conversation.registers["asked"]} | fields
     if letter in {"text", "tool-call", "spawn-call"}:
         call = {"kind": "tool-call", "callId": letter[0], "tool": letter}
@@ -84,7 +84,7 @@ class Node:
     slot: tuple[int, ...] = ()
 
     def letters(self):
-        """Whatever can come: each answer to what is awaited now, and to what was before."""
+        """Yield all possible letters: each answer to a present request, and to earlier ones."""
         asked = self.conversation.registers["asked"]
         yield from (
             ("user", Input(payload={"text": "go"})),
@@ -126,7 +126,7 @@ class Node:
 
     @property
     def key(self):
-        """The state up to the names of positions and numbers, which only their order matters of."""
+        """Return the state with positions and numbers replaced by their order, since only that matters."""
         data = self.conversation.registers
         held = {name: len(value) if isinstance(value, deque | dict) else value for name, value in data.items()}
         runs = self.slot if self.conversation.state == "executing" else ()
@@ -141,7 +141,7 @@ class Node:
 
 @dataclass
 class Explored:
-    """What there is within the bounds, and what is wrong with it, each with the letters that lead there."""
+    """The states within the bounds, and their faults, each with the letters that lead there."""
 
     states: int = 0
     transitions: int = 0

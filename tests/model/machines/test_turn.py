@@ -37,7 +37,7 @@ def told(**given):
 
 
 class Driven:
-    """A machine with everything that it was told and everything that it asked for."""
+    """A machine with all its inputs and all its outputs."""
 
     def __init__(self, spec=SPEC, **tables):
         self.machine = Stepper(spec, {**DEFAULTS, **tables})

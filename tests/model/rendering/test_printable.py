@@ -1,4 +1,4 @@
-"""What an implementation wrote is shown whole, as text, and in its place."""
+"""Text of an implementation is shown whole, as text, and in its place."""
 
 import pytest
 

@@ -17,7 +17,7 @@ from .showing import LONGEST, found, objections
 
 
 def shown(name: str) -> tuple[Found, dict[str, str]]:
-    """What was found of an exhibit, and what there is against its mended variant."""
+    """Return the findings on an exhibit, and the objections to its mended variant."""
     return found(name), objections(name)
 
 

@@ -35,7 +35,7 @@ class Found(msgspec.Struct, frozen=True):
 
 
 def recorded() -> dict[str, Found]:
-    """What was found when it was last written down."""
+    """Return the findings as last recorded."""
     return msgspec.json.decode(FOUND.read_bytes(), type=dict[str, Found])
 
 

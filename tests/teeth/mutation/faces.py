@@ -1,4 +1,4 @@
-"""The model's projection as a projector, by each of its routes: what the mutants are seen through.
+"""The model's projection as a projector, by each of its routes, through which mutants are judged.
 
 The reference itself takes the loop that builds both views at once. The other two loops cut cycles out of a stream; here
 they answer as projectors too. The bench imports a copy of this file beside its copy of the model.

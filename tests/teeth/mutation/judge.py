@@ -1,4 +1,4 @@
-"""Holds mutants to the laws: a projector of a mutated copy of the model, judged by the model as it is."""
+"""Judge mutants by the laws: a projector of a mutated copy of the model, against the unchanged model."""
 
 import compileall
 import importlib
@@ -115,7 +115,7 @@ class Bench:
         return (self.package / f"{module}.py").read_text("utf-8")
 
     def held(self, mutant: Mutant, faces: Sequence[str]) -> tuple[str, str, str]:
-        """What became of a mutant (the law that found it, or how it broke, or SURVIVED), and its change."""
+        """Return a mutant's fate (the law that found it, or how it broke, or SURVIVED), and its change."""
         source = self.source(mutant.module)
         mutated = mutant.code(source)
         return self.fate(mutant.module, mutated, faces), *change(source, mutated)
@@ -133,7 +133,7 @@ class Bench:
             path.write_text(before, "utf-8")
 
     def verdict(self, face: str) -> str:
-        """What `verify` says of a face of the copy: SURVIVED where no law is broken."""
+        """Return the verdict of `verify` on a face of the copy: SURVIVED if no law is broken."""
         for name in [name for name in sys.modules if name.partition(".")[0] == PACKAGE]:
             del sys.modules[name]
         importlib.invalidate_caches()

@@ -1,4 +1,4 @@
-"""What plan.toml says: what is mutated, seen how, and why survivors are no gap."""
+"""The content of plan.toml: the mutated modules, the faces that show them, and reasons why survivors are no gap."""
 
 import re
 import tomllib
@@ -12,7 +12,7 @@ _T = TypeVar("_T")
 
 
 class Outcome(NamedTuple):
-    """What became of a mutant: the law that found it, or how else it ended; and the lines changed."""
+    """A mutant's fate: the law that found it, or how else it ended; and the lines changed."""
 
     mutant: Mutant
     fate: str
@@ -40,16 +40,16 @@ class Plan:
         return self._unseen
 
     def reason(self, outcome: Outcome) -> str | None:
-        """Why a survivor is none that a law should find, None where nobody has said it."""
+        """Return the reason why no law should find a survivor, None where the plan gives none."""
         return next((str(known["reason"]) for known in self.survivors if self.fits(known, outcome)), None)
 
     def equal(self, outcome: Outcome) -> bool:
-        """Whether a survivor changes nothing at all, as far as the plan says."""
+        """Return whether a survivor changes nothing at all, according to the plan."""
         return any(self.fits(known, outcome) and not known.get("unseen", False) for known in self.survivors)
 
     @staticmethod
     def fits(known: dict[str, Any], outcome: Outcome) -> bool:
-        """Whether the plan speaks of a survivor: of such a change, in one of those modules or definitions."""
+        """Return whether the plan covers a survivor: such a change, in one of those modules or definitions."""
         place = f"{outcome.mutant.module}:{outcome.mutant.definition}"
         change = f"{outcome.before} → {outcome.after}"
         there = any(place == where or place.partition(":")[0] == where for where in known["where"])

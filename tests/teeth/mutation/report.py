@@ -11,7 +11,7 @@ PAGE = ROOT / "docs" / "mutation.md"
 
 
 def page(outcomes: Sequence[Outcome], plan: Plan) -> tuple[str, list[str]]:
-    """The page, and what keeps it from being finished: survivors without a reason, reasons without their survivors."""
+    """Return the page and its open points: survivors without a reason, and reasons without survivors."""
     survivors = [one for one in outcomes if one.fate == SURVIVED]
     bare = [one for one in survivors if plan.reason(one) is None]
     counted = [(known, sum(plan.fits(known, one) for one in survivors)) for known in plan.survivors]

@@ -31,7 +31,7 @@ def bench(folder: str) -> Bench:
 
 
 def outcome(folder: str, plan: Plan, mutant: Mutant) -> Outcome:
-    """What becomes of one mutant."""
+    """Return the fate of one mutant."""
     return Outcome(mutant, *bench(folder).held(mutant, plan.faces(mutant)))
 
 

@@ -74,6 +74,6 @@ SIZES = {"deltas of one character": 1, "deltas of five": 5, "one delta an item":
 
 
 def checked(format_name, size, *, noise=False):
-    """What `check` says of the log."""
+    """Return the result of `check` on the log."""
     lines = "".join(json.dumps(value) + "\n" for value in LOGS[format_name](size, noise=noise))
     return check(format_name, io.BytesIO(lines.encode()), format_name=format_name)

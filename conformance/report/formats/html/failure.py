@@ -1,4 +1,4 @@
-"""One failure of the page: its sequence picture, the two views, the way through the machine, and the difference."""
+"""One failure of the page: its sequence diagram, the two views, the path through the machine, and the difference."""
 
 import itertools
 from collections.abc import Mapping, Sequence

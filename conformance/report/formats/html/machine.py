@@ -21,7 +21,7 @@ _KEPT: Final = ("d", "points", "cx", "cy", "rx", "ry", "x", "y", "text-anchor", 
 _LINE: Final = 12.6
 _RISE: Final = 9.6
 _CHARACTER: Final = 5.9
-"""Of a text of 10.5 px: the line's height, its rise above the base, and the greatest width of a character."""
+"""Measures of a text of 10.5 px: line height, rise above the base, greatest width of a character."""
 
 
 STRENGTH: Final = ("absent", "missed", "taken", "lit", "offending")

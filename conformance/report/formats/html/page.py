@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 LIMIT: Final = 3
-"""Megabytes of a page. Failures that would go beyond it are there without their pictures."""
+"""Limit on a page's size. Failures that would exceed it are shown without their pictures."""
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 _MACHINES: Final = {"projector": "request_cycle", "runtime": "interaction"}
 """A target's role → the machine whose rows are counted."""
@@ -83,7 +83,7 @@ def _bodies(environment: "Environment", failures: Sequence[Failure], core: Machi
 
 @cache
 def _environment() -> "Environment":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - only who renders pays for it
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - imported only to render
 
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
@@ -123,7 +123,7 @@ def _outcome(result: Result) -> str:
 
 
 class _Drawn(NamedTuple):
-    """A machine, coloured by what was taken of it."""
+    """A machine, its rows coloured by whether they were taken."""
 
     picture: MachinePicture
     name: str

@@ -1,4 +1,4 @@
-"""Values of an implementation as text: none of it is obeyed, none hidden, and long strings are folded.
+"""Values of an implementation as text: nothing is interpreted, nothing hidden, and long strings are folded.
 
 Values become pieces, which the templates escape: strings, and ``Folded`` for one that is too long.
 """
@@ -17,15 +17,15 @@ from ...text import LONG
 LONGEST: Final = 16_384
 """Characters of a folded string that the page holds; the counterexample file has the rest."""
 BRIEF: Final = 1024
-"""The same, of strings that may be on a page hundreds of times."""
+"""The same limit, for strings that may occur hundreds of times on a page."""
 DEEP: Final = 40
-"""Levels of a value; what is nested deeper is left out."""
+"""Levels of a value that are shown; deeper ones are left out."""
 DIGITS: Final = 8192
 """Bits of a number; Python refuses to write much longer ones."""
 LINES: Final = 400
 """Lines of a value that are shown."""
 WIDE: Final = 64
-"""Columns of a value that still stands on one line: two values fit side by side."""
+"""Greatest width of a value on one line, in columns: two values fit side by side."""
 _FOLD: Final = re.compile("\ue000(\\d+)\ue000")  # of a private-use character, which no text keeps
 
 

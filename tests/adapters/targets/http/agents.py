@@ -35,7 +35,7 @@ def text(said: str, name: str = "m") -> list[Object]:
 
 
 def for_model(message: Object) -> Object:
-    """A message of AG-UI as OpenAI has it."""
+    """Convert a message of AG-UI to OpenAI's form."""
     if message["role"] == "tool":
         return {"role": "tool", "tool_call_id": message["toolCallId"], "content": message["content"]}
     calls = {"tool_calls": message["toolCalls"]} if message.get("toolCalls") else {}

@@ -1,4 +1,4 @@
-"""Whether a server of this machine is computing."""
+"""Detection of a server of this machine that is computing."""
 
 import subprocess
 import sys

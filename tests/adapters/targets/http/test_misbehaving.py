@@ -1,4 +1,4 @@
-"""Endpoints that are not right: what the log says of each."""
+"""Endpoints with a fault: the log that each yields."""
 
 import agents
 import pytest
@@ -13,7 +13,7 @@ from turncheck.model.core.stimuli import Abort
 
 
 def logged(drive, name, *word):
-    """The events of a word of one message, but the message."""
+    """Return the events of a word of one message, without the message."""
     return [event for step in drive(name).run([*word] or [ONE]) for event in step.events][1:]
 
 

@@ -1,4 +1,4 @@
-"""What the worker makes of a run's events: the stream's bytes, the history, the log."""
+"""The worker's reading of a run's events: the stream's bytes, the history, the log."""
 
 import asyncio
 import itertools
@@ -27,7 +27,7 @@ class Pieces(httpx.AsyncByteStream):
 
 
 def values(*pieces, status=200, kind="text/event-stream"):
-    """What comes of a response whose body arrives in *pieces*."""
+    """Return the values of a response whose body arrives in *pieces*."""
 
     async def read():
         def answer(_):

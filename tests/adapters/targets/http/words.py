@@ -1,4 +1,4 @@
-"""What words are made of, and what their steps are looked at by."""
+"""Parts of words, and readers of their steps."""
 
 from turncheck.model.core.stimuli import ModelOutput, ModelStop, ResetOptions, Text, ToolCall, User
 

@@ -12,7 +12,7 @@ def suite(given):
 
 
 def outcome(case):
-    """The tag, type and message of what a test case came to; None for a pass."""
+    """Return the tag, type and message of a test case's outcome; None for a pass."""
     return next(((item.tag, item.get("type"), item.get("message")) for item in case), None)
 
 

@@ -17,7 +17,7 @@ HOSTILE = f"{SCRIPT}</style></script></svg>{{{{ 7 * 7 }}}}\u202egnp.exe\u2066\u2
 
 
 class Given(NamedTuple):
-    """What the page is made of."""
+    """The content of the page."""
 
     result: Any
     counterexamples: Any
@@ -58,7 +58,7 @@ def unbroken(projector):
 
 @pytest.fixture(scope="session")
 def obeyed(hostile):
-    """Where everything that an implementation says wants to be obeyed."""
+    """A result in which every text of the implementation is markup or script."""
     return Given(*hostile(HOSTILE))
 
 

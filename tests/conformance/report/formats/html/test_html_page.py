@@ -1,4 +1,4 @@
-"""The page as a text: what it needs, what it allows, how large it grows."""
+"""The page as a text: its dependencies, its policy, its size."""
 
 import re
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""What a failure's pictures are made of: the machine's rows, the environment's stimuli, the views."""
+"""The parts of a failure's pictures: the machine's rows, the environment's stimuli, the views."""
 
 import re
 from xml.etree import ElementTree as ET

@@ -1,4 +1,4 @@
-"""What an implementation said becomes text: nothing hidden, nothing too long."""
+"""Strings of an implementation become text: nothing hidden, nothing too long."""
 
 import sys
 
