@@ -1,7 +1,7 @@
 """The ways in which a target breaks; each error says what was sent, what was expected and what came back."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 EXCERPT: Final = 300
 """Characters shown of a message: enough for its head and shape, and a screen stays readable."""
@@ -20,8 +20,11 @@ class TargetError(Exception):
     """The target or our connection to it broke: the verdict ``error``, never a law's.
 
     ``problem`` says what broke in one line; ``sent``, ``expected`` and ``came`` are excerpts (empty where there was
-    nothing), ``stderr`` the last lines of the process's log, ``see`` where to read more.
+    nothing), ``stderr`` the last lines of the process's log, ``see`` where to read more. ``ambiguous`` says that the
+    adapter may be right, and the implementation behind it the one that broke.
     """
+
+    ambiguous: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -61,9 +64,19 @@ class StartError(TargetError):
 class HangingError(TargetError):
     """No answer within the timeout."""
 
+    ambiguous = True
+
 
 class DiedError(TargetError):
     """The process ended, or closed its end of a pipe, where an answer was due."""
+
+    ambiguous = True
+
+
+class FailedError(TargetError):
+    """The adapter answers that something in it raised."""
+
+    ambiguous = True
 
 
 class RubbishError(TargetError):

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus
 
 from ..protocol.connection import Connection
-from ..protocol.errors import ImplementationError, RubbishError, TargetError, UnsupportedError
+from ..protocol.errors import FailedError, ImplementationError, RubbishError, TargetError, UnsupportedError
 from ..protocol.messages import Answer, Apply, Message, Profile, Reset, Run, encode
 from .remote import Remote
 
@@ -90,7 +90,7 @@ class RemoteRuntime(Remote):
             broken = TargetError(f"a runtime must know this: {error}", came=str(error))
             raise self._connection.broken(broken, message) from error
         except ImplementationError as error:
-            broken = TargetError(f"the adapter failed: {error}", came=error.detail or str(error))
+            broken = FailedError(f"the adapter failed: {error}", came=error.detail or str(error))
             raise self._connection.broken(broken, message) from error
 
     def _settled(self, step: Step) -> Step:

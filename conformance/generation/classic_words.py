@@ -14,6 +14,7 @@ from turncheck.model.core.stimuli import (
     Text,
     Together,
     ToolCall,
+    ToolFail,
     ToolReturn,
     User,
 )
@@ -49,9 +50,19 @@ DEEP: Final = (
         "model-stop",
     ),
     ("user", "tool-call", "tool-call", "model-stop", "abort"),
+    ("user", "tool-call", "abort"),
     ("user", "text", "tool-call", "model-stop", "tool-return", "abort"),
 )
 """Words of events for the options that bound rounds or make tools deaf."""
+
+
+PIXEL: Final = {
+    "type": "image",
+    "mediaType": "image/gif",
+    "data": "R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==",
+}
+"""One transparent pixel."""
+USAGE: Final = {"inputTokens": 3, "outputTokens": 1}
 
 
 def classic_words(capabilities: frozenset[str]) -> Iterator[tuple[Stimulus, ...]]:
@@ -63,13 +74,32 @@ def classic_words(capabilities: frozenset[str]) -> Iterator[tuple[Stimulus, ...]
     if "tools" in capabilities:
         called = ModelStop(reason="tool-use")
         call = ModelOutput(item=ToolCall(call_id="c5", tool="read", arguments={"path": "5"}))
+        if "tool-failure" in capabilities:
+            yield (
+                first,
+                call,
+                ToolFail(call_id="c5", message="failure 15"),
+            )  # where a call runs before its response ends
         if "raw-arguments" in capabilities:
             yield first, ModelOutput(item=ToolCall(call_id="c6", tool="read", arguments='{"path": ')), called
         if "call-ids" in capabilities:
-            yield first, call, ModelOutput(item=ToolCall(call_id="c5", tool="bash", arguments={"path": "6"})), called
+            again = ModelOutput(item=ToolCall(call_id="c5", tool="bash", arguments={"path": "6"}))
+            yield first, call, again, called
+            back, last = ToolReturn(call_id="c5", output="result 12 red"), ModelOutput(item=Text(text="answer 14 red."))
+            yield first, call, called, back, again, called, back, text, stop
+            served, other_run = (first, call, called, back, text, stop), User(id="u13", text="say 13 red")
+            yield *served, other_run, again, called, back, last, stop
         if "abort" in capabilities:
             both = ModelOutput(item=ToolCall(call_id="c9", tool="bash", arguments={"path": "9"}))
             yield first, call, both, called, ToolReturn(call_id="c5", output="result 10 red"), Abort()
+    if "images" in capabilities:
+        yield (
+            User(id="u11", text="say 11 red", content=[{"type": "text", "text": "say 11 red"}, PIXEL, PIXEL]),
+            text,
+            stop,
+        )
+    if "usage" in capabilities:
+        yield first, text, ModelStop(reason="end-turn", usage=USAGE)
     if "together" in capabilities:
         second = User(id="u7", text="say 7 blue")
         yield (Together(stimuli=(first, second)),)

@@ -25,16 +25,10 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
+from ..generation.classic_words import PIXEL, USAGE
 from .life import APPLY, RESET, TOOLS, Life, calling
 from .stage import Stage, Unseen
 
-IMAGE: Final = {
-    "type": "image",
-    "mediaType": "image/gif",
-    "data": "R0lGODlhAQABAAAAACH5BAEKAAEALAAAAAABAAEAAAICTAEAOw==",
-}
-"""One transparent pixel."""
-USAGE: Final = {"inputTokens": 3, "outputTokens": 1}
 HELLO: Final = ModelOutput(item=Text(text="hello"))
 REASONING: Final = ModelOutput(item=Reasoning(text="hm"))
 END: Final = ModelStop(reason="end-turn")
@@ -165,7 +159,7 @@ def _persistence(life: Life) -> None:
 
 def _images(life: Life) -> None:
     life.reset()
-    life.user("look", content=[{"type": "text", "text": "look"}, IMAGE])
+    life.user("look", content=[{"type": "text", "text": "look"}, PIXEL])
     life.ended("completed")
     shown = [entry for event in life.events(type="model-request") for entry in event.get("input") or ()]
     if not any(isinstance(entry, dict) and cast(dict[str, Any], entry).get("images") == 1 for entry in shown):

@@ -2,7 +2,7 @@
 
 from typing import Any, Final, TypeVar, cast
 
-from turncheck.adapters.protocol.errors import TargetError
+from turncheck.adapters.protocol.errors import HangingError, TargetError
 from turncheck.adapters.protocol.messages import Apply, Reset, encode
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.decode import judge
@@ -178,7 +178,7 @@ class Life:
         """The error to raise where the implementation must be repaired."""
         return self._told(Misbehaving, problem, expected, see, came)
 
-    def _told(self, error: type[_E], problem: str, expected: str, see: str, came: Any) -> _E:
+    def _told(self, error: type[_E], problem: str, expected: str, see: str, came: Any = None) -> _E:
         return error(
             problem,
             sent=encode(self._sent),
@@ -194,7 +194,9 @@ class Life:
             if isinstance(awaited, ModelAwaited):
                 self.shown += [entry.text for entry in awaited.input or () if entry.text is not None]
         if step.unsettled:
-            raise self.broken(
+            raise self._told(
+                HangingError,
                 "never gets quiet: something in it runs on, or polls; the helper library's stderr may say what",
                 "an answer without unsettled",
+                APPLY,
             )

@@ -28,11 +28,15 @@ class Unseen(Exception):  # noqa: N818 - nothing is wrong
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """The outcome of a step: ``fail`` blames the implementation, ``error`` the adapter, ``inconclusive`` neither."""
+    """The outcome of a step: ``fail`` blames the implementation, ``error`` the adapter, ``inconclusive`` neither.
+
+    An ``ambiguous`` error blames the adapter or the implementation behind it: one of the two hung, died or raised.
+    """
 
     step: str
     verdict: Verdict
     message: str = ""
+    ambiguous: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,5 +80,5 @@ def done(stage: Stage[_T], life: _T) -> Outcome:
         told = TargetError(f"a declared capability is missing: {error}", see="docs/protocol.md#hello")
         return Outcome(stage.name, "error", str(told))
     except TargetError as error:
-        return Outcome(stage.name, "error", str(error))
+        return Outcome(stage.name, "error", str(error), error.ambiguous)
     return Outcome(stage.name, "pass")

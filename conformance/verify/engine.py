@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Final, Generic, NoReturn, TypeVar
+from typing import Any, Final, Generic, NoReturn, TypeVar
 
 import msgspec
 
@@ -15,7 +15,8 @@ from turncheck.adapters.protocol.errors import OverdueError, TargetError
 from ..laws.law import Finding, Law, Witness, first_finding
 from ..laws.registry import LAWS
 from .failures import Failure, Failures
-from .results import INTERRUPTED
+from .floor import items
+from .results import INTERRUPTED, FloorItem
 from .shrink import shrink
 from .subject import HASH_SEED, C, Observation, Subject, judged, missing
 
@@ -54,7 +55,8 @@ class Run(Generic[C]):
 
     ``observed`` and ``inferred`` count each law's evidence. ``work`` is the subject's when exploration ended.
     ``undecided`` holds for a law the reason why it cannot pass. ``flaky`` is true where a case gave something else when
-    it was applied again. ``cut`` holds the reason why the run ended early.
+    it was applied again. ``cut`` holds the reason why the run ended early, ``floor`` what has
+    to happen and how often it did.
     """
 
     subject: Subject[C]
@@ -68,6 +70,7 @@ class Run(Generic[C]):
     broken: TargetError | None = None
     flaky: bool = False
     cut: str | None = None
+    floor: tuple[FloorItem, ...] = ()
 
     def __post_init__(self) -> None:
         self.failures = Failures(self.subject.divergence, self.options.several)
@@ -178,6 +181,12 @@ def _overdue() -> NoReturn:
     raise OverdueError
 
 
+def _floor(run: Run[Any]) -> tuple[FloorItem, ...]:
+    """The floor of what was planned: a run that was cut, or that a suite made, has not planned every capability."""
+    whole = run.cut is None and run.subject.whole
+    return items(run.subject.floor, run.subject.target.profile, run.laws, run.observed, declared=whole)
+
+
 def run_and_judge(
     subject: Subject[C], laws: Sequence[Law], explore: Callable[[Run[C]], None], options: Options
 ) -> Run[C]:
@@ -192,6 +201,7 @@ def run_and_judge(
                 explore(run)
             finally:
                 run.work = subject.work
+                run.floor = _floor(run)
         if options.shrink and run.broken is None:
             with contextlib.suppress(OverError):
                 run.settle()

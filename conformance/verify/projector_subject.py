@@ -27,6 +27,7 @@ from ..laws.projector.subject import Experiment
 from ..observe.projector_trace import ProjectorTrace
 from .coverage import Coverage
 from .engine import Run
+from .floor import ProjectorFloor
 from .results import Counterexample, Input
 from .subject import Observation, failing
 
@@ -46,6 +47,8 @@ class ProjectorSubject:
         self.own: Final = own
         """The target's own policies, where it takes no others."""
         self.coverage: Final = Coverage(own)
+        self.floor = ProjectorFloor()
+        self.whole = True
         self._changed: bool | None = None
 
     def observe(self, case: Input) -> Observation[Input]:
@@ -56,7 +59,9 @@ class ProjectorSubject:
         except (ImplementationError, UnsupportedError) as error:
             message = failing(error, "the projector failed on a log")
             return Observation(case, failed=Finding(None, message, "a projection", str(error)))
-        return Observation(case, traced(case, self.target.profile, first), self._experiment(case, first))
+        trace = traced(case, self.target.profile, first)
+        self.floor.add(trace)
+        return Observation(case, trace, self._experiment(case, first))
 
     @staticmethod
     def divergence(observation: Observation[Input]) -> Hashable:

@@ -18,6 +18,7 @@ State: TypeAlias = Literal["known", "flaky", "stale", "expired"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "inconclusive", "skipped", "error")
 _NAME: Final = 60
 """Bytes of a file's name that a target takes: with the longest law well below the 255 that file systems allow."""
+MISSED: Final = "the evidence floor is missed"
 INTERRUPTED: Final = "interrupted"
 """Why a run was cut that Ctrl-C ended."""
 
@@ -121,6 +122,17 @@ class LawResult(msgspec.Struct, frozen=True, omit_defaults=True):
         return stale or (self.verdict == "fail" and not self.excused)
 
 
+class FloorItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that has to happen before a verdict means anything, and how often it did.
+
+    ``declared``: the capability of that name is declared; its stimuli took place ``count`` times.
+    """
+
+    what: str
+    count: int
+    declared: bool = False
+
+
 class Share(msgspec.Struct, frozen=True):
     """How many of the ``what`` a run exercised in one role, of all ``total`` there are; ``missed`` names the rest."""
 
@@ -193,16 +205,27 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     summary: dict[str, int]
     cut: str | None = None
     incomplete: bool = False
+    floor: tuple[FloorItem, ...] = ()
 
     @property
-    def how_cut(self) -> str:
-        """What to call a cut, before its reason."""
-        return "the run is incomplete" if self.incomplete else "the run was cut short"
+    def notes(self) -> tuple[tuple[str, str], ...]:
+        """What a reader has to know beside the verdicts, each with its title: a cut, a floor that is missed."""
+        found: list[tuple[str, str]] = []
+        if self.cut is not None:
+            found.append(("the run is incomplete" if self.incomplete else "the run was cut short", self.cut))
+        never = [item.what for item in self.floor if not item.count and not item.declared]
+        unused = [item.what for item in self.floor if not item.count and item.declared]
+        if never:
+            found.append((MISSED, f"it never happened that {', that '.join(never)}"))
+        if unused:
+            found.append((MISSED, f"declared, and not exercised: {', '.join(unused)}"))
+        return tuple(found)
 
     @property
     def exit_code(self) -> int:
-        """130 when interrupted, else 1 when a law is broken, else 2 when one could not be judged or none passed.
+        """130 when interrupted, else 1 when a law is broken, else 2 when one could not be judged, or too little was.
 
+        Too little: no law passed or failed, or the evidence floor is missed.
         A failure that the baseline excuses is no broken law, and an entry of it that is stale is one.
         """
         if self.cut == INTERRUPTED:
@@ -210,7 +233,8 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
         if any(law.wrong for law in self.laws):
             return 1
         judged = self.summary["pass"] + self.summary["fail"]
-        return 2 if self.summary["error"] or not judged else 0
+        missed = any(not item.count for item in self.floor)
+        return 2 if self.summary["error"] or not judged or missed else 0
 
 
 def summary(laws: tuple[LawResult, ...]) -> dict[str, int]:

@@ -1,6 +1,7 @@
 """A runtime as a subject: it is observed on words, directed ones and then generated ones."""
 
 import contextlib
+import tempfile
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final, TypeVar, cast
@@ -12,7 +13,7 @@ from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.references.registry import reference_of, reference_runtime
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import symbol_of
-from turncheck.model.core.stimuli import ResetOptions, Stimulus, Together, Word, unnamed
+from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus, Together, Word, unnamed
 from turncheck.model.declaration.machine import Row
 from turncheck.model.machines.interaction import tables
 
@@ -25,6 +26,7 @@ from ..observe.driver import Driver, UnsettledError, observing, perform
 from ..observe.runtime_trace import Again, ObservedStep, RuntimeTrace, flat
 from .coverage import WordCoverage
 from .engine import Run
+from .floor import RuntimeFloor
 from .results import WordCounterexample
 from .subject import Observation
 
@@ -47,6 +49,8 @@ class RuntimeSubject:
     def __init__(self, target: RuntimeTarget, twin: RuntimeTarget, model: Modelled | None = None) -> None:
         self.target, self.twin, self.model, self.work = target, twin, model, 0
         self.coverage = WordCoverage(target.profile)
+        self.floor = RuntimeFloor()
+        self.whole = model is None
         self._reference = reference_of(target.profile)
 
     def observe(self, case: Word) -> Observation[Word] | None:
@@ -57,9 +61,13 @@ class RuntimeSubject:
 
     def observation(self, trace: RuntimeTrace) -> Observation[Word]:
         """Join a trace with the means to observe its word again."""
+        self.floor.add(trace)
         word = tuple(step.stimulus for step in trace.steps if not step.closing)
         reference = None if self._reference is None else observing(self._reference)
-        means = Rerun(trace, self._again(self.target), self._again(self.twin), reference, self.model)
+        means = Rerun(
+            *(trace, self._again(self.target), self._again(self.twin), self._answers, self._restarted),
+            *(reference, self.model),
+        )
         return Observation(Word(word, trace.options), trace, means)
 
     def divergence(self, observation: Observation[Word]) -> Hashable:
@@ -123,6 +131,18 @@ class RuntimeSubject:
             return driver.trace()
 
         return observe
+
+    def _answers(self, word: Sequence[Stimulus], options: ResetOptions) -> Sequence[Step]:
+        self.target.reset(options)
+        self.work += len(word)
+        return self.target.run(word)
+
+    def _restarted(self, word: Sequence[Stimulus], after: Sequence[Stimulus], options: ResetOptions) -> Sequence[Step]:
+        with tempfile.TemporaryDirectory(prefix="turncheck-state-") as folder:
+            kept = replace(options, state_dir=folder)
+            self._answers(word, kept)
+            self.target.kill()
+            return self._answers(after, kept)
 
 
 def _plainer(case: Word) -> Iterator[ResetOptions]:

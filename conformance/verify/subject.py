@@ -11,6 +11,7 @@ from turncheck.adapters.protocol.runtime import RuntimeTarget
 
 from ..laws.law import Finding, Law, Witness
 from .coverage import Coverage, WordCoverage
+from .floor import Floor
 from .results import AnyCounterexample
 
 C = TypeVar("C")
@@ -50,6 +51,16 @@ class Subject(Protocol[C]):
     @property
     def target(self) -> ProjectorTarget | RuntimeTarget:
         """The implementation itself."""
+        ...
+
+    @property
+    def floor(self) -> Floor:
+        """Counts of what the cases show."""
+        ...
+
+    @property
+    def whole(self) -> bool:
+        """True where the cases exercise every declared capability."""
         ...
 
     @property

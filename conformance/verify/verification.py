@@ -70,6 +70,7 @@ def verify_target(
         summary=summary(verdicts),
         cut=next((result.cut for result in results if result.cut), None),
         incomplete=any(result.incomplete for result in results),
+        floor=tuple(item for result in results for item in result.floor),
     )
     return whole, {law: one for _, failed in found for law, one in failed.items()}
 

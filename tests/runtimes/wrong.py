@@ -127,6 +127,62 @@ class AcceptsAndNeverAsks(Right):
 # ---- aborts ----
 
 
+class NeverAsks(Right):
+    """Each run ends as error, and the model is never asked."""
+
+    def ask(self):
+        self.stop("error", "not configured")
+
+
+class ThirdRunDiesUnasked(Right):
+    """The third run of a session ends without a request."""
+
+    def reset(self, *options):
+        self.runs = 0
+        return super().reset(*options)
+
+    def start(self, root):
+        self.runs += 1
+        super().start(root)
+
+    def ask(self):
+        if self.runs == 3:
+            self.stop("error", "too many runs")
+        else:
+            super().ask()
+
+
+class NeverCompletes(Right):
+    """Each answer of the model ends the run as error."""
+
+    def stop(self, reason, detail=None):
+        super().stop("error" if reason == "completed" else reason, detail)
+
+
+class LimitIsReachedEarly(Right):
+    """The bound of rounds is one less than declared, and the run ends as error."""
+
+    def bound(self):
+        bound = super().bound()
+        return None if bound is None else bound - 1
+
+
+class CountSurvivesAnAbort(Right):
+    """The rounds of an aborted run count for the next one."""
+
+    def reset(self, *options):
+        self.kept = 0
+        return super().reset(*options)
+
+    def interrupt(self):
+        self.kept = self.rounds
+        super().interrupt()
+
+    def bound(self):
+        bound = super().bound()
+        return None if bound is None else bound - self.kept
+
+
 class AbortCompletes(Right):
     """An aborted run is told as completed."""
 

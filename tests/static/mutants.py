@@ -61,6 +61,8 @@ _WHY: Final = """
   do not always come there.
 """
 
+MEASURED_BY: Final = "0.1"
+"""The version whose laws the figures are of."""
 _SHOWN: Final = 80
 """Survivors of one method that the page names."""
 _BESIDE: Final = "a relation of two runs of one implementation: edited rows are as deterministic as the right ones"
@@ -68,6 +70,7 @@ _NEVER: Final = (
     "rows cannot break it: the shell around them (ids, processes, observers, options) does what it speaks of"
 )
 _LARGER: Final = "whatever row breaks it breaks a law that says more about the same step; it names the fault"
+_LATER: Final = "it is newer than this measurement"
 _ELSEWHERE: Final = "no row decides it, so that no edited one breaks it"
 _REASONS: Final = {
     "deterministic": _BESIDE,
@@ -160,11 +163,15 @@ def _laws(reports: list[dict[str, Any]]) -> str:
 def _reasons(reports: list[dict[str, Any]]) -> list[str]:
     """Why the others are broken alone by no mutant."""
     alone = {law["law"] for report in reports for law in report["laws"] if law["alone"]}
-    laws = [law.name for law in selected(["projector", "runtime"]) if law.name not in {*alone, "equals-model"}]
+    every = selected(["projector", "runtime"])
+    laws = [law.name for law in every if law.name not in {*alone, "equals-model"}]
+    newer = {law.name for law in every if law.since != MEASURED_BY}
     broken = {law["law"] for report in reports for law in report["laws"]}
     told: dict[str, list[str]] = {}
     for law in laws:
-        told.setdefault(_REASONS.get(law, _LARGER if law in broken else _ELSEWHERE), []).append(law)
+        told.setdefault(
+            _REASONS.get(law) or (_LARGER if law in broken else _LATER if law in newer else _ELSEWHERE), []
+        ).append(law)
     lines = [f"- {', '.join(f'`{law}`' for law in some)}: {reason}." for reason, some in told.items()]
     head = (
         f"Alone broken by some mutant are {len(alone)} laws. The others have each a wrong implementation of their own:"

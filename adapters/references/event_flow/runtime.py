@@ -78,8 +78,10 @@ class EventFlowRuntime(Hearing):
                 raise Refused(Refusal("rejected", "a request of this chat runs"))
             case "request", (asked,):
                 self.request = ModelAwaited(request_id=response_id(asked), input=self.backend.history)
-            case "llm-response", _:
+            case "llm-response", (_, usage):
                 self.request = None
+                if usage is not None:  # the frame has it, and the log of the core has no place for it
+                    self.backend.log.append({"type": "native", "usage": usage})
             case "call", (name, tool, arguments, _):
                 self._calls[name] = ToolCall(call_id=name, tool=tool, arguments=arguments)
             case "tool-call-start", (name,):

@@ -23,6 +23,7 @@ _WHOSE: Final[dict[Verdict, str]] = {
     "fail": "the implementation is broken",
     "error": "the adapter is broken",
 }
+_AMBIGUOUS: Final = "the adapter is broken, or the implementation behind it"
 
 
 @click.command()
@@ -52,7 +53,7 @@ def _show(outcome: Outcome, *, as_json: bool) -> None:
         emit(outcome)
         return
     mark, colour = MARKS[outcome.verdict]
-    first = _WHOSE.get(outcome.verdict, outcome.message)
+    first = _AMBIGUOUS if outcome.ambiguous else _WHOSE.get(outcome.verdict, outcome.message)
     echo(fill("{} {:58} {}", style(mark, fg=colour, bold=True), outcome.step, style(first, fg=colour)))
     if outcome.verdict in _WHOSE:
         for line in outcome.message.splitlines():

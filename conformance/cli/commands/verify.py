@@ -215,6 +215,6 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
     echo(fill("\n{}; {}, seed {}", counted(result), done, result.seed))
     show(coverage_lines(result.coverage))
     show_baseline(result)
-    if result.cut:
-        for line in f"{result.how_cut}: {result.cut}".splitlines():
+    for title, said_of_it in result.notes:
+        for line in f"{title}: {said_of_it}".splitlines():
             echo(style(line, fg="yellow"))

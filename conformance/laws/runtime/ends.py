@@ -66,14 +66,14 @@ def next_message_served(trace: RuntimeTrace) -> Judgement:
 
 @run_law("BED-005a", "BED-005b", "BED-005h", "RC-2", evidence="an abort of an open run", needs=("abort",))
 def abort_interrupts(trace: RuntimeTrace) -> Judgement:
-    """An aborted run ends, as interrupted."""
+    """An aborted run ends, as interrupted; as error where the model failed before the abort was seen."""
     for step, cycle in trace.aborts():
         if step.closing:
             continue
         at, stop = trace.cycles[cycle].stop, trace.stop_of(cycle)
         if stop is None:
             yield Finding(step.first, "an aborted run never ends", "run-stop", None)
-        elif stop.reason != "interrupted":
+        elif stop.reason != "interrupted" and not (stop.reason == "error" and _failed_after(trace, step, at)):
             yield Finding(at, "an aborted run ends otherwise", "interrupted", stop.reason)
         yield Witness(inferred=trace.inferred(at))
 
@@ -149,7 +149,8 @@ def model_failure_survived(trace: RuntimeTrace) -> Judgement:
         yield Witness(inferred=ended and trace.inferred(stop))
         if ended:
             found = trace.stop_of(cycle)
-            if found is not None and found.reason != "error":
+            right = ("error", "interrupted") if aborted(trace, step) else ("error",)
+            if found is not None and found.reason not in right:
                 yield Finding(stop, "the model failed, and the run ends otherwise", "error", found.reason)
         elif not asked and not waits:
             yield Finding(max(step.end - 1, 0), "the model failed: the run neither ends nor asks again")
@@ -190,12 +191,23 @@ def _names(awaited: Sequence[object]) -> list[str]:
     return [str(getattr(one, "request_id", None) or getattr(one, "call_id", None)) for one in awaited]
 
 
+def _failed_after(trace: RuntimeTrace, abort: ObservedStep, stop: int | None) -> bool:
+    """True if the model failed between the *abort* and the event at *stop*.
+
+    Cooperative cancellation looks at a flag between steps, and may see the failure first.
+    """
+    return any(abort.end <= step.first and step.first <= (stop or 0) < step.end for step in trace.of(ModelFail))
+
+
 def _released(trace: RuntimeTrace, abort: ObservedStep) -> ObservedStep | None:
-    """The first step after which nothing is awaited any more that ran at the *abort*."""
+    """The first step after which nothing is awaited any more that ran at the *abort*, cancelled or not."""
     asked = {one.request_id for one in abort.before if isinstance(one, ModelAwaited)}
+    started = {one.execution for one in abort.before if isinstance(one, ToolAwaited)}
 
     def runs(one: object) -> bool:
-        return one.cancelled if isinstance(one, ToolAwaited) else getattr(one, "request_id", None) in asked
+        if isinstance(one, ToolAwaited):
+            return one.cancelled or one.execution in started
+        return getattr(one, "request_id", None) in asked
 
     steps = trace.steps[trace.steps.index(abort) :]
     return next((step for step in steps if not any(map(runs, step.answer.awaiting))), None)

@@ -61,7 +61,8 @@ def run_boundary_equivalence(rerun: Rerun) -> Judgement:
         found = rerun.again((*before, *end, *after), trace.options)
         if len(found.steps) != len(before) + len(end) + len(after) or found.steps[-len(after)].was_active:
             continue  # unsettled, or not ended: other laws' business
-        seen[reason] = [*map(_shape, found.log[found.steps[-len(after)].first : found.steps[-1].end])]
+        log = found.log[found.steps[-len(after)].first : found.steps[-1].end]
+        seen[reason] = [_shape(event) for event in log if event.get("type") != "native"]
     if len(seen) > 1:
         yield WITNESS
     first: list[str] = next(iter(seen.values()), list[str]())
@@ -101,12 +102,12 @@ def run_opaque(rerun: Rerun) -> Judgement:
 
 
 def _same(rerun: Rerun, again: Again, what: str, *, observer: Literal["throws", "slow"] | None = None) -> Judgement:
-    """Apply the word again, and compare settled step by settled step; with an *observer* native events do not count."""
+    """Apply the word again, and compare step by step; with an *observer*, what that gets is compared."""
     yield WITNESS
-    trace, native = rerun.trace, observer is None
+    trace, shown = rerun.trace, _plain if observer is None else _consumed
     other = again(rerun.word, trace.options if observer is None else replace(trace.options, observer=observer))
     for first, second in zip(trace.steps, other.steps, strict=False):
-        one, two = _plain(first, native=native), _plain(second, native=native)
+        one, two = shown(first), shown(second)
         if one != two:
             yield Finding(max(first.end - 1, 0), f"{what} gives something else", one, two)
             return
@@ -114,16 +115,23 @@ def _same(rerun: Rerun, again: Again, what: str, *, observer: Literal["throws", 
         yield Finding(None, f"{what} ends elsewhere", len(trace.steps), len(other.steps))
 
 
-def _plain(step: ObservedStep, *, native: bool = True) -> Any:
+def _plain(step: ObservedStep) -> Any:
     """A step as JSON, without times."""
     answer = to_builtins(step.answer)
     events: list[dict[str, Any]] = [event for event in step.answer.events if isinstance(event, dict)]
-    answer["events"] = [
-        {key: value for key, value in event.items() if key not in _UNSEEN}
-        for event in events
-        if native or event.get("type") != "native"
-    ]
+    answer["events"] = [{key: value for key, value in event.items() if key not in _UNSEEN} for event in events]
     return answer
+
+
+def _consumed(step: ObservedStep) -> Any:
+    """A step as a consumer sees it: without native events, and with requests to the model apart.
+
+    The adapter logs a request when the model is asked; where that stands among what the consumer gets says nothing.
+    """
+    answer = _plain(step)
+    requests = [event for event in answer["events"] if event.get("type") == "model-request"]
+    rest = [event for event in answer["events"] if event.get("type") not in {"native", "model-request"}]
+    return {**answer, "events": rest, "requests": requests}
 
 
 def _fork(trace: RuntimeTrace) -> int | None:

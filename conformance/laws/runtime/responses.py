@@ -1,5 +1,6 @@
 """Laws on the model's responses: their items are kept, and their number is bounded."""
 
+from collections import Counter
 from typing import Any
 
 from turncheck.model.core.events import AgentOutput
@@ -42,9 +43,10 @@ def response_is_one_round(trace: RuntimeTrace) -> Judgement:
         for number, one in enumerate(cycle.rounds)
         for at in one.outputs
     }
+    said = Counter(_item(stimulus) for response in trace.responses for _, stimulus in response.items)
     owners: dict[tuple[int, int], tuple[str, int]] = {}
     for response in trace.whole_responses():
-        texts = {_item(stimulus) for _, stimulus in response.items}
+        texts = {item for _, stimulus in response.items if said[item := _item(stimulus)] == 1}  # an id may recur
         found = [at for at in rounds if _logged(trace.log[at]) in texts]
         places = {rounds[at] for at in found}
         if len(found) > 1:

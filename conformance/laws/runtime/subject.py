@@ -1,16 +1,22 @@
 """The observations that laws on a runtime judge, and the decorators that declare such laws."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from turncheck.model.core.stimuli import Stimulus
+from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus
 
 from ...observe.runtime_trace import Again, ObservedStep, RuntimeTrace
 from ..law import LawsOn
 
 Modelled: TypeAlias = Callable[[RuntimeTrace], Iterator[tuple[ObservedStep, str, str]]]
 """The steps that are letters of a finite alphabet, each with the output expected by the model and the one observed."""
+
+
+Answers: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], Sequence[Step]]
+"""Apply a word under its options, and return the settled steps as they are, for words that no single run describes."""
+Restarted: TypeAlias = Callable[[Sequence[Stimulus], Sequence[Stimulus], ResetOptions], Sequence[Step]]
+"""Apply the first word, kill the process, restart it with what it kept; return the steps of the second word."""
 
 
 @dataclass(frozen=True)
@@ -20,6 +26,8 @@ class Rerun:
     trace: RuntimeTrace
     again: Again
     elsewhere: Again
+    answers: Answers
+    restarted: Restarted
     reference: Again | None = None
     """The reference of the machine that the runtime claims to be, under its policies; None where it claims none."""
     model: Modelled | None = None

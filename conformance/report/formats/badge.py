@@ -19,5 +19,5 @@ def _colour(result: Result) -> str:
         return "red"
     if result.exit_code:
         return "lightgrey"
-    short = result.summary["fail"] or result.summary["inconclusive"] or result.cut
+    short = result.summary["fail"] or result.summary["inconclusive"] or result.notes
     return "yellow" if short else "brightgreen"

@@ -32,8 +32,8 @@ def _commands(result: Result, counterexamples: Mapping[str, AnyCounterexample]) 
             yield _command("notice", _title(law), why(law), file=law.counterexample)
         elif law.verdict == "inconclusive":
             yield _command("warning", _title(law), f"inconclusive: {why(law)}")
-    if result.cut:
-        yield _command("warning", result.how_cut, result.cut)
+    for title, said in result.notes:
+        yield _command("warning", title, said)
 
 
 def _of_log(result: LogResult) -> Iterator[str]:

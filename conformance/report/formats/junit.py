@@ -25,6 +25,8 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
     if result.cut:
         suite.add_property("cut", line(result.cut))
         suite.add_property("incomplete", str(result.incomplete).lower())
+    for title, said in result.notes:
+        suite.add_property("note", line(f"{title}: {said}"))
     suite.add_testcases([_case(law, result, counterexamples) for law in result.laws])
     written = BytesIO()
     suite.write(written)  # pyright: ignore[reportUnknownMemberType]

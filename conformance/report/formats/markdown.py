@@ -23,8 +23,8 @@ def _lines(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
     yield f"## turncheck: {inline(result.target)}"
     yield ""
     yield f"{inline(f'{who.name} {who.version} ({who.language})')}: {counted(result)}; seed {result.seed}"
-    if result.cut:
-        yield f"\n**{result.how_cut.capitalize()}**: {inline(result.cut)}"
+    for title, said in result.notes:
+        yield f"\n**{title.capitalize()}**: {inline(said)}"
     yield from ["", "| | law | verdict | clauses | |", "| :-: | --- | --- | --- | --- |"]
     for law in result.laws:
         verdict = "known" if law.excused else law.verdict

@@ -30,8 +30,7 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
     rules = [law.law for law in result.laws]
     results = [_broken(law, rules, result, counterexamples) for law in result.laws if law.wrong or law.excused]
     notes = [_notice(law, rules) for law in result.laws if law.verdict in {"error", "inconclusive"}]
-    if result.cut:
-        notes.append(_note("warning", f"{result.how_cut}: {result.cut}"))
+    notes += [_note("warning", f"{title}: {said}") for title, said in result.notes]
     whole = result.cut is None and not result.summary["error"]
     return _sarif(rules, results, notes, whole=whole, category=f"turncheck/{safe(result.target)}/")
 

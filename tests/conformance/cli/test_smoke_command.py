@@ -88,6 +88,14 @@ def test_a_broken_implementation_is_told_from_a_broken_adapter(smoke, fault, ste
     assert told in outcomes[step]["message"]
 
 
+@pytest.mark.parametrize(
+    ("fault", "ambiguous"), [("is_never_quiet", True), ("dies_at_the_first_message", True), ("never_asks", False)]
+)
+def test_an_adapter_that_hangs_or_dies_may_be_right_and_what_is_behind_it_broken(smoke, fault, ambiguous):
+    _, outcomes = smoke(tampering(fault))
+    assert outcomes["logs a message, and sends a request to the model"].get("ambiguous", False) is ambiguous
+
+
 def test_what_is_not_declared_is_skipped_with_its_reason(smoke):
     code, outcomes = smoke(tampering("can_nothing"))
     assert (code, outcomes["is steered"]["message"]) == (0, "not declared: steer")

@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from runtimes import wrong
+from runtimes import hosting, wrong
 from runtimes.right import Right
 from runtimes.target import CAPABILITIES
 
@@ -27,6 +27,12 @@ DOUBLES = {
     "DeadAfterAFailure": "next-message-served",
     "SwallowsTheMessageAfterAnAbort": "next-message-served",
     "AcceptsAndNeverAsks": "next-message-served",
+    # what a run is for
+    "NeverAsks": "runs-ask-the-model",
+    "ThirdRunDiesUnasked": "runs-ask-the-model",
+    "NeverCompletes": "answered-runs-complete",
+    "LimitIsReachedEarly": "answered-runs-complete",
+    "CountSurvivesAnAbort": "answered-runs-complete",
     # aborts
     "AbortCompletes": "abort-interrupts",
     "AbortIsAnError": "abort-interrupts",
@@ -114,6 +120,16 @@ DOUBLES = {
 }
 """Wrong runtime → the law that names its fault."""
 
+HOSTING = {
+    "ShowsOneImageOnly": "images-shown",
+    "KeepsUsageToItself": "usage-told",
+    "SessionsShareAQueue": "sessions-independent",
+    "OneAbortForAll": "sessions-independent",
+    "ForgetsAtARestart": "restart-remembers",
+    "RemembersTheQuestionsOnly": "restart-remembers",
+}
+"""The same, of runtimes that host sessions."""
+
 LATE = {
     "LastInFirstOutAfterThreeRuns": "follow-ups-in-turn",
     "FourthSteerIsLost": "steers-in-their-run",
@@ -175,16 +191,16 @@ def without_pass(result):
     return {law.law for law in result.laws if law.verdict != "pass"}
 
 
-@pytest.mark.parametrize(("name", "law"), (DOUBLES | LATE).items())
+@pytest.mark.parametrize(("name", "law"), (DOUBLES | HOSTING | LATE).items())
 def test_the_fault_breaks_the_law_that_names_it_in_a_short_word(name, law):
-    runtime = getattr(wrong, name)()
+    runtime = getattr(hosting if name in HOSTING else wrong, name)()
     result, counterexamples = verified(runtime, selected(["runtime"], [law]), words=WORDS, fail_fast=True)
     assert [found.verdict for found in result.laws] == ["fail"]
     assert len(counterexamples[law].word.stimuli) <= LONG.get(name, SHORT)
 
 
 def test_every_law_has_a_double():
-    assert {law.name for law in ALL} == set(DOUBLES.values())
+    assert {law.name for law in ALL} == {*DOUBLES.values(), *HOSTING.values()}
 
 
 def test_every_wrong_runtime_is_held_to_its_law():
@@ -208,7 +224,15 @@ def test_the_right_runtime_breaks_no_law_and_passes_on_evidence(policies):
 def test_a_right_conversation_passes_every_law(policies):
     result, counterexamples = verified(Right(**policies), words=FEW)
     assert counterexamples == {}
-    assert without_pass(result) - {"equals-machine"} == set()  # where it queues, no machine does so: nothing to compare
+    assert (
+        without_pass(result) - {"equals-machine", *HOSTING.values()} == set()
+    )  # where it queues, no machine does so: nothing to compare
+
+
+def test_a_right_host_of_sessions_passes_every_law():
+    result, counterexamples = verified(hosting.Hosting(), words=FEW)
+    assert counterexamples == {}
+    assert without_pass(result) == {"aborted-text-dropped", "equals-machine"}
 
 
 def test_who_can_do_nothing_but_answer_breaks_no_law():

@@ -374,6 +374,75 @@ class RefusesIdleAborts(Right):
         super().abort()
 
 
+class CancelsCooperatively(Right, abortEnds="when-released"):
+    """An abort sets a flag that is looked at between steps: what runs runs on, and its result counts (BED-005b)."""
+
+    def __init__(self, *, without=("deaf",), **given):
+        super().__init__(without=without, **given)
+
+    def abort(self):
+        if self.active and not self.aborting:  # type: ignore[has-type]
+            self.aborting = True
+            if self.request is None and not self.running:  # type: ignore[has-type]
+                self.timer = None
+                self.stop("interrupted")
+
+    def respond(self):
+        if not self.aborting:
+            super().respond()
+            return
+        for item in self.said:  # type: ignore[has-type]
+            self.say(item)
+        self.said, self.request = [], None
+        self.stop("interrupted")
+
+    def execute(self):
+        if not self.aborting:
+            super().execute()
+        elif not self.running:
+            self.stop("interrupted")
+
+    def fail(self, failure):
+        if self.aborting:
+            self.said = []
+            self.stop(self.failed_after_the_flag, f"the model failed: {failure}")
+        else:
+            super().fail(failure)
+
+    failed_after_the_flag = "interrupted"
+
+
+class FailsBeforeTheFlagIsSeen(CancelsCooperatively, abortEnds="when-released"):
+    """After an abort the model fails before the flag is looked at: the run ends as error (BED-006a, BED-005b)."""
+
+    failed_after_the_flag = "error"
+
+
+class NativeEndsDiffer(Right):
+    """What it says on its own of a run differs by how the one before ended (PROTOCOL: native)."""
+
+    def reset(self, *options):
+        self.ended = None
+        return super().reset(*options)
+
+    def stop(self, reason, detail=None):
+        self.ended = reason
+        super().stop(reason, detail)
+
+    def start(self, root):
+        self.events.append({"type": "native", "after": self.ended, "reason": self.ended})
+        super().start(root)
+
+
+class RequestsStandElsewhereForSlowConsumers(Right):
+    """The adapter logs a request where it learns of it; a slow consumer's events stand after it (X-7)."""
+
+    def log(self, kind, /, **fields):
+        super().log(kind, **fields)
+        if self.options.observer == "slow":
+            self.events.sort(key=lambda event: event["type"] != "model-request")
+
+
 # ---- the model ----
 
 
@@ -545,5 +614,8 @@ class ExecutesAsItStreams(Right, machine="engine"):
         super().fail(failure)
 
 
-ONE_WAY = {"SaysTheDelivery", "ExecutesAsItStreams", "ResultsInCallOrder", "ShowsResultsInCallOrder"}
+ONE_WAY = {
+    *("SaysTheDelivery", "ExecutesAsItStreams", "ResultsInCallOrder", "ShowsResultsInCallOrder"),
+    *("CancelsCooperatively", "FailsBeforeTheFlagIsSeen"),
+}
 """Those that are what they are under their own policies alone."""

@@ -1,0 +1,137 @@
+"""Laws on capabilities that no row of a machine speaks of: images, usage, sessions, persistence."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from turncheck.model.core.stimuli import Abort, Advance, Step, Stimulus, Together, User, unnamed
+
+from ...observe.runtime_trace import RuntimeTrace, flat
+from ..law import WITNESS, Finding, Judgement
+from .subject import Rerun, relation_law, run_law
+
+
+@run_law("BED-013a", evidence="a request that counts images", needs=("images", "model-input"), since="0.2")
+def images_shown(trace: RuntimeTrace) -> Judgement:
+    """A message's images are shown to the model: ``images`` of its entry counts them."""
+    sent = {name: image_count(user) for name, user in trace.sent.items() if image_count(user)}
+    for request in trace.requests:
+        for entry in request.input or ():
+            ids, text, count = entry.get("ids") or (), entry.get("text"), entry.get("images")
+            names = [name for name in sent if name in ids or trace.sent[name].text == text]
+            if not names or count is None:
+                continue  # where the adapter does not count them, nothing is seen
+            wanted = sum(sent[name] for name in names)
+            yield WITNESS
+            if count != wanted:
+                yield Finding(request.at, "a message's images are not what the model is shown", wanted, count)
+
+
+@run_law("EF-6", evidence="a response with usage", needs=("usage",), since="0.2")
+def usage_told(trace: RuntimeTrace) -> Judgement:
+    """The model's usage is told again: ``usage`` of an event."""
+    for response in trace.whole_responses():
+        step = response.end
+        usage = getattr(step and step.stimulus, "usage", None)
+        if step is None or usage is None or not response.items:  # an empty response may leave nothing to tell it with
+            continue
+        yield WITNESS
+        cycle = trace.cycle_before(step)
+        stop = trace.cycles[cycle].stop if cycle >= 0 else None
+        until = step.end if stop is None else max(stop + 1, step.end)
+        if not any(event.get("usage") == usage for event in trace.log[step.first : until]):
+            yield Finding(max(step.end - 1, 0), "the usage that the model reports is told nowhere", usage, None)
+
+
+@relation_law("X-7", "BED-001b", evidence="a word in two sessions", needs=("sessions",), since="0.2")
+def sessions_independent(rerun: Rerun) -> Judgement:
+    """A word in one session gives the same, whatever another session does between its stimuli."""
+    word = tuple(map(unnamed, rerun.word))
+    if not word or any(isinstance(stimulus, Advance) for stimulus in word):
+        return  # the clock is one for all
+    mixed: list[tuple[str, Stimulus]] = []
+    for one in word:  # the other session gets the messages and aborts first, and no answers: its runs stay open
+        mixed += [("b", _in_session(_other(each), "b")) for each in flat(one) if isinstance(each, User | Abort)]
+        mixed.append(("a", _in_session(one, "a")))
+    alone = rerun.answers([_in_session(one, "a") for one in word], rerun.trace.options)
+    together = rerun.answers([stimulus for _, stimulus in mixed], rerun.trace.options)
+    if len(alone) < len(word) or len(together) < len(mixed):
+        return  # no quiet: another law's business
+    yield WITNESS
+    expected = iter(alone)
+    for (session, _), step in zip(mixed, together, strict=True):
+        wanted = _seen(next(expected)) if session == "a" else []
+        came = _seen(step) if session == "a" else _of_a(step)
+        if wanted != came:
+            yield Finding(None, "what another session does changes this one", wanted, came)
+            return
+
+
+@relation_law(
+    *("BED-007b", "BED-007c"), evidence="a kill after a run", needs=("persistence",), each_word=True, since="0.2"
+)
+def restart_remembers(rerun: Rerun) -> Judgement:
+    """After a kill and a restart between runs, the model is shown what it would be shown without them."""
+    steps = [step for step in rerun.trace.steps if not step.closing]
+    if not 0 < len(steps) <= _SHORT or steps[-1].active or not rerun.trace.stops_within(steps[-1]):
+        return
+    word = tuple(step.stimulus for step in steps)
+    after = User(id="after", text="say after")
+    expected = _input(rerun.answers((*word, after), rerun.trace.options)[-1:])
+    observed = _input(rerun.restarted(word, (after,), rerun.trace.options))
+    if expected is None:
+        return
+    yield WITNESS
+    if observed != expected:
+        yield Finding(None, "after a restart the model is shown something else", expected, observed)
+
+
+_SHORT = 3
+"""Stimuli of a word that is killed after its run. Each kill costs a start of the process: 5 s for OpenAI Agents on a
+busy machine, which has 41 such words of four stimuli among 233."""
+
+
+def image_count(user: User) -> int:
+    """Count the images of a message."""
+    parts = cast("Sequence[Any]", user.content or ())
+    return sum(isinstance(part, dict) and cast("dict[str, Any]", part).get("type") == "image" for part in parts)
+
+
+def _in_session(stimulus: Stimulus, name: str) -> Stimulus:
+    if isinstance(stimulus, Together):
+        inner = tuple(replace(one, session_id=name) for one in stimulus.stimuli)
+        return replace(stimulus, session_id=name, stimuli=inner)
+    return replace(stimulus, session_id=name)
+
+
+def _other(stimulus: User | Abort) -> User | Abort:
+    """The stimulus with another message: its text and id are told apart from those of the first session."""
+    if isinstance(stimulus, User):
+        return replace(stimulus, id=f"other {stimulus.id}", text=f"other {stimulus.text}")
+    return stimulus
+
+
+def _of_a(step: Step) -> list[dict[str, Any]]:
+    """The events of session ``a``."""
+    events = [cast("dict[str, Any]", event) for event in step.events if isinstance(event, dict)]
+    return [event for event in events if event.get("sessionId") == "a"]
+
+
+def _seen(step: Step) -> Any:
+    """A step of session ``a`` without the names of requests and executions, which may count for all sessions."""
+    told = ("type", "kind", "id", "text", "reason", "delivery", "callId", "tool", "arguments", "output", "isError")
+    return {
+        "events": [{name: event[name] for name in told if name in event} for event in _of_a(step)],
+        "awaiting": sorted(type(one).__name__ for one in step.awaiting if one.session_id == "a"),
+        "refused": None if step.refused is None else step.refused.why,
+    }
+
+
+def _input(steps: Sequence[Step]) -> Any:
+    """What the model is shown in the last request of *steps*, without ids; None where no step shows it."""
+    requests = [cast("dict[str, Any]", event) for step in steps for event in step.events if isinstance(event, dict)]
+    shown = [event["input"] for event in requests if event.get("type") == "model-request" and "input" in event]
+    if not shown:
+        return None
+    return [{name: value for name, value in entry.items() if name != "ids"} for entry in shown[-1]]

@@ -1,0 +1,113 @@
+"""The evidence floor: what has to happen in a run before its verdicts mean anything, and how often it did."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from turncheck.adapters.protocol.messages import Profile
+from turncheck.model.core.events import UserMessage
+from turncheck.model.core.policies import DEFAULT
+from turncheck.model.core.stimuli import Advance, ModelOutput, ModelStop, Together, ToolAwaited, ToolCall, User
+
+from ..laws.law import Law
+from ..laws.runtime.capabilities import image_count
+from ..laws.runtime.contract import needs
+from ..observe.projector_trace import ProjectorTrace
+from ..observe.runtime_trace import RuntimeTrace, flat
+from .results import FloorItem
+
+_LIFE: Final = ("a message is accepted", "the model is asked", "a run completes")
+"""What a runtime has to do at all."""
+_BY_LAW: Final = frozenset(("observer", "sessions", "persistence", "feed"))
+"""Capabilities that relation laws alone exercise: they are planned where such a law is, and count its evidence."""
+_BY_CASE: Final = frozenset(
+    (
+        *("steer", "follow-up", "abort", "tools", "serial", "tool-failure", "model-failure", "reasoning"),
+        *("model-input", "raw-arguments", "call-ids", "together", "limits", "deaf", "clock", "images", "usage"),
+        *("policies", "steps", "rounds"),
+    )
+)
+
+
+class Floor:
+    """Counts of what the cases of one subject show; ``life`` names what has to happen with any implementation."""
+
+    life: Sequence[str] = ()
+
+    def __init__(self) -> None:
+        self.counts: Final[Counter[str]] = Counter()
+
+
+class RuntimeFloor(Floor):
+    """Counts of what runs show: messages, requests, ends, and the stimuli of each capability that took place."""
+
+    life = _LIFE
+
+    def add(self, trace: RuntimeTrace) -> None:
+        """Count what a word shows."""
+        counts, options = self.counts, trace.options
+        counts["a message is accepted"] += sum(isinstance(event, UserMessage) for event in trace.events)
+        counts["the model is asked"] += len(trace.requests)
+        counts["a run completes"] += sum(cycle.reason == "completed" for cycle in trace.cycles)
+        counts["model-input"] += sum(request.input is not None for request in trace.requests)
+        counts["serial"] += options.policies.get("tools") == "serial"
+        counts["limits"] += "maxRounds" in options.limits
+        calls: set[str] = set()
+        for step in trace.steps:
+            counts["together"] += isinstance(step.stimulus, Together)  # one of them may be refused
+            counts["deaf"] += any(isinstance(one, ToolAwaited) and one.cancelled for one in step.answer.awaiting)
+            for stimulus in flat(step.stimulus) if step.took_place else ():
+                counts.update(_shown_by(stimulus, calls))
+
+
+class ProjectorFloor(Floor):
+    """Counts of what projections show: cycles of each kind, each view, and policies other than the default."""
+
+    life = ("a direct cycle is projected", "a follow-up cycle is projected")
+
+    def add(self, trace: ProjectorTrace) -> None:
+        """Count what a projection shows."""
+        cycles = trace.observed.cycles
+        self.counts["a direct cycle is projected"] += sum(cycle.kind == "direct" for cycle in cycles)
+        self.counts["a follow-up cycle is projected"] += sum(cycle.kind == "followUp" for cycle in cycles)
+        self.counts["steps"] += sum(bool(cycle.steps) for cycle in cycles)
+        self.counts["rounds"] += sum(bool(cycle.rounds) for cycle in cycles)
+        self.counts["policies"] += trace.policies != DEFAULT
+
+
+def items(
+    floor: Floor, profile: Profile, laws: Iterable[Law], observed: Mapping[str, int], *, declared: bool
+) -> tuple[FloorItem, ...]:
+    """The floor of a run of *laws* with the evidence *observed*; what is *declared* counts where it was planned."""
+    found = [FloorItem(what, floor.counts[what]) for what in floor.life]
+    evidence = Counter[str]()
+    for law in laws:
+        for need in _BY_LAW.intersection(law.needs):
+            evidence[need] += observed[law.name]
+    for name in profile.capabilities if declared else ():
+        if name in _BY_CASE:
+            found.append(FloorItem(name, floor.counts[name], declared=True))
+        elif name in evidence:
+            found.append(FloorItem(name, evidence[name], declared=True))
+    return tuple(found)
+
+
+def _shown_by(stimulus: object, calls: set[str]) -> Iterable[str]:
+    """The capabilities that a stimulus which took place exercises; *calls* are the ids of calls until now."""
+    need = needs(stimulus)  # type: ignore[arg-type]
+    if need is not None:
+        yield need
+    match stimulus:
+        case ModelOutput(item=ToolCall(call_id=name)):
+            yield "tools"
+            if name in calls:
+                yield "call-ids"
+            calls.add(name)
+        case ModelStop(usage=usage) if usage is not None:
+            yield "usage"
+        case User() if image_count(stimulus):
+            yield "images"
+        case Advance():
+            yield "clock"
+        case _:
+            pass

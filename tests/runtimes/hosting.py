@@ -1,0 +1,139 @@
+"""A runtime that conforms and hosts sessions: each is a ``Right``; it takes images, tells usage and survives a kill."""
+
+from msgspec.structs import replace
+
+from turncheck.model.core.stimuli import ResetOptions, Shown, Together
+
+from .right import Right
+from .target import CAPABILITIES, Target
+
+
+class Session(Right):
+    """One session: every event and everything awaited names it; the default session has no name."""
+
+    def __init__(self, host, name):
+        self.host, self.session = host, name
+        super().__init__(**host.given)
+        self.profile = host.profile
+
+    def log(self, kind, /, **fields):
+        super().log(kind, **({} if self.session is None else {"sessionId": self.session}), **fields)
+
+    def awaiting(self):
+        yield from (replace(one, session_id=self.session) for one in super().awaiting())
+
+    def read(self, message):
+        images = self.host.count(message)
+        shown = {"images": images} if images else {}
+        self.history.append(Shown(role="user", text=message.text, ids=(message.id,), **shown))
+
+    def model(self, stimulus):
+        self.usage = getattr(stimulus, "usage", None)
+        super().model(stimulus)
+        if self.usage is not None:
+            self.host.tell(self, self.usage)
+
+    def stop(self, reason, detail=None):
+        super().stop(reason, detail)
+        self.host.save(self)
+
+
+class Hosting(Target):
+    """Sessions by name, and what outlives the process: the histories, by folder and session."""
+
+    def __init__(self, **given):
+        self.kept = {}
+        super().__init__(**given)
+        more = ("sessions", "images", "usage", "persistence")
+        self.profile = replace(self.profile, capabilities=(*CAPABILITIES, *more))
+
+    def reset(self, options=ResetOptions()):  # noqa: B008 - it is frozen
+        self.options, self.sessions, self.events, self.refused = options, {}, [], None
+        return self.step()
+
+    def of(self, name):
+        if name not in self.sessions:
+            self.sessions[name] = session = Session(self, name)
+            session.reset(self.options)
+            session.history = list(self.load(name))
+        return self.sessions[name]
+
+    def take(self, stimulus):
+        if isinstance(stimulus, Together):
+            for one in stimulus.stimuli:
+                self.take(one)
+            return
+        session = self.of(stimulus.session_id)
+        session.events, session.refused = [], None
+        session.take(stimulus)
+        self.events += session.events
+        self.refused = session.refused or self.refused
+
+    def awaiting(self):
+        for session in self.sessions.values():
+            yield from session.awaiting()
+
+    def count(self, message):
+        """How many images the model is shown with a message."""
+        return sum(part.get("type") == "image" for part in message.content or ())
+
+    def tell(self, session, usage):
+        """Say what the model used."""
+        session.events.append({"type": "native", "usage": usage})
+
+    def save(self, session):
+        """Keep the history."""
+        self.kept[self.options.state_dir, session.session] = [*session.history]
+
+    def load(self, name):
+        """The history that was kept."""
+        return self.kept.get((self.options.state_dir, name), ()) if self.options.state_dir else ()
+
+
+class ShowsOneImageOnly(Hosting):
+    """Of several images of a message the model is shown the first."""
+
+    def count(self, message):
+        return min(super().count(message), 1)
+
+
+class KeepsUsageToItself(Hosting):
+    """The model's usage is counted, and told nowhere."""
+
+    def tell(self, session, usage):
+        pass
+
+
+class SessionsShareAQueue(Hosting):
+    """What waits in one session is served by whichever ends first."""
+
+    def of(self, name):
+        session = super().of(name)
+        session.queue = next(iter(self.sessions.values())).queue
+        return session
+
+
+class OneAbortForAll(Hosting):
+    """An abort in one session ends the runs of all."""
+
+    def take(self, stimulus):
+        super().take(stimulus)
+        if type(stimulus).__name__ == "Abort":
+            for session in self.sessions.values():
+                session.events = []
+                session.abort()
+                self.events += session.events
+
+
+class ForgetsAtARestart(Hosting):
+    """After a restart the history is empty."""
+
+    def load(self, name):
+        return ()
+
+
+class RemembersTheQuestionsOnly(Hosting):
+    """After a restart the model is shown what users said, and not what it answered."""
+
+    def load(self, name):
+        return [one for one in super().load(name) if one.role == "user"]
