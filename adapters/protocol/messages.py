@@ -72,7 +72,7 @@ def check_policies(policies: Mapping[str, Any], see: str = f"{DOCUMENT}#runtimes
     """
     for name, values in {**RUNTIME_POLICIES, **VALUES}.items():
         if (came := policies.get(name, values[0])) not in values:
-            problem = f"the policy {name} is none that exists"
+            problem = f"the policy {name} has an unknown value"
             raise RubbishError(problem, expected=" or ".join(values), came=str(came), see=see)
     for name in _COUNTS:
         if not isinstance(came := policies.get(name, 0), int):

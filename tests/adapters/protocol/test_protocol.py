@@ -301,9 +301,9 @@ def test_an_error_without_a_message_says_so(kind, error):
 @pytest.mark.parametrize(
     ("policies", "why"),
     [
-        ({"busy": "maybe"}, "the policy busy is none that exists"),
-        ({"busy": ["reject"]}, "the policy busy is none that exists"),
-        ({"whileActive": None}, "the policy whileActive is none that exists"),
+        ({"busy": "maybe"}, "the policy busy has an unknown value"),
+        ({"busy": ["reject"]}, "the policy busy has an unknown value"),
+        ({"whileActive": None}, "the policy whileActive has an unknown value"),
         ({"retries": "two"}, "the policy retries is no number"),
         ({"maxRounds": None}, "the policy maxRounds is no number"),
     ],
