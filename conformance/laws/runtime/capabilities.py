@@ -1,7 +1,7 @@
 """Laws on capabilities that no row of a machine speaks of: images, usage, sessions, persistence."""
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
@@ -61,8 +61,7 @@ def sessions_independent(rerun: Rerun) -> Judgement:
     yield WITNESS
     expected = iter(alone)
     for (session, _), step in zip(mixed, together, strict=True):
-        wanted = _seen(next(expected)) if session == "a" else []
-        came = _seen(step) if session == "a" else _of_a(step)
+        wanted, came = (_seen(next(expected)), _seen(step)) if session == "a" else (_NOTHING, _of_a(step))
         if wanted != came:
             yield Finding(None, "what another session does changes this one", wanted, came)
             return
@@ -87,6 +86,7 @@ def restart_remembers(rerun: Rerun) -> Judgement:
         yield Finding(None, "after a restart the model is shown something else", expected, observed)
 
 
+_NOTHING: Final[list[Any]] = []
 _SHORT = 3
 """Stimuli of a word that is killed after its run. Each kill costs a start of the process: 5 s for OpenAI Agents on a
 busy machine, which has 41 such words of four stimuli among 233."""

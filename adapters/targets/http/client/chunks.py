@@ -36,7 +36,7 @@ class Chunks:
         kind = kind if isinstance(kind, str) else ""
         family = _FAMILIES.get(kind)
         if family is None:
-            if not isinstance(kind, str) or kind not in AMID_CHUNKS:
+            if kind not in AMID_CHUNKS:
                 yield from self._end()
             yield value
             return
