@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import os
+import secrets
 import shlex
 import socket
 import subprocess
@@ -14,6 +15,7 @@ from dataclasses import astuple, fields
 from itertools import cycle
 from pathlib import Path
 
+from turncheck.adapters.targets.http.model_endpoint.secret import VARIABLE
 from turncheck.adapters.targets.registry import open_target
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.verify.verification import subjects_of, verify_target
@@ -41,6 +43,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=30.0)
     seconds: float = parser.parse_args().minutes * 60
+    os.environ[VARIABLE] = secrets.token_hex()  # for the server too, which asks its model there
     with tempfile.TemporaryDirectory() as folder, server() as (address, pid):
         tempfile.tempdir = os.environ["TMPDIR"] = folder
         os.environ["PYTHONPATH"] = str(TESTS)
