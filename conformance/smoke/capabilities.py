@@ -25,6 +25,7 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
+from ..verify.history_policies import inferred
 from .life import APPLY, RESET, TOOLS, Life, calling
 from .stage import Stage, Unseen
 
@@ -35,6 +36,7 @@ IMAGE: Final = {
 }
 """One transparent pixel."""
 USAGE: Final = {"inputTokens": 3, "outputTokens": 1}
+HISTORY: Final = "docs/protocol.md#what-the-model-is-shown"
 HELLO: Final = ModelOutput(item=Text(text="hello"))
 REASONING: Final = ModelOutput(item=Reasoning(text="hm"))
 END: Final = ModelStop(reason="end-turn")
@@ -108,6 +110,14 @@ def _model_input(life: Life) -> None:
     shown = [(entry.role, entry.text) for entry in life.model().input or () if entry.role != "system"]
     if shown != [("user", "one"), ("assistant", "answer 0"), ("user", "two")]:
         raise life.misbehaving("the model is not shown the conversation", "one, answer 0 and two, in this order")
+
+
+def _history(life: Life) -> None:
+    """Say which policies on a history the profile leaves out, by what the runtime shows."""
+    found = inferred(life.runtime)
+    if found:
+        policies = ", ".join(f'"{name}": "{value}"' for name, value in found.items())
+        raise Unseen(f"declare in profile.policies what it does: {policies}; see {HISTORY}")
 
 
 def _call_ids(life: Life) -> None:
@@ -184,6 +194,7 @@ def _usage(life: Life) -> None:
 
 CAPABILITIES: Final = (
     Stage("shows what the model is shown", _model_input, needs=("model-input",)),
+    Stage("declares what it keeps in a history, and how", _history, needs=("model-input",)),
     Stage("executes a tool call", _tool, needs=("tools",)),
     Stage("executes tools one after the other where it is told to", _serial, needs=("tools", "serial")),
     Stage("takes a tool's failure", _tool_failure, needs=("tools", "tool-failure")),

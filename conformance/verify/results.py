@@ -63,7 +63,8 @@ class WordCounterexample(_Broken, frozen=True, tag_field="of", tag="word"):
     """The shortest word found on which a runtime breaks a law (file format version 1): no time, no path.
 
     ``word`` is what has to be applied; ``applied`` is that and the environment's closing answers, ``steps`` what each
-    led to; ``position`` indexes the log of all steps' events.
+    led to; ``position`` indexes the log of all steps' events. ``inferred`` are the policies that the profile leaves
+    out, as ``Result`` has them.
     """
 
     word: Word
@@ -72,6 +73,7 @@ class WordCounterexample(_Broken, frozen=True, tag_field="of", tag="word"):
     position: int | None = None
     expected: Any = None
     observed: Any = None
+    inferred: dict[str, str] = {}
 
 
 AnyCounterexample: TypeAlias = Counterexample | WordCounterexample
@@ -173,7 +175,10 @@ class Covered(TypedDict, total=False):
 
 
 class Result(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What `verify --json` prints. ``cut`` says why a run ended before its examples were used up."""
+    """What `verify --json` prints. ``cut`` says why a run ended before its examples were used up.
+
+    ``inferred`` are the policies on a history that the runtime's profile does not declare, and that it was held to.
+    """
 
     turncheck: str
     target: str
@@ -184,6 +189,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     coverage: Covered
     summary: dict[str, int]
     cut: str | None = None
+    inferred: dict[str, str] = {}
 
     @property
     def exit_code(self) -> int:

@@ -57,6 +57,7 @@ def verify_target(
         coverage=merged([result.coverage for result in results]),
         summary=summary(verdicts),
         cut=next((result.cut for result in results if result.cut), None),
+        inferred={name: value for result in results for name, value in result.inferred.items()},
     )
     return whole, {law: one for _, failed in found for law, one in failed.items()}
 

@@ -10,7 +10,7 @@ and calls are where the environment sent them.
 
 What the model is asked with is a history of positions, in the registers of that kind; ``request`` puts it out. A
 message, an item or a tool's end stands where it came; a call's position that stands a second time is the result that
-the call never got. What a runtime may choose there are the policies ``KEPT`` and ``UNREAD``.
+the call never got. What a runtime may choose there is ``Kept`` and ``Unread``.
 """
 
 from collections.abc import Mapping
@@ -42,8 +42,8 @@ SteerLands: TypeAlias = Literal["after-batch", "after-call"]
 
 Kept: TypeAlias = Literal["keep", "texts", "drop"]
 """What the history keeps of a response that was cut: all, its texts without its calls, or nothing."""
-Unread: TypeAlias = Literal["keep", "later", "drop"]
-"""Where the messages stand that a run took and never showed: before the next root, behind it, or nowhere."""
+Unread: TypeAlias = Literal["keep", "drop", "later"]
+"""Where the messages stand that a run took and never showed: at its end, nowhere, or behind the next root (RC-D8)."""
 
 STATES: Final = ("idle", "inferring", "executing")
 

@@ -48,7 +48,9 @@ PROFILE: Final = Profile(
     ),
     SPEC.name,
     {
-        "tools": "serial", "abortEnds": "at-once", **dict(POLICIES.values()),
+        "tools": "serial",
+        "abortEnds": "at-once",
+        **dict(POLICIES.values()),
         **{name: values[0] for name, values in HISTORY_POLICIES.items()},
     },
 )

@@ -15,7 +15,7 @@ from ...laws.law import Law
 from ...laws.registry import LAWS, selected
 from ...report.law_summary import counted
 from ...report.registry import KINDS, on_result
-from ...report.text import counterexample_lines, coverage_lines
+from ...report.text import counterexample_lines, coverage_lines, inferred_lines
 from ...verify.results import AnyCounterexample, LawResult, Result, write
 from ..baselining import grading, said, show_baseline
 from ..completing import complete_law, complete_target
@@ -182,6 +182,7 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
     figures = {name: figure for name, figure in result.coverage.items() if isinstance(figure, int)}
     done = ", ".join(f"{figure:,} {name}" for name, figure in figures.items() if figure or name != "unsettled")
     click.echo(f"\n{counted(result)}; {done}, seed {result.seed}")
+    show(inferred_lines(result.inferred))
     show(coverage_lines(result.coverage))
     show_baseline(result)
     if result.cut:
