@@ -5,14 +5,16 @@ for its answer; every answer repeats ``seq``, except the one to hello.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from turncheck.model.core.history import ARRANGEMENTS
 from turncheck.model.core.policies import VALUES, Policies
 from turncheck.model.core.refused_json import why_refused
 from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
+from turncheck.model.machines.interaction import Kept, Unread
 
 from .errors import DOCUMENT, ImplementationError, RubbishError, StartError, UnsupportedError
 from .strict_json import StrictnessError, check_strict
@@ -53,11 +55,20 @@ RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
 }
 """The capabilities that a runtime may declare."""
 
+HISTORY_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
+    "abortedResponse": get_args(Kept),
+    "failedResponse": get_args(Kept),
+    "unread": get_args(Unread),
+    **ARRANGEMENTS,
+}
+"""What a runtime may choose of what its model is shown, the default first; what is not declared is inferred."""
+
 RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "busy": ("reject", "steer", "followUp"),
     "tools": ("serial", "parallel"),
     "steerLands": ("after-batch", "after-call"),
     "abortEnds": ("at-once", "when-released"),
+    **HISTORY_POLICIES,
 }
 """A runtime's own policies that have a set of values; the projection's are ``VALUES`` of model.policies."""
 _COUNTS: Final = ("retries", "maxRounds")

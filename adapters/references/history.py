@@ -24,7 +24,7 @@ def _entry(event: Mapping[str, Any]) -> Shown | None:
         case {"type": "agent-output", "kind": "assistant", "text": text}:
             return Shown(role="assistant", text=text)
         case {"type": "agent-output", "kind": "tool-call", "callId": call, "tool": tool}:
-            return Shown(role="assistant", call_id=call, tool=tool)
+            return Shown(role="assistant", call_id=call, tool=tool, arguments=event.get("arguments"))
         case {"type": "tool-result", "callId": call}:
             text = as_text(event.get("output"))
             return Shown(role="tool", text=text, call_id=call, is_error=event.get("isError") or None)

@@ -23,6 +23,7 @@ from ..laws.law import Law
 from ..learn.abstraction import LOCAL, Abstracted, Letter
 from ..observe.driver import UnsettledError
 from ..verify.engine import Options, OverError, Run, run_and_judge
+from ..verify.history_policies import inferred
 from ..verify.results import INTERRUPTED, AnyCounterexample, Covered, Result, SuiteRun
 from ..verify.runtime_subject import Player, RuntimeSubject
 from ..verify.verdict import result_of
@@ -96,6 +97,7 @@ def verify_suite(
             nonlocal applied
             foretell(f"suite {plan.method}, k={plan.k}: {len(words):,} words, {plan.stimuli:,} stimuli")
             player = Player(run, subject)
+            subject.inferred = player.asking(partial(inferred, runtime))
             foretell(_estimate(player, plan))
             for word in words:
                 _play(player, plan.model, word)

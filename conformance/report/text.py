@@ -3,19 +3,23 @@
 Each function takes ``paint(text, **styles)``, which spells an implementation's text and, on a terminal, colours it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 
 from turncheck.model.clauses import clause_text
-from turncheck.model.rendering.printable import Printable, fill
+from turncheck.model.rendering.printable import Printable, fill, joined
 from turncheck.model.rendering.words import awaited_line, event_line, short
 
 from ..verify.results import AnyCounterexample, Counterexample, Covered, WordCounterexample
 
 Paint: TypeAlias = Callable[..., Printable]
 
+COLUMNS: Final = ("to be shown", "shown")
+WIDTH: Final = 48
+"""Characters of an entry of a history in a column of its own: two fit into a line."""
 LONG: Final = 4096
 """Characters of a string that a report shows as it is."""
 
@@ -24,9 +28,32 @@ def counterexample_lines(found: AnyCounterexample, paint: Paint, *, clauses: boo
     """Write *found*: its log or word, the difference, and the text of its clauses unless these stand elsewhere."""
     yield fill("{}: {}", paint("✗ " + found.law, fg="red", bold=True), paint(found.message))
     yield from _log_lines(found, paint) if isinstance(found, Counterexample) else _word_lines(found, paint)
-    yield from difference_lines(found.expected, found.observed, paint)
+    yield from history_lines(found, paint) or difference_lines(found.expected, found.observed, paint)
     for clause in found.clauses if clauses else ():
         yield fill("  {}{}", paint(f"{clause:10}", dim=True), clause_text(clause))
+
+
+def history_lines(found: AnyCounterexample, paint: Paint) -> list[Printable]:
+    """Write what the model had to be shown and what it was shown side by side, the first difference marked.
+
+    Nothing for the counterexample of a law that says nothing of histories.
+    """
+    if found.law != "history-whole":
+        return []
+    pairs = [*zip_longest(map(str, found.expected or ()), map(str, found.observed or ()), fillvalue="")]
+    first = next((place for place, (right, shown) in enumerate(pairs) if right != shown), len(pairs))
+    width = min(max([len(COLUMNS[0]), *(len(right) for right, _ in pairs)]), WIDTH)
+    told = [fill("      {}  {}", paint(COLUMNS[0].ljust(width), fg="green"), paint(COLUMNS[1], fg="red"))]
+    for place, (right, shown) in enumerate(pairs):
+        mark = paint("▶" if place == first else " ", fg="red")
+        cells = (paint(_cell(right).ljust(width)), paint(_cell(shown))) if shown else (paint(_cell(right)),)
+        told.append(fill("    {} {}", mark, joined("  ", cells)))
+    return told
+
+
+def _cell(entry: str) -> str:
+    flat = " ".join(entry.split())
+    return flat if len(flat) <= WIDTH else f"{flat[: WIDTH - 1]}…"
 
 
 def difference_lines(expected: Any, observed: Any, paint: Paint) -> Iterator[Printable]:
@@ -35,6 +62,13 @@ def difference_lines(expected: Any, observed: Any, paint: Paint) -> Iterator[Pri
         expected, observed = _difference(expected, observed)
         yield fill("  {}  {}", paint("expected", fg="green"), paint(short(expected)))
         yield fill("  {}  {}", paint("observed", fg="red"), paint(short(observed)))
+
+
+def inferred_lines(inferred: Mapping[str, str]) -> Iterator[Printable]:
+    """Write what a profile leaves out of a history's policies, and how to declare it."""
+    for name, value in inferred.items():
+        template = 'inferred: {} is {}; declare it in the profile\'s policies: "{}": "{}"'
+        yield fill(template, name, value, name, value)
 
 
 def coverage_lines(coverage: Covered) -> Iterator[Printable]:

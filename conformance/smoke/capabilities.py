@@ -26,9 +26,11 @@ from turncheck.model.core.stimuli import (
 )
 
 from ..generation.classic_words import PIXEL, USAGE
+from ..verify.history_policies import inferred
 from .life import APPLY, RESET, TOOLS, Life, calling
 from .stage import Stage, Unseen
 
+HISTORY: Final = "docs/protocol.md#what-the-model-is-shown"
 HELLO: Final = ModelOutput(item=Text(text="hello"))
 REASONING: Final = ModelOutput(item=Reasoning(text="hm"))
 END: Final = ModelStop(reason="end-turn")
@@ -100,6 +102,14 @@ def _model_input(life: Life) -> None:
     shown = [(entry.role, entry.text) for entry in life.model().input or () if entry.role != "system"]
     if shown != [("user", "one"), ("assistant", "answer 0"), ("user", "two")]:
         raise life.misbehaving("the model is not shown the conversation", "one, answer 0 and two, in this order")
+
+
+def _history(life: Life) -> None:
+    """Say which policies on a history the profile leaves out, by what the runtime shows."""
+    found = inferred(life.runtime)
+    if found:
+        policies = ", ".join(f'"{name}": "{value}"' for name, value in found.items())
+        raise Unseen(f"declare in profile.policies what it does: {policies}; see {HISTORY}")
 
 
 def _call_ids(life: Life) -> None:
@@ -176,6 +186,7 @@ def _usage(life: Life) -> None:
 
 CAPABILITIES: Final = (
     Stage("shows the model's input", _model_input, needs=("model-input",)),
+    Stage("declares what it keeps in a history, and how", _history, needs=("model-input",)),
     Stage("executes a tool call", _tool, needs=("tools",)),
     Stage("executes tools one after the other if so configured", _serial, needs=("tools", "serial")),
     Stage("takes a tool's failure", _tool_failure, needs=("tools", "tool-failure")),

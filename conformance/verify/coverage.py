@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from turncheck.adapters.protocol.messages import RUNTIME_POLICIES, Profile, Role
+from turncheck.adapters.protocol.messages import HISTORY_POLICIES, RUNTIME_POLICIES, Profile, Role
 from turncheck.model.checking.explore import explore
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import symbol_of
@@ -18,6 +18,7 @@ from turncheck.model.machines.request_cycle import SPEC, tables
 
 from .results import Covered, Input, LawResult, Share
 
+NOTHING: Final[Mapping[str, str]] = {}
 _OF_RUNTIMES: Final = {**RUNTIME_POLICIES, **{name: VALUES[name] for name in VALUES if name.startswith("queue")}}
 """A runtime's policies with a set of values: its own, and the fates of its queue (``busy`` is its whileActive)."""
 
@@ -85,13 +86,14 @@ def _allowed(policies: Policies) -> list[Row]:
 class WordCoverage(Exercised):
     """Counts the words that a runtime is given, and the rows and policies that they exercise.
 
-    *rows* are those that the capabilities and policies of its *profile* allow.
+    *rows* are those that the capabilities and policies of its *profile* allow; *inferred* are policies that it leaves
+    out, and that the runtime is held to.
     """
 
-    def __init__(self, profile: Profile, rows: Sequence[Row] = ()) -> None:
+    def __init__(self, profile: Profile, rows: Sequence[Row] = (), inferred: Mapping[str, str] = NOTHING) -> None:
         super().__init__("runtime", rows, _OF_RUNTIMES)
         self.unsettled = 0
-        self._values |= _by_default(profile)
+        self._values |= _by_default(profile) | _histories(profile, inferred)
 
     def add(self, policies: Mapping[str, Any], taken: Iterable[Row]) -> None:
         """Count a word, the policies that it ran under, and the rows that it took."""
@@ -109,6 +111,12 @@ def _by_default(profile: Profile) -> set[str]:
     fates = {name: fate for name, fate in msgspec.to_builtins(DEFAULT).items() if name.startswith("queue")}
     queues = profile.can("follow-up")
     return {f"{name}={fate}" for name, fate in fates.items() if queues and name not in profile.policies}
+
+
+def _histories(profile: Profile, inferred: Mapping[str, str]) -> set[str]:
+    """Return the policies on a history that the profile leaves out: inferred, or their defaults."""
+    left = [name for name in HISTORY_POLICIES if profile.can("model-input") and name not in profile.policies]
+    return {f"{name}={inferred.get(name, HISTORY_POLICIES[name][0])}" for name in left}
 
 
 def merged(parts: Iterable[Covered]) -> Covered:

@@ -1,6 +1,6 @@
 """A projector as a subject: it is observed on logs, classic ones and then generated ones."""
 
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import Any, ClassVar, Final, cast
@@ -43,6 +43,7 @@ class ProjectorSubject:
 
     def __init__(self, target: ProjectorTarget, twin: ProjectorTarget) -> None:
         self.target, self.twin, self.work = target, twin, 0
+        self.inferred: Mapping[str, str] = {}
         own = None if target.profile.can("policies") else target.profile.projection_policies()
         self.own: Final = own
         """The target's own policies, where it takes no others."""

@@ -4,6 +4,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Final, Literal, TypeAlias, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.projector import ProjectorTarget
@@ -51,7 +52,8 @@ def stored(found: AnyCounterexample) -> Finding | None:
     trace: ProjectorTrace | RuntimeTrace | None = None
     if isinstance(found, WordCounterexample):
         closing = [place >= len(found.word.stimuli) for place in range(len(found.applied))]
-        trace = recorded(found.applied, found.steps, closing, found.word.options, found.profile)
+        profile = replace(found.profile, policies={**found.inferred, **found.profile.policies})
+        trace = recorded(found.applied, found.steps, closing, found.word.options, profile)
     elif found.projection is not None:
         trace = traced(found.input, found.profile, found.projection)
     if law.kind == "relation" or trace is None:
@@ -76,7 +78,9 @@ def asked_runtime(found: WordCounterexample, runtime: RuntimeTarget, model: Mode
     Raises TargetError where that cannot be told.
     """
     with _twin(found.law, runtime) as twin:
-        return _asked(found.law, found.word, RuntimeSubject(runtime, twin, model))
+        subject = RuntimeSubject(runtime, twin, model)
+        subject.inferred = found.inferred
+        return _asked(found.law, found.word, subject)
 
 
 def _twin(law: str, target: T) -> AbstractContextManager[T]:

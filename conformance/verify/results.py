@@ -68,7 +68,8 @@ class WordCounterexample(_Broken, frozen=True, tag_field="of", tag="word"):
     """The shortest word found on which a runtime breaks a law (file format version 1): no time, no path.
 
     ``word`` is what has to be applied; ``applied`` is that and the environment's closing answers, ``steps`` what each
-    led to; ``position`` indexes the log of all steps' events.
+    led to; ``position`` indexes the log of all steps' events. ``inferred`` are the policies that the profile leaves
+    out, as ``Result`` has them.
     """
 
     word: Word
@@ -77,6 +78,7 @@ class WordCounterexample(_Broken, frozen=True, tag_field="of", tag="word"):
     position: int | None = None
     expected: Any = None
     observed: Any = None
+    inferred: dict[str, str] = {}
 
 
 AnyCounterexample: TypeAlias = Counterexample | WordCounterexample
@@ -193,6 +195,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``incomplete`` is true where something else than the caller's own bounds (a budget, the first failure) cut it: the
     target broke, the time of the whole run was over, or a signal came.
+    ``inferred`` are the policies on a history that the runtime's profile does not declare, and that it was held to.
     """
 
     turncheck: str
@@ -206,6 +209,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     cut: str | None = None
     incomplete: bool = False
     floor: tuple[FloorItem, ...] = ()
+    inferred: dict[str, str] = {}
 
     @property
     def notes(self) -> tuple[tuple[str, str], ...]:

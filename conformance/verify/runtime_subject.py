@@ -1,8 +1,9 @@
 """A runtime as a subject: it is observed on words, directed ones and then generated ones."""
 
 import contextlib
+import dataclasses
 import tempfile
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final, TypeVar, cast
 
@@ -27,6 +28,7 @@ from ..observe.runtime_trace import Again, ObservedStep, RuntimeTrace, flat
 from .coverage import WordCoverage
 from .engine import Run
 from .floor import RuntimeFloor
+from .history_policies import inferred
 from .results import WordCounterexample
 from .subject import Observation
 
@@ -41,13 +43,17 @@ _T = TypeVar("_T")
 
 
 class RuntimeSubject:
-    """A runtime, and its *twin* in a process with another hash seed; *model* is what a suite was made from."""
+    """A runtime, and its *twin* in a process with another hash seed; *model* is what a suite was made from.
+
+    ``inferred`` are policies that the profile does not declare, and that the runtime is held to.
+    """
 
     shrink_work: ClassVar[int] = 8_000
     repeating: ClassVar[tuple[str, ...]] = ("run-deterministic", "run-hash-seed")
 
     def __init__(self, target: RuntimeTarget, twin: RuntimeTarget, model: Modelled | None = None) -> None:
         self.target, self.twin, self.model, self.work = target, twin, model, 0
+        self.inferred: Mapping[str, str] = {}
         self.coverage = WordCoverage(target.profile)
         self.floor = RuntimeFloor()
         self.whole = model is None
@@ -60,7 +66,8 @@ class RuntimeSubject:
         return None if driver.unsettled or not driver.steps else self.observation(driver.trace())
 
     def observation(self, trace: RuntimeTrace) -> Observation[Word]:
-        """Join a trace with the means to observe its word again."""
+        """Join a trace, under the policies that were inferred too, with the means to observe its word again."""
+        trace = dataclasses.replace(trace, policies={**self.inferred, **trace.policies})
         self.floor.add(trace)
         word = tuple(step.stimulus for step in trace.steps if not step.closing)
         reference = None if self._reference is None else observing(self._reference)
@@ -113,12 +120,12 @@ class RuntimeSubject:
         yield case
         yield Word(tuple(map(unnamed, case.stimuli)), case.options)
 
-    @staticmethod
-    def counterexample(observation: Observation[Word], **common: Any) -> WordCounterexample:
+    def counterexample(self, observation: Observation[Word], **common: Any) -> WordCounterexample:
         """Make the file of a failing word."""
         steps: tuple[ObservedStep, ...] = observation.trace.steps
         return WordCounterexample(
             word=observation.case,
+            inferred=dict(self.inferred),
             applied=tuple(step.stimulus for step in steps),
             steps=tuple(step.answer for step in steps),
             **common,
@@ -224,8 +231,9 @@ def explore(subject: RuntimeSubject, words: int, run: Run[Word]) -> None:
     """Explore *subject* on the directed words, and on *words* generated ones."""
     player, profile = Player(run, subject), subject.target.profile
     capabilities = frozenset(profile.capabilities)
+    subject.inferred = player.asking(partial(inferred, subject.target))
     rows = rows_for(capabilities, profile.policies)
-    subject.coverage = WordCoverage(profile, rows)
+    subject.coverage = WordCoverage(profile, rows, subject.inferred)
     accesses = access_words(tables(profile.policies), capabilities)
     play_directed(player, sorted(directed(rows, accesses), key=len), capabilities)
     if words:

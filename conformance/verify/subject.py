@@ -1,6 +1,6 @@
 """A subject of the engine: an implementation in one role, the observation of one case, and its judgement by a law."""
 
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
@@ -61,6 +61,11 @@ class Subject(Protocol[C]):
     @property
     def whole(self) -> bool:
         """True where the cases exercise every declared capability."""
+        ...
+
+    @property
+    def inferred(self) -> Mapping[str, str]:
+        """Policies that the profile does not declare, and that the subject is held to."""
         ...
 
     @property

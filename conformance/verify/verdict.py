@@ -26,6 +26,7 @@ def result_of(run: Run[Any], laws: Sequence[Law]) -> tuple[Result, dict[str, Any
         cut=run.cut,
         incomplete=run.incomplete,
         floor=run.floor,
+        inferred=dict(run.subject.inferred),
     )
     failed = {law.name: law for law, one in zip(laws, results, strict=True) if one.verdict == "fail"}
     return result, {name: counterexamples(run, failed[name])[0] for name in run.failures if name in failed}

@@ -71,6 +71,7 @@ def verify_target(
         cut=next((result.cut for result in results if result.cut), None),
         incomplete=any(result.incomplete for result in results),
         floor=tuple(item for result in results for item in result.floor),
+        inferred={name: value for result in results for name, value in result.inferred.items()},
     )
     return whole, {law: one for _, failed in found for law, one in failed.items()}
 

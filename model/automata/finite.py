@@ -20,7 +20,7 @@ from ..declaration.machine import Machine, Row
 from ..declaration.operands import Here, Operand, Register
 from ..declaration.proof_roles import ProofRoles
 from ..declaration.stepping import Stepper
-from ..declaration.vocabulary import Emit
+from ..declaration.vocabulary import HISTORY, Emit
 from .mealy import Steps
 
 
@@ -87,7 +87,7 @@ class FiniteMachine(Steps):
         self._stepper = Stepper(machine, tables)
         self._bounds = bounds
         self._unbounded_counters = frozenset(unbounded_counters)
-        self._kinds = {name: kind for name, kind in machine.registers.items() if name not in unbounded_counters}
+        self._kinds = {name: kind for name, kind in machine.deciding.items() if name not in unbounded_counters}
         self._ordered = positions(machine) - self._unbounded_counters
         self._short = [_short(letter) for letter in letters]
         self.nodes: list[Node] = []
@@ -163,7 +163,12 @@ class FiniteMachine(Steps):
         return Reaction(shown)
 
     def _shown(self, operands: Sequence[Operand], output: Output, told: Mapping[int, str]) -> Output:
-        shown = (self._word(operand, value, told) for operand, value in zip(operands, output.arguments, strict=True))
+        kinds, pairs = self.machine.registers, zip(operands, output.arguments, strict=True)
+        shown = (  # a history grows without end: no finite machine shows it
+            self._word(operand, value, told)
+            for operand, value in pairs
+            if not (isinstance(operand, Register) and kinds[operand.name] == HISTORY)
+        )
         return Output(output.name, tuple(shown))
 
     def _word(self, operand: Operand, value: Any, told: Mapping[int, str]) -> str:

@@ -71,7 +71,7 @@ def explore(
     steps along; states differ where it differs.
     """
     letters = alphabet(machine, tables) if letters is None else letters
-    kinds = {name: kind for name, kind in machine.registers.items() if name not in unbounded_counters}
+    kinds = {name: kind for name, kind in machine.deciding.items() if name not in unbounded_counters}
     ordered = positions(machine)
     stepper = Stepper(machine, tables)
     found = Exploration()
@@ -114,7 +114,8 @@ def explore(
 
 def copied(registers: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy of registers that can change independently."""
-    return {name: value.copy() if isinstance(value, deque | dict) else value for name, value in registers.items()}
+    kinds = (deque, dict, list)
+    return {name: value.copy() if isinstance(value, kinds) else value for name, value in registers.items()}
 
 
 def size(kind: str, value: Any, *, ordered: bool) -> int:

@@ -55,7 +55,7 @@ def promela(roles: ProofRoles, budget: int = 3) -> str:
     machine = roles.machine
     alphabet = [letter for tables in roles.tables for letter in letters(roles, tables)]
     strings = sorted({*_constants(roles), *(value for letter in alphabet for value in _strings(letter))})
-    maps = [name for name, kind in machine.registers.items() if kind == "map"]
+    maps = [name for name, kind in machine.deciding.items() if kind == "map"]
     registers = {"number": "int {} = -1;", "queue": "chan {} = [QUEUE] of {{ int }};", "map": "int {}[KEYS];"}
     commands = dict.fromkeys(command for letter in alphabet for command in _commands(roles, letter))
     quiet = [state for state in machine.states if state not in (*roles.run.active, *roles.run.data_dependent)]
@@ -68,9 +68,9 @@ def promela(roles: ProofRoles, budget: int = 3) -> str:
         initial=identifier("s", machine.initial),
         strings=_defines("c", strings, 1),
         states=_defines("s", machine.states, 0),
-        registers="\n".join(registers[kind].format(identifier("r", name)) for name, kind in machine.registers.items()),
+        registers="\n".join(registers[kind].format(identifier("r", name)) for name, kind in machine.deciding.items()),
         tables="\n".join(_table(name, value) for name, value in roles.tables[0].items()),
-        clears="\n".join(_clear(name, kind) for name, kind in machine.registers.items() if kind != "number"),
+        clears="\n".join(_clear(name, kind) for name, kind in machine.deciding.items() if kind != "number"),
         begin=" ".join(f"{identifier('clear', name)}();" for name in maps) or "skip",
         choices="\n".join(f"  :: d_step {{ {'; '.join(_chosen(tables)) or 'skip'} }}" for tables in roles.tables),
         commands="\n".join(commands),

@@ -228,7 +228,7 @@ def start(roles: ProofRoles) -> Iterator[Refutation]:
     """Refute that the invariant holds at the start."""
     symbols = Symbols(roles.machine, {})
     fresh = {"number": z3.IntVal(-1), "map": symbols.nothing()}
-    for name, kind in roles.machine.registers.items():
+    for name, kind in roles.machine.deciding.items():
         held = symbols.registers[name]
         zero = z3.IntVal(0)
         symbols.registers[name] = Slots(held.values, zero, zero) if kind == "queue" else fresh[kind]

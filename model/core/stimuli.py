@@ -123,13 +123,14 @@ Stimulus: TypeAlias = (
 
 
 class Shown(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """One entry of the context that a model is shown."""
+    """One entry of the context that a model is shown; ``arguments`` of a call, where they are seen."""
 
     role: Literal["system", "user", "assistant", "tool"]
     text: str | None = None
     ids: tuple[str, ...] = ()
     call_id: str | None = None
     tool: str | None = None
+    arguments: Any = None
     is_error: bool | None = None
     images: int | None = None
 

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from .machine import Machine, Row
 from .operands import Const, Default, Lookup, Operand, Register, Table, terms
-from .vocabulary import Equal
+from .vocabulary import Emit, Equal, Record, Settle
 
 
 def lint(machine: Machine, tables: Iterable[Mapping[str, Any]] = ()) -> list[str]:
@@ -37,6 +37,9 @@ def _frame(machine: Machine) -> Iterator[str]:
             named = {one.name for one in terms(term) if isinstance(one, Register)}
             for register in sorted(named - machine.registers.keys()):
                 yield f"{what} {name!r}: register {register!r} is not declared"
+            for register in sorted(named & machine.registers.keys() - machine.deciding.keys()):
+                if not isinstance(term, Record | Settle | Emit):
+                    yield f"{what} {name!r} reads the history {register!r}, which is only put out"
 
 
 def _undeclared(machine: Machine) -> Iterator[str]:

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Final, TypeAlias
 
 from .contexts import Context
-from .vocabulary import REGISTER_KINDS, Effect, Guard
+from .vocabulary import HISTORY, REGISTER_KINDS, Effect, Guard
 
 NativeRow: TypeAlias = list[str | list[str] | None]
 """``[trigger, source, dest, conditions, unless, before]``, as ``transitions.Machine.add_transition`` takes it.
@@ -111,6 +111,11 @@ class Machine:
         if source == EVERY:
             return self.states
         return source if isinstance(source, list) else [source or ""]
+
+    @cached_property
+    def deciding(self) -> Mapping[str, str]:
+        """The registers that tell states apart, with their kinds: all but histories."""
+        return {name: kind for name, kind in self.registers.items() if kind != HISTORY}
 
     @cached_property
     def by_event(self) -> Mapping[tuple[str, str], Sequence[Row]]:

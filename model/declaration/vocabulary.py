@@ -35,8 +35,10 @@ __all__ = [
     "Output",
     "Pop",
     "Push",
+    "Record",
     "Register",
     "Set",
+    "Settle",
     "Table",
 ]
 """What rows are written in: a machine's file imports it whole."""
@@ -278,12 +280,82 @@ class Emit:
 
 
 def _snapshot(value: Any) -> Any:
-    if isinstance(value, deque):
+    if isinstance(value, deque | list):
         return tuple(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     return value
 
 
-Effect: TypeAlias = Push | Pop | Clear | Increment | Set | Emit
+class _Auxiliary:
+    """An effect on a history: it decides nothing, so that provers, Spin and generated loops know nothing of it."""
 
-REGISTER_KINDS: Final[Mapping[str, Callable[[], Any]]] = {"number": lambda: -1, "queue": deque, "map": dict}
+    promela: ClassVar[str] = "skip"
+
+    def code(self, _: Loop) -> str:
+        return "pass"
+
+    def change(self, symbolic: Symbolic) -> None:
+        """Change nothing."""
+
+
+@dataclass(frozen=True)
+class Record(_Auxiliary):
+    """Append a position to a history, or all that a register holds; with ``when``, only where that guard holds.
+
+    ``empties`` clears the history that the positions come from.
+    """
+
+    history: Register
+    value: Operand
+    when: Equal | None = None
+    empties: bool = False
+
+    def apply(self, context: Context) -> None:
+        if self.when is None or self.when.holds(context):
+            value = self.value.read(context)
+            self.history.read(context).extend(value if isinstance(value, deque | list) else [value])
+            if self.empties:
+                value.clear()
+
+
+@dataclass(frozen=True)
+class Settle(_Auxiliary):
+    """Take what a response *said* into a history, as far as *kept* says, and empty ``said``.
+
+    ``whole``: all of it, its calls are still to be answered. ``keep``: all of it, and then each of its *calls* once
+    more, which stands for the result that it never got. ``texts``: all but the calls. ``drop``: nothing.
+    """
+
+    history: Register
+    said: Register
+    calls: Register
+    kept: Table | Const
+
+    def apply(self, context: Context) -> None:
+        history, said, calls = (one.read(context) for one in (self.history, self.said, self.calls))
+        match self.kept.read(context):
+            case "whole":
+                history += said
+            case "keep":
+                history += [*said, *calls]
+            case "texts":
+                history += [at for at in said if at not in calls]
+            case _:
+                pass
+        said.clear()
+
+
+Effect: TypeAlias = Push | Pop | Clear | Increment | Set | Emit | Record | Settle
+
+HISTORY: Final = "history"
+"""The kind of an auxiliary register (Owicki and Gries 1976): no guard reads it, and it tells no states apart.
+
+It holds positions, grows without end, and is only put out.
+"""
+
+REGISTER_KINDS: Final[Mapping[str, Callable[[], Any]]] = {
+    "number": lambda: -1,
+    "queue": deque,
+    "map": dict,
+    HISTORY: list,
+}
 """Kind of a register → its initial value."""

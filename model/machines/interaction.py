@@ -7,6 +7,10 @@ and the laws say which answers are right.
 
 It also runs (``reference:interaction``): its outputs say all that a shell has to do. A position names a message or a
 call by its place among the environment's events.
+
+What the model is asked with is a history of positions, in the registers of that kind; ``request`` puts it out. A
+message, an item or a tool's end stands where it came; a call's position that stands a second time is the result that
+the call never got. What a runtime may choose there is ``Kept`` and ``Unread``.
 """
 
 from collections.abc import Mapping
@@ -36,6 +40,11 @@ Busy: TypeAlias = Literal["steer", "followUp", "reject"]
 SteerLands: TypeAlias = Literal["after-batch", "after-call"]
 """The moment at which the model sees a steer: after all calls of its response, or after the one that runs."""
 
+Kept: TypeAlias = Literal["keep", "texts", "drop"]
+"""What the history keeps of a response that was cut: all, its texts without its calls, or nothing."""
+Unread: TypeAlias = Literal["keep", "drop", "later"]
+"""Where the messages stand that a run took and never showed: at its end, nowhere, or behind the next root (RC-D8)."""
+
 STATES: Final = ("idle", "inferring", "executing")
 
 EVENTS: Final = {
@@ -56,14 +65,19 @@ EVENTS: Final = {
 
 _ACTIVE: Final = ["inferring", "executing"]
 _ASK: Final = ["first_try", "ask"]
-_OPEN: Final = ["accept", "open", *_ASK]
-_NEXT: Final = ["promote", "open_next", *_ASK]
+_OPEN: Final = ["accept", "open", "record", "record_late", *_ASK]
+_NEXT: Final = ["promote", "open_next", "record_next", "record_late", *_ASK]
 _START: Final = ["take_call", "start"]
-_SKIP: Final = ["skip_calls", "forget_calls"]
-_READ: Final = ["read_steers", "take_steers"]
-_BREAK: Final = [*_SKIP, *_READ]
+_ANSWER: Final = ["answer", "record"]
+_FAILED: Final = ["answer_failure", "record"]
+_READ: Final = ["read_steers", "record_steers", "take_steers"]
+_LEAVE: Final = ["read_steers", "record_unread", "put_off_unread", "take_steers"]
+_SKIP: Final = ["skip_calls", "record_skipped", "forget_calls"]
+_FAIL: Final = ["skip_calls", "settle_failed", "forget_calls"]
+_BREAK: Final = [*_FAIL, *_LEAVE, "fail"]
 """Effects of a run that ends before its model does: no call stays unanswered, and no steer unread."""
-_CUT: Final = ["cut", "rest", *_BREAK]
+_ABORT: Final = ["skip_calls", "settle_aborted", "forget_calls", *_LEAVE, "interrupt"]
+_CUT: Final = ["cut", "record_cut", "rest", *_SKIP, *_LEAVE, "interrupt"]
 
 # fmt: off
 TABLE: Final[list[NativeRow]] = [
@@ -76,40 +90,40 @@ TABLE: Final[list[NativeRow]] = [
     ["steer",             _ACTIVE,         None,        [],                                   [],                                 ["accept", "keep_steer"]],
     ["follow-up",         "idle",          "inferring", [],                                   [],                                 _OPEN],
     ["follow-up",         _ACTIVE,         None,        [],                                   [],                                 ["accept", "enqueue"]],
-    ["text",              "inferring",     None,        [],                                   [],                                 ["say"]],
+    ["text",              "inferring",     None,        [],                                   [],                                 ["say", "hold"]],
     ["reasoning",         "inferring",     None,        [],                                   [],                                 ["say"]],
-    ["tool-call",         "inferring",     None,        [],                                   [],                                 ["call", "note_call"]],
-    ["model-stop",        "inferring",     "executing", ["called"],                           [],                                 _START],
-    ["model-stop",        "inferring",     "inferring", ["steered"],                          ["called"],                         [*_READ, *_ASK]],
-    ["model-stop",        "inferring",     "inferring", ["waiting"],                          ["called", "steered"],              ["complete", *_NEXT]],
-    ["model-stop",        "inferring",     "idle",      [],                                   ["called", "steered", "waiting"],   ["complete"]],
-    ["retryable-failure", "inferring",     "inferring", ["retries_left"],                     [],                                 [*_SKIP, "try_again", "ask"]],
-    ["retryable-failure", "inferring",     "inferring", ["error_promotes", "waiting"],        ["retries_left"],                   [*_BREAK, "fail", *_NEXT]],
-    ["retryable-failure", "inferring",     "idle",      ["error_promotes"],                   ["retries_left", "waiting"],        [*_BREAK, "fail"]],
-    ["retryable-failure", "inferring",     "idle",      ["error_drops"],                      ["retries_left"],                   [*_BREAK, "fail", "forget_queue"]],
-    ["retryable-failure", "inferring",     "idle",      ["error_holds"],                      ["retries_left"],                   [*_BREAK, "fail"]],
-    ["fatal-failure",     "inferring",     "inferring", ["error_promotes", "waiting"],        [],                                 [*_BREAK, "fail", *_NEXT]],
-    ["fatal-failure",     "inferring",     "idle",      ["error_promotes"],                   ["waiting"],                        [*_BREAK, "fail"]],
-    ["fatal-failure",     "inferring",     "idle",      ["error_drops"],                      [],                                 [*_BREAK, "fail", "forget_queue"]],
-    ["fatal-failure",     "inferring",     "idle",      ["error_holds"],                      [],                                 [*_BREAK, "fail"]],
-    ["tool-return",       "executing",     None,        ["called", "lands_after_batch"],      [],                                 ["answer", *_START]],
-    ["tool-return",       "executing",     None,        ["called", "lands_after_call"],       ["steered"],                        ["answer", *_START]],
-    ["tool-return",       "executing",     "inferring", ["called", "lands_after_call", "steered"], [],                            ["answer", "rest", *_BREAK, *_ASK]],
-    ["tool-return",       "executing",     "inferring", ["steered"],                          ["called"],                         ["answer", "rest", *_READ, *_ASK]],
-    ["tool-return",       "executing",     "inferring", [],                                   ["called", "steered"],              ["answer", "rest", *_ASK]],
-    ["tool-failure",      "executing",     None,        ["called", "lands_after_batch"],      [],                                 ["answer_failure", *_START]],
-    ["tool-failure",      "executing",     None,        ["called", "lands_after_call"],       ["steered"],                        ["answer_failure", *_START]],
-    ["tool-failure",      "executing",     "inferring", ["called", "lands_after_call", "steered"], [],                            ["answer_failure", "rest", *_BREAK, *_ASK]],
-    ["tool-failure",      "executing",     "inferring", ["steered"],                          ["called"],                         ["answer_failure", "rest", *_READ, *_ASK]],
-    ["tool-failure",      "executing",     "inferring", [],                                   ["called", "steered"],              ["answer_failure", "rest", *_ASK]],
-    ["abort",             "inferring",     "inferring", ["abort_promotes", "waiting"],        [],                                 [*_BREAK, "interrupt", *_NEXT]],
-    ["abort",             "executing",     "inferring", ["abort_promotes", "waiting"],        [],                                 [*_CUT, "interrupt", *_NEXT]],
-    ["abort",             "inferring",     "idle",      ["abort_promotes"],                   ["waiting"],                        [*_BREAK, "interrupt"]],
-    ["abort",             "executing",     "idle",      ["abort_promotes"],                   ["waiting"],                        [*_CUT, "interrupt"]],
-    ["abort",             "inferring",     "idle",      ["abort_drops"],                      [],                                 [*_BREAK, "interrupt", "forget_queue"]],
-    ["abort",             "executing",     "idle",      ["abort_drops"],                      [],                                 [*_CUT, "interrupt", "forget_queue"]],
-    ["abort",             "inferring",     "idle",      ["abort_holds"],                      [],                                 [*_BREAK, "interrupt"]],
-    ["abort",             "executing",     "idle",      ["abort_holds"],                      [],                                 [*_CUT, "interrupt"]],
+    ["tool-call",         "inferring",     None,        [],                                   [],                                 ["call", "note_call", "hold"]],
+    ["model-stop",        "inferring",     "executing", ["called"],                           [],                                 ["settle", *_START]],
+    ["model-stop",        "inferring",     "inferring", ["steered"],                          ["called"],                         ["settle", *_READ, *_ASK]],
+    ["model-stop",        "inferring",     "inferring", ["waiting"],                          ["called", "steered"],              ["settle", "complete", *_NEXT]],
+    ["model-stop",        "inferring",     "idle",      [],                                   ["called", "steered", "waiting"],   ["settle", "complete"]],
+    ["retryable-failure", "inferring",     "inferring", ["retries_left"],                     [],                                 [*_FAIL, "try_again", "ask"]],
+    ["retryable-failure", "inferring",     "inferring", ["error_promotes", "waiting"],        ["retries_left"],                   [*_BREAK, *_NEXT]],
+    ["retryable-failure", "inferring",     "idle",      ["error_promotes"],                   ["retries_left", "waiting"],        _BREAK],
+    ["retryable-failure", "inferring",     "idle",      ["error_drops"],                      ["retries_left"],                   [*_BREAK, "forget_queue"]],
+    ["retryable-failure", "inferring",     "idle",      ["error_holds"],                      ["retries_left"],                   _BREAK],
+    ["fatal-failure",     "inferring",     "inferring", ["error_promotes", "waiting"],        [],                                 [*_BREAK, *_NEXT]],
+    ["fatal-failure",     "inferring",     "idle",      ["error_promotes"],                   ["waiting"],                        _BREAK],
+    ["fatal-failure",     "inferring",     "idle",      ["error_drops"],                      [],                                 [*_BREAK, "forget_queue"]],
+    ["fatal-failure",     "inferring",     "idle",      ["error_holds"],                      [],                                 _BREAK],
+    ["tool-return",       "executing",     None,        ["called", "lands_after_batch"],      [],                                 [*_ANSWER, *_START]],
+    ["tool-return",       "executing",     None,        ["called", "lands_after_call"],       ["steered"],                        [*_ANSWER, *_START]],
+    ["tool-return",       "executing",     "inferring", ["called", "lands_after_call", "steered"], [],                            [*_ANSWER, "rest", *_SKIP, *_READ, *_ASK]],
+    ["tool-return",       "executing",     "inferring", ["steered"],                          ["called"],                         [*_ANSWER, "rest", *_READ, *_ASK]],
+    ["tool-return",       "executing",     "inferring", [],                                   ["called", "steered"],              [*_ANSWER, "rest", *_ASK]],
+    ["tool-failure",      "executing",     None,        ["called", "lands_after_batch"],      [],                                 [*_FAILED, *_START]],
+    ["tool-failure",      "executing",     None,        ["called", "lands_after_call"],       ["steered"],                        [*_FAILED, *_START]],
+    ["tool-failure",      "executing",     "inferring", ["called", "lands_after_call", "steered"], [],                            [*_FAILED, "rest", *_SKIP, *_READ, *_ASK]],
+    ["tool-failure",      "executing",     "inferring", ["steered"],                          ["called"],                         [*_FAILED, "rest", *_READ, *_ASK]],
+    ["tool-failure",      "executing",     "inferring", [],                                   ["called", "steered"],              [*_FAILED, "rest", *_ASK]],
+    ["abort",             "inferring",     "inferring", ["abort_promotes", "waiting"],        [],                                 [*_ABORT, *_NEXT]],
+    ["abort",             "executing",     "inferring", ["abort_promotes", "waiting"],        [],                                 [*_CUT, *_NEXT]],
+    ["abort",             "inferring",     "idle",      ["abort_promotes"],                   ["waiting"],                        _ABORT],
+    ["abort",             "executing",     "idle",      ["abort_promotes"],                   ["waiting"],                        _CUT],
+    ["abort",             "inferring",     "idle",      ["abort_drops"],                      [],                                 [*_ABORT, "forget_queue"]],
+    ["abort",             "executing",     "idle",      ["abort_drops"],                      [],                                 [*_CUT, "forget_queue"]],
+    ["abort",             "inferring",     "idle",      ["abort_holds"],                      [],                                 _ABORT],
+    ["abort",             "executing",     "idle",      ["abort_holds"],                      [],                                 _CUT],
     ["abort",             "idle",          None,        [],                                   [],                                 ["ignore"]],
     ["advance",           "*",             None,        [],                                   [],                                 ["ignore"]],
 ]
@@ -117,7 +131,9 @@ TABLE: Final[list[NativeRow]] = [
 
 _QUEUE, _STEERS, _CALLS = Register("queue"), Register("steers"), Register("calls")
 _RUNNING, _ATTEMPTS, _TAKEN = Register("running"), Register("attempts"), Register("taken")
+_HISTORY, _SAID, _LATE = Register("history"), Register("said"), Register("late")
 _BUSY, _LANDS = Table("busy", Busy), Table("steer_lands", SteerLands)
+_UNREAD = Table("unread", Unread)
 _AFTER_ERROR, _AFTER_ABORT = Table("queue_after_error", QueueFate), Table("queue_after_interrupted", QueueFate)
 
 SPEC: Final = Machine(
@@ -135,6 +151,9 @@ SPEC: Final = Machine(
         "running": "number",  # the call that runs, -1 for none
         "attempts": "number",  # retries of the request
         "taken": "number",  # the follow-up that was promoted last
+        "history": "history",  # what a request shows
+        "said": "history",  # the items of the response under way
+        "late": "history",  # messages that stand behind the next root
     },
     guards={
         "busy_steers": Equal(_BUSY, Const("steer")),
@@ -156,7 +175,7 @@ SPEC: Final = Machine(
     # What a shell does for each output, at the positions that the output names:
     #
     # * ``message``: log the user's message, ``open``: show it to the model, as the root of a run that begins;
-    # * ``read``: show the model these messages; ``request``: send it a request, with all that it was shown;
+    # * ``read``: these messages wait no more; ``request``: ask the model, and show it what stands at these positions;
     # * ``output``, ``call``: log what the model said; ``start``: run the call;
     # * ``result``, ``failure``: a call (the first position) ended as the second says; ``cut``, ``skip``: these calls
     #   have no result, and get a synthetic one;
@@ -175,7 +194,7 @@ SPEC: Final = Machine(
         "take_steers": Clear(_STEERS),
         "first_try": Set(_ATTEMPTS, Const(0)),
         "try_again": Increment(_ATTEMPTS),
-        "ask": Emit("request"),
+        "ask": Emit("request", (_HISTORY,)),
         "say": Emit("output", (Here(),)),
         "call": Emit("call", (Here(),)),
         "note_call": Push(_CALLS, Here()),
@@ -190,6 +209,18 @@ SPEC: Final = Machine(
         "complete": Emit("stop", (Const("completed"),)),
         "fail": Emit("stop", (Const("error"),)),
         "interrupt": Emit("stop", (Const("interrupted"),)),
+        "record": Record(_HISTORY, Here()),
+        "record_next": Record(_HISTORY, _TAKEN),
+        "record_steers": Record(_HISTORY, _STEERS),
+        "record_unread": Record(_HISTORY, _STEERS, when=Equal(_UNREAD, Const("keep"))),
+        "put_off_unread": Record(_LATE, _STEERS, when=Equal(_UNREAD, Const("later"))),
+        "record_late": Record(_HISTORY, _LATE, empties=True),
+        "record_cut": Record(_HISTORY, _RUNNING),
+        "record_skipped": Record(_HISTORY, _CALLS),
+        "hold": Record(_SAID, Here()),
+        "settle": Settle(_HISTORY, _SAID, _CALLS, Const("whole")),
+        "settle_aborted": Settle(_HISTORY, _SAID, _CALLS, Table("aborted_response", Kept)),
+        "settle_failed": Settle(_HISTORY, _SAID, _CALLS, Table("failed_response", Kept)),
         "ignore": Emit("ignore"),
         "not_awaited": Emit("not-awaited"),
     },
@@ -214,6 +245,9 @@ POLICIES: Final[Mapping[str, tuple[str, Any]]] = {
     "retries": ("retries", 0),
     "queue_after_error": ("queueAfterError", "promote"),
     "queue_after_interrupted": ("queueAfterInterrupted", "promote"),
+    "aborted_response": ("abortedResponse", "keep"),
+    "failed_response": ("failedResponse", "keep"),
+    "unread": ("unread", "keep"),
 }
 """Table → its name in a profile, and its default."""
 
@@ -257,6 +291,9 @@ ROLES: Final = ProofRoles(
         retries=(2,),
         queue_after_error=get_args(QueueFate),
         queue_after_interrupted=get_args(QueueFate),
+        aborted_response=("keep",),  # what a history holds decides nothing
+        failed_response=("keep",),
+        unread=("keep",),
     ),
 )
 

@@ -142,8 +142,9 @@ def runtime(data: bytes) -> None:
             _shown(error)
             return
         if driver.steps:
-            observation = RuntimeSubject(target, target).observation(driver.trace())
-            encode(RuntimeSubject.counterexample(observation, **_COMMON, profile=target.profile))
+            subject = RuntimeSubject(target, target)
+            observation = subject.observation(driver.trace())
+            encode(subject.counterexample(observation, **_COMMON, profile=target.profile))
             for law in RUN_LAWS:
                 if not missing(law, target.profile):
                     list(judged(law, observation))

@@ -6,6 +6,7 @@ It is what the laws on runtimes must not alarm at. Quiet is when a method return
 import json
 from collections import deque
 from contextlib import suppress
+from itertools import groupby
 
 from msgspec.json import encode
 from msgspec.structs import replace
@@ -42,7 +43,7 @@ class Right(Target):
 
     ``machine="conversation"``: the items of a response are logged when it is complete, and an aborted one logs none.
     ``repeated="kept"``: a call id that comes twice in a run is logged as sent, and executed once; else it is made
-    unique.
+    unique. What is shown follows the policies on a history: ``settle`` and ``arranged``.
     """
 
     def reset(self, options=ResetOptions()):  # noqa: B008 - it is frozen
@@ -122,7 +123,7 @@ class Right(Target):
 
     def start(self, root):
         self.read(root)
-        self.active, self.aborting = True, False
+        self.active, self.aborting, self.amid = True, False, False
         self.rounds = self.attempts = 0
         self.said, self.called = [], []
         self.open, self.pending = (
@@ -132,12 +133,13 @@ class Right(Target):
         self.ask()
 
     def ask(self):
-        self.read_steers()
         if self.rounds == self.bound():
             self.stop("error", "the bound of rounds is reached")
             return
+        self.read_steers()
         self.rounds += 1
         self.asked += 1
+        self.begun = len(self.history)  # where the response will begin
         self.request, self.input = f"r{self.asked}", tuple(self.shown())
         self.log("model-request", requestId=self.request, input=json.loads(encode(self.input)))
 
@@ -146,15 +148,32 @@ class Right(Target):
 
     def shown(self):
         """What the model is shown."""
-        return self.history
+        return arranged(self.history, self.policies)
 
     def stop(self, reason, detail=None):
         """End the run: each open call gets a result, and the steers that it did not come to are kept."""
         self.answer_open(detail or reason)
-        self.read_steers()
+        if self.aborting and self.amid:
+            self.settle(self.policies.get("abortedResponse"))
+        self.leave_steers()
         self.active, self.request = False, None
         self.log("run-stop", reason=reason, detail=detail)
         self.after(self.fate(reason))
+
+    def leave_steers(self):
+        """Steers that no request has shown are kept in their place, or for the next run, or not at all."""
+        unread = self.policies.get("unread", "keep")
+        if unread == "drop":
+            self.steers.clear()
+        if unread == "keep":
+            self.read_steers()
+
+    def settle(self, kept):
+        """A response was cut: keep all of it, its texts, or nothing."""
+        if kept == "drop":
+            del self.history[self.begun :]
+        if kept == "texts":
+            self.history[self.begun :] = [one for one in self.history[self.begun :] if one.call_id is None]
 
     def fate(self, reason):
         """What becomes of the queue."""
@@ -170,7 +189,7 @@ class Right(Target):
     def abort(self):
         if not self.active or self.aborting:
             return
-        self.aborting, self.timer = True, None
+        self.aborting, self.timer, self.amid = True, None, self.request is not None
         if self.options.deaf_model and self.request is not None:
             self.late.append(self.request)
         if self.options.deaf_tools:
@@ -226,7 +245,7 @@ class Right(Target):
         if call.call_id not in self.called:
             self.called.append(call.call_id)
             self.open[call.call_id] = call
-            self.history.append(Shown(role="assistant", call_id=call.call_id, tool=call.tool))
+            self.history.append(Shown(role="assistant", call_id=call.call_id, tool=call.tool, arguments=call.arguments))
 
     def respond(self):
         """The response is whole: its calls are executed; without any the run goes on for its steers, or is over."""
@@ -244,6 +263,7 @@ class Right(Target):
     def fail(self, failure):
         self.said, self.request = [], None
         self.answer_open("the model failed")
+        self.settle(self.policies.get("failedResponse"))
         again = {"retryable", "stream"} if self.profile.machine == "conversation" else {"retryable"}  # BED-006a
         if failure in again and self.attempts < self.retries():
             self.attempts += 1
@@ -341,3 +361,51 @@ class Right(Target):
     def listen(self):
         if self.options.observer == "throws":
             raise RuntimeError("the listener raises")
+
+
+def arranged(history, policies):
+    """The history in the order, and with the joints, that the policies say."""
+    blocks = [list(block) for _, block in groupby(history, lambda one: one.role == "user")]
+    found = [one for block in blocks for one in (block if block[0].role == "user" else rearranged(block, policies))]
+    if policies.get("failures") == "told":
+        found = [replace(one, is_error=None) for one in found]
+    return joined(found) if policies.get("adjacent") == "merged" else found
+
+
+def rearranged(entries, policies):
+    """What stands between two messages: each response's items, and then its results."""
+    begun, ended = list[Shown](), list[Shown]()
+    for one in [*entries, None]:
+        if ended and (one is None or one.role == "assistant"):
+            yield from response(begun, ended, policies)
+            begun, ended = list[Shown](), list[Shown]()
+        if one is not None:
+            (ended if one.role == "tool" else begun).append(one)
+    yield from response(begun, [], policies)
+
+
+def response(items, results, policies):
+    """The items of a response and the results of its calls."""
+    if policies.get("itemOrder") == "texts-first":
+        items = [one for one in items if one.call_id is None] + [one for one in items if one.call_id is not None]
+    if policies.get("itemOrder") == "texts-last":
+        texts = [one for one in items if one.call_id is None]
+        return response([one for one in items if one not in texts], results, policies | {"itemOrder": None}) + texts
+    order = policies.get("resultOrder", "as-ended")
+    if order == "paired":
+        return [one for item in items for one in (item, *(end for end in results if end.call_id == item.call_id))]
+    if order == "as-called":
+        results = [end for item in items for end in results if end.call_id == item.call_id]
+    return items + results
+
+
+def joined(entries):
+    """Adjacent texts of one role as one."""
+    found = list[Shown]()
+    for one in entries:
+        if found and one.role == found[-1].role != "tool" and one.call_id is found[-1].call_id is None:
+            last = found.pop()
+            found.append(replace(last, text=f"{last.text} {one.text}", ids=(*last.ids, *one.ids)))
+        else:
+            found.append(one)
+    return found

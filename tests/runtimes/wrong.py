@@ -687,6 +687,106 @@ class ForgetsTheRunAfterAnAbort(Right):
             self.history.clear()
 
 
+class NeverShowsACall(Right):
+    """The model is shown neither its calls nor their results: what it did, it does not know."""
+
+    def shown(self):
+        return [entry for entry in super().shown() if entry.call_id is None]
+
+
+class NeverShowsAResult(Right):
+    """The model is shown its calls, and no result."""
+
+    def shown(self):
+        return [entry for entry in super().shown() if entry.role != "tool"]
+
+
+class ForgetsTheFinalAnswer(Right):
+    """What ends a run is not shown in the next one."""
+
+    def stop(self, reason, detail=None):
+        if reason == "completed" and self.history[-1].role == "assistant":
+            self.history.pop()
+        super().stop(reason, detail)
+
+
+class ForgetsFailedCalls(Right):
+    """A call whose tool failed is not shown, and neither is its failure."""
+
+    def result(self, name, output, **flags):
+        super().result(name, output, **flags)
+        if flags.get("isError") and not flags.get("synthetic"):
+            self.history = [entry for entry in self.history if entry.call_id != name]
+
+
+class ShowsAnotherResult(Right):
+    """The model is told that the tool is done, whatever it returned."""
+
+    def result(self, name, output, **flags):
+        super().result(name, output, **flags)
+        self.history[-1] = replace(self.history[-1], text="done")
+
+
+class DropsArguments(Right):
+    """A call is shown without its arguments."""
+
+    def shown(self):
+        return [replace(one, arguments={}) if one.tool else one for one in super().shown()]
+
+
+class SwapsTwoResults(Right):
+    """The second result of a batch is shown under the first call, and the first under the second."""
+
+    def execute(self):
+        ends = self.history[-2:]
+        if not (self.open or self.pending) and [one.role for one in ends] == ["tool", "tool"]:
+            first, second = ends
+            self.history[-2:] = [replace(first, text=second.text), replace(second, text=first.text)]
+        super().execute()
+
+
+class LosesTheErrorMark(Right):
+    """When a run is over, a tool's failure is shown like a result."""
+
+    def start(self, root):
+        self.history = [replace(one, is_error=None) for one in self.history]
+        super().start(root)
+
+
+class ShowsAMessageTwice(Right):
+    """The message of a run that is retried is shown once more."""
+
+    def fail(self, failure):
+        root = next(entry for entry in reversed(self.history) if entry.role == "user")
+        super().fail(failure)
+        if not self.active:
+            self.history.append(replace(root, ids=()))
+
+
+class ShowsTextsLast(Right):
+    """After an abort, what the model said stands behind what was called and returned."""
+
+    def interrupt(self):
+        super().interrupt()
+        if not self.active:
+            self.history.sort(key=lambda one: one.role == "assistant" and one.call_id is None)
+
+
+class TruncatesSilently(Right):
+    """A long result is shown as far as a buffer goes, and nobody says so."""
+
+    def result(self, name, output, **flags):
+        super().result(name, output, **flags)
+        self.history[-1] = replace(self.history[-1], text=self.history[-1].text[:6])
+
+
+class LogsOtherArguments(Right):
+    """The log holds a call without its arguments."""
+
+    def log_output(self, **fields):
+        super().log_output(**fields | ({"arguments": {}} if "arguments" in fields else {}))
+
+
 class ForgetsWhatItSaid(Right):
     """A text beside calls is not shown to the model again."""
 

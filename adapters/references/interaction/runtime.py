@@ -6,7 +6,7 @@ after finitely many steps.
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final, Self
 
@@ -14,6 +14,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from turncheck.model.checking.alphabet import positions
+from turncheck.model.core.history import Entry, arranged
 from turncheck.model.core.stimuli import (
     ModelAwaited,
     ModelFail,
@@ -34,9 +35,9 @@ from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.declaration.vocabulary import Output
 from turncheck.model.machines.interaction import POLICIES, SPEC, event_of, tables
 
-from ...protocol.messages import Profile
+from ...protocol.messages import HISTORY_POLICIES, Profile
 from ..driven import Driven, Refused, unsupported
-from ..history import shown
+from ..history import as_text
 from ..usable import usable
 
 PROFILE: Final = Profile(
@@ -46,7 +47,12 @@ PROFILE: Final = Profile(
         *("raw-arguments", "call-ids", "together", "observer", "deaf", "clock"),
     ),
     SPEC.name,
-    {"tools": "serial", "abortEnds": "at-once", **dict(POLICIES.values())},
+    {
+        "tools": "serial",
+        "abortEnds": "at-once",
+        **dict(POLICIES.values()),
+        **{name: values[0] for name, values in HISTORY_POLICIES.items()},
+    },
 )
 _REFUSALS: Final = {
     "refuse": Refusal("rejected", "the agent is busy; it can be aborted"),
@@ -74,14 +80,16 @@ class InteractionRuntime(Driven):
 
     def begin(self) -> None:
         """Forget everything."""
-        self._stepper = Stepper(self._machine, tables({**self.profile.policies, **self.options.policies}))
+        self._policies = {**self.profile.policies, **self.options.policies}
+        self._stepper = Stepper(self._machine, tables(self._policies))
         self._heard: list[Stimulus] = []
         self._due = deque[tuple[str, Stimulus]]()
         self._refusal: Refusal | None = None
         self._log: list[dict[str, Any]] = []
-        self._history: list[Shown] = []
         self._asked = 0
         self._calls: dict[int, ToolCall] = {}  # by position, each with an id of its own
+        self._entries: dict[int, Entry] = {}  # by position, what is shown of what came there
+        self._missing: dict[int, Entry] = {}  # by a call's position, the result that it got instead of its own
         self._unusable: set[int] = set()
 
     @property
@@ -122,8 +130,8 @@ class InteractionRuntime(Driven):
                 self._read([at])
             case "read", ([*places],):
                 self._read(places)
-            case "request", ():
-                self._request()
+            case "request", ([*places],):
+                self._request(places)
             case (("output" | "call"), (int(at),)):
                 self._said(at)
             case "start", (int(at),):
@@ -156,12 +164,13 @@ class InteractionRuntime(Driven):
             return self._event(value) if isinstance(value, int) else tuple(self._event(at) for at in value)
 
         registers = self._stepper.context.registers
-        return self._stepper.state, {name: told(name, value) for name, value in registers.items()}
+        return self._stepper.state, {name: told(name, registers[name]) for name in self._machine.deciding}
 
     @property
     def history(self) -> Sequence[Shown]:
-        """The history that the next request will show."""
-        return self._history
+        """What the model was shown and has said until now, and what it is still to be shown; in no arrangement."""
+        registers = self._stepper.context.registers
+        return [entry.shown for entry in self._shown((*registers["history"], *registers["said"], *registers["late"]))]
 
     # ---- messages and the model ----
 
@@ -170,19 +179,32 @@ class InteractionRuntime(Driven):
             self._tell("user-message", id=message.id, text=message.text, delivery=message.delivery)
 
     def _read(self, places: Sequence[int]) -> None:
-        messages = [one for one in map(self._event, places) if isinstance(one, User)]
-        self._history += [Shown(role="user", text=one.text, ids=(one.id,)) for one in messages]
+        """Make what the model is shown of these messages; the machine says where it stands."""
+        for at in places:
+            if isinstance(message := self._event(at), User):
+                self._entries[at] = Entry(Shown(role="user", text=message.text, ids=(message.id,)))
 
-    def _request(self) -> None:
+    def _request(self, places: Sequence[int]) -> None:
         self._asked += 1
-        self.request = ModelAwaited(request_id=f"r{self._asked}", input=tuple(self._history))
-        self._tell("model-request", requestId=self.request.request_id, input=to_builtins(self._history))
+        history = arranged(self._shown(places), self._policies)
+        self.request = ModelAwaited(request_id=f"r{self._asked}", input=tuple(history))
+        self._tell("model-request", requestId=self.request.request_id, input=to_builtins(history))
+
+    def _shown(self, places: Sequence[int]) -> Iterator[Entry]:
+        """What stands at *places*; a call that stands there again is the result that it got instead of its own."""
+        seen: set[int] = set()
+        for at in places:
+            entry = (self._missing if at in seen else self._entries).get(at)
+            seen.add(at)
+            if entry is not None:
+                yield entry
 
     def _said(self, at: int) -> None:
         said = self._event(at)
         match said.item if isinstance(said, ModelOutput) else None:
             case Text(text=text):
                 self._tell_output(kind="assistant", text=text)
+                self._entries[at] = Entry(Shown(role="assistant", text=text), self._asked)
             case Reasoning(text=text):
                 self._tell_output(kind="reasoning", text=text)
             case ToolCall() as call:
@@ -199,6 +221,8 @@ class InteractionRuntime(Driven):
             name += "~"
         self._calls[at] = replace(call, call_id=name)
         self._tell_output(kind="tool-call", callId=name, tool=call.tool, arguments=call.arguments)
+        shown = Shown(role="assistant", call_id=name, tool=call.tool, arguments=call.arguments)
+        self._entries[at] = Entry(shown, self._asked)
 
     def _start(self, at: int) -> None:
         """Run a call; a call that cannot be executed fails at once, and at most once."""
@@ -215,16 +239,19 @@ class InteractionRuntime(Driven):
     def _ended(self, at: int, end: int, **flags: bool) -> None:
         match self._event(end):
             case ToolReturn(output=told) | ToolFail(message=told):
-                self._result(at, told, **flags)
+                self._result(at, told, self._entries, end, **flags)
             case _:
                 pass
 
     def _synthetic(self, at: int, why: str) -> None:
-        self._result(at, why, isError=True, synthetic=True)
+        self._result(at, why, self._missing, at, isError=True, synthetic=True)
 
-    def _result(self, at: int, told: Any, **flags: bool) -> None:
+    def _result(self, at: int, told: Any, entries: dict[int, Entry], end: int, **flags: bool) -> None:
+        """Log the result of the call *at*; it is shown as what came at *end*."""
         if (call := self._calls.get(at)) is not None:
             self._tell("tool-result", callId=call.call_id, output=told, **flags)
+            shown = Shown(role="tool", text=as_text(told), call_id=call.call_id, is_error=flags.get("isError"))
+            entries[end] = Entry(shown, self._asked)
 
     # ---- the log ----
 
@@ -237,6 +264,4 @@ class InteractionRuntime(Driven):
     def _tell(self, kind: str, /, **fields: Any) -> None:
         event = {"type": kind, **{name: value for name, value in fields.items() if value is not None}}
         self._log.append(event)
-        if kind != "user-message":  # a message is shown only from the request on that reads it
-            self._history += shown([event])
         self.observe()

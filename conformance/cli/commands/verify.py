@@ -18,7 +18,7 @@ from ...laws.law import Law
 from ...laws.registry import LAWS, selected
 from ...report.law_summary import counted
 from ...report.registry import KINDS, on_result
-from ...report.text import counterexample_lines, coverage_lines
+from ...report.text import counterexample_lines, coverage_lines, inferred_lines
 from ...verify.results import AnyCounterexample, LawResult, Result, write
 from ..baselining import grading, said, show_baseline
 from ..completing import complete_law, complete_target
@@ -213,6 +213,7 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
     figures = {name: figure for name, figure in result.coverage.items() if isinstance(figure, int)}
     done = ", ".join(f"{figure:,} {name}" for name, figure in figures.items() if figure or name != "unsettled")
     echo(fill("\n{}; {}, seed {}", counted(result), done, result.seed))
+    show(inferred_lines(result.inferred))
     show(coverage_lines(result.coverage))
     show_baseline(result)
     for title, said_of_it in result.notes:

@@ -11,6 +11,7 @@ from ...observe.projector_trace import calls_of
 from ...observe.runtime_trace import ObservedStep, Response, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from .ends import aborted
+from .responses import malformed
 from .subject import run_law
 
 
@@ -118,9 +119,9 @@ def malformed_never_executes(trace: RuntimeTrace) -> Judgement:
     An id can recur: there are then at most as many executions under it as calls whose arguments are JSON.
     """
     calls = _calls(*trace.whole_responses())
-    for name in dict.fromkeys(call.call_id for call in calls if _malformed(call.arguments)):
+    for name in dict.fromkeys(call.call_id for call in calls if malformed(call.arguments)):
         yield WITNESS
-        right = sum(call.call_id == name and not _malformed(call.arguments) for call in _calls(*trace.responses))
+        right = sum(call.call_id == name and not malformed(call.arguments) for call in _calls(*trace.responses))
         executed: dict[str, int] = {}  # → where its first step ends
         for end, run in [(step.end, one) for step in trace.steps for one in step.tools()]:
             if run.call_id == name:
@@ -157,7 +158,7 @@ def tools_as_declared(trace: RuntimeTrace) -> Judgement:
     for response in trace.whole_responses():
         calls = _calls(response)
         names = [call.call_id for call in calls]
-        if len(names) < 2 or len(set(names)) < len(names) or any(_malformed(call.arguments) for call in calls):
+        if len(names) < 2 or len(set(names)) < len(names) or any(malformed(call.arguments) for call in calls):
             continue
         assert response.end is not None
         running = response.end.tools()
@@ -192,15 +193,6 @@ def _cancelled(step: ObservedStep, stimulus: ToolReturn) -> bool:
 def _repeated(trace: RuntimeTrace) -> bool:
     names = [call.call_id for call in _calls(*trace.responses)]
     return len(names) != len(set(names))
-
-
-def _malformed(arguments: Any) -> bool:
-    if not isinstance(arguments, str):
-        return False
-    try:
-        return not isinstance(json.loads(arguments), dict)
-    except ValueError:
-        return True
 
 
 def _holds(event: Any, output: Any) -> bool:

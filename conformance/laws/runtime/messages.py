@@ -61,9 +61,13 @@ def follow_ups_in_turn(trace: RuntimeTrace) -> Judgement:
 
 @run_law("X-7", evidence="a request that shows two messages", needs=("model-input",))
 def messages_in_order(trace: RuntimeTrace) -> Judgement:
-    """The model sees messages in the order in which they were served."""
+    """The model sees messages in the order in which they were served.
+
+    Where ``unread`` is ``later``, a message that its run never came to stands behind the next root (RC-D8).
+    """
+    put_off = {*_left(trace)} if trace.policies.get("unread") == "later" else set[str]()
     for request in _seen(trace):
-        names = [name for name in trace.shown(request) if name in trace.messages]
+        names = [name for name in trace.shown(request) if name in trace.messages and name not in put_off]
         if len(names) < 2:
             continue
         yield WITNESS
@@ -159,6 +163,14 @@ def _consumed(trace: RuntimeTrace, name: str, cycle: int) -> bool:
     return any(
         name in trace.shown(one) for one in trace.requests if one.cycle == cycle and one.at > trace.messages[name]
     )
+
+
+def _left(trace: RuntimeTrace) -> Iterator[str]:
+    """The messages that no request of their run has shown, where that did not complete."""
+    for name, cycle in trace.message_cycles.items():
+        unfinished = cycle >= 0 and trace.cycles[cycle].reason not in {None, "completed"}
+        if unfinished and not any(name in trace.shown(one) for one in trace.requests if one.cycle == cycle):
+            yield name
 
 
 def _empty(trace: RuntimeTrace, cycle: int) -> bool:

@@ -1,20 +1,24 @@
 """Laws on the input of requests to the model."""
 
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final
 
-from turncheck.model.core.stimuli import ModelOutput, Text, ToolCall
+from turncheck.model.core.history import arranged, joined
+from turncheck.model.core.stimuli import ModelOutput, Shown, ToolCall
 
-from ...observe.runtime_trace import Request, Response, RuntimeTrace
+from ...observe.history import asked
+from ...observe.runtime_trace import Request, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
+from .responses import malformed, same_arguments
 from .subject import run_law
 
 _ENTRIES: Final = {"user-message", "agent-output", "tool-result"}
 """Events that make at most one entry of the history each."""
 _SUMMARY: Final = "[summary]"
 """The beginning of the one entry that stands for the compacted prefix (RS-3.1)."""
-_COMPACTED: Final = f"assistant {_SUMMARY}"
 _BOUND: Final = "maxHistoryMessages"
 """The policy that says how many entries a history may have before it is compacted."""
 _UNKNOWN: Final[Mapping[str, set[tuple[str, int]]]] = {}
@@ -60,60 +64,117 @@ def well_formed(
         yield Finding(at, f"the model is shown {waiting} unanswered", [], waiting)
 
 
-@run_law("X-7", evidence="a request that shows a message", needs=("model-input",))
-def input_not_invented(trace: RuntimeTrace) -> Judgement:
-    """The model is shown nothing that nobody said."""
-    outputs = [one for step in trace.of(ModelOutput) for one in [step.stimulus] if isinstance(one, ModelOutput)]
-    said = [one.item.text for one in outputs if isinstance(one.item, Text)]
-    called = {one.item.call_id for one in outputs if isinstance(one.item, ToolCall)}
-    called |= {str(event.get("callId")) for event in trace.log if event.get("kind") == "tool-call"}  # ids made unique
-    for request in trace.requests:
-        for place, entry in enumerate(request.input or ()):
-            role, text = entry.get("role"), str(entry.get("text"))
-            if role == "user":
-                yield WITNESS
-                if not entry.get("ids") and not any(one.text in text for one in trace.sent.values()):
-                    yield Finding(request.at, f"input[{place}]: nobody sent this", None, text)
-            elif role == "assistant" and entry.get("callId") is not None and entry["callId"] not in called:
-                yield Finding(request.at, f"input[{place}]: the model never made this call", None, entry["callId"])
-            elif (
-                role == "assistant"
-                and place == 0
-                and text.startswith(_SUMMARY)
-                and trace.policies.get(_BOUND) is not None
-            ):
-                yield WITNESS
-            elif role == "assistant" and entry.get("callId") is None and text and not any(one in text for one in said):
-                yield Finding(request.at, f"input[{place}]: the model never said this", None, text)
+@run_law("X-7", "RS-3.1", "BED-005k", "BED-004d", evidence="a request that shows what was said", needs=("model-input",))
+def history_whole(trace: RuntimeTrace) -> Judgement:
+    """The model is shown all that was said, called and returned until then, whole and in order, and nothing else.
 
-
-@run_law("X-7", "BED-005k", "BED-004d", evidence="a second request", needs=("model-input",))
-def input_loses_nothing(trace: RuntimeTrace) -> Judgement:
-    """History is whole: the model is shown again everything that it was shown and has said.
-
-    Where ``maxHistoryMessages`` is declared, a longer history may lose a prefix, as RS-3.1 and RS-3.2 allow.
+    What a runtime may choose of that (what stays of a response that was cut, for one) are its policies. Where
+    ``maxHistoryMessages`` is declared, a longer history may lose a prefix, as RS-3.1 and RS-3.2 allow.
     """
-    before: list[Any] = []
-    for request in trace.requests:
+    for request, expected, found in histories(trace, trace.policies):
+        if len(expected) > 1:
+            yield WITNESS
+        place = difference(expected, found)
+        if place is not None and not _compacted(trace, request, expected, found):
+            right = [*map(line, [*found[:place], *expected[place:]])]
+            yield Finding(request.at, _told(place, expected, found), right, [*map(line, found)])
+            return
+
+
+def histories(trace: RuntimeTrace, policies: Mapping[str, Any]) -> Iterator[tuple[Request, list[Shown], list[Shown]]]:
+    """Yield the requests that show their input, each with what it has to show under *policies*, and what it shows.
+
+    ``system`` is the runtime's own, and an empty text says nothing. A call whose arguments are no JSON is left out
+    with its result: a runtime reports it in its own way, and in its own place. So are calls whose id recurs, and where
+    one does, those of ids that the model did not choose: ``ids_never_mixed`` judges them. That a call got no
+    result at all is the business of ``input_well_formed``.
+    """
+    items = [one.item for step in trace.of(ModelOutput) for one in [step.stimulus] if isinstance(one, ModelOutput)]
+    calls = [one for one in items if isinstance(one, ToolCall)]
+    made = Counter(call.call_id for call in calls)
+    unusable = {call.call_id for call in calls if malformed(call.arguments) or made[call.call_id] > 1}
+    renamed = max(made.values(), default=0) > 1
+    own = {None, *made}
+    for request, history in asked(trace, policies):
         if request.input is None:
             continue
-        now = [entry for entry in request.input if entry.get("role") != "system"]
-        if before:
-            yield WITNESS
-        keys = [*map(_key, now)]
-        missing = [entry for entry in before if _key(entry) not in keys]
-        earlier = [*map(_key, before)]
-        if not all(_within(entry, now) for entry in missing) and not _compacted(trace, request, earlier):
-            yield Finding(request.at, "the model is not shown any more what it was shown before", earlier, keys)
-        before = now
-    for response in trace.whole_responses():
-        later = _next_in_run(trace, response)
-        if later is None:
-            continue
-        shown = " ".join(str(entry.get("text")) for entry in later if entry.get("role") == "assistant")
-        for _, stimulus in response.items:
-            if isinstance(stimulus.item, Text) and stimulus.item.text not in shown:
-                yield Finding(None, "the model is not shown what it said", stimulus.item.text, later)
+        found = [_entry(raw) for raw in request.input if raw.get("role") != "system"]
+        found = [one for one in found if one.call_id is not None or one.role != "assistant" or one.text]
+        found = [one for one in found if one.call_id not in unusable and not (renamed and one.call_id not in own)]
+        answered = {one.call_id for one in found if one.role == "tool"}
+        expected = [
+            one
+            for one in history
+            if one.shown.call_id not in unusable
+            and (one.shown.role != "tool" or one.shown.text is not None or one.shown.call_id in answered)
+        ]
+        merged = policies.get("adjacent") == "merged"
+        yield request, arranged(expected, policies), joined(found) if merged else found
+
+
+def _entry(raw: Mapping[str, Any]) -> Shown:
+    text, name = raw.get("text"), raw.get("callId")
+    return Shown(
+        role=raw.get("role", "user"),
+        text=text if text is None else str(text),
+        ids=tuple(map(str, raw.get("ids") or ())),
+        call_id=name if name is None else str(name),
+        tool=raw.get("tool"),
+        arguments=raw.get("arguments"),
+        is_error=raw.get("isError"),
+    )
+
+
+def difference(expected: Sequence[Shown], found: Sequence[Shown]) -> int | None:
+    """The first place where what is shown is not what was said; None where it is the same."""
+    for place, (right, one) in enumerate(zip_longest(expected, found)):
+        if right is None or one is None or not _same(right, one):
+            return place
+    return None
+
+
+def line(shown: Shown) -> str:
+    """An entry in words.
+
+    >>> line(Shown(role="tool", call_id="c1", text="no such file", is_error=True))
+    'result c1: no such file (an error)'
+    """
+    match shown:
+        case Shown(role="tool", call_id=name, text=text, is_error=failed):
+            told = "the runtime's own words" if text is None else text
+            return f"result {name}: {told}{' (an error)' if failed else ''}"
+        case Shown(role="assistant", call_id=str(name), tool=tool, arguments=arguments):
+            return f"call {name}: {tool} {json.dumps(arguments, ensure_ascii=False)}"
+        case Shown(role=role, text=text):
+            return f"{role}: {text}"
+
+
+def _told(place: int, expected: Sequence[Shown], found: Sequence[Shown]) -> str:
+    right = line(expected[place]) if place < len(expected) else "nothing more"
+    shown = line(found[place]) if place < len(found) else "nothing more"
+    return f"entry {place} of what the model is shown is {shown!r}, where it has to be {right!r}"
+
+
+def _same(right: Shown, one: Shown) -> bool:
+    """Whether an entry shows what is right, whole; a tool's output may be wrapped in the runtime's own words."""
+    if right.role != one.role or right.call_id != one.call_id:
+        return False
+    if right.role == "user":
+        if one.ids:  # known by its id: the runtime may have added to its text, a time or a sender
+            return right.ids == one.ids and (one.text is None or _text(right) in _text(one))
+        return right.text is None or _text(right) == _text(one)
+    if right.role == "tool":
+        marked = right.is_error is None or right.is_error == bool(one.is_error)
+        return marked and (right.text is None or right.text in (one.text or ""))
+    if right.call_id is None:
+        return _text(right) == _text(one)
+    named = one.tool is None or one.tool == right.tool
+    return named and (one.arguments is None or same_arguments(right.arguments, one.arguments))
+
+
+def _text(shown: Shown) -> str:
+    """A text without its blanks: who joins two texts chooses what stands between them."""
+    return "".join((shown.text or "").split())
 
 
 def _speakers(trace: RuntimeTrace) -> dict[str, set[tuple[str, int]]]:
@@ -132,40 +193,20 @@ def _apart(said: Mapping[str, set[tuple[str, int]]], text: str, calls: Sequence[
     return by is not None and any(call in said and not by & said[call] for call in calls)
 
 
-def _within(entry: Any, now: Sequence[Any]) -> bool:
-    """True for a text that stands within a longer one of the same role."""
-    role, text = entry.get("role"), str(entry.get("text"))
-    return not entry.get("callId") and any(one.get("role") == role and text in str(one.get("text")) for one in now)
-
-
-def _key(entry: Any) -> str:
-    """The identity of an entry in any wrapping: a call and its result by id, a text by itself."""
-    return f"{entry.get('role')} {entry.get('callId') or entry.get('text')}"
-
-
-def _compacted(trace: RuntimeTrace, request: Request, before: list[str]) -> bool:
-    """True if the missing entries are the prefix of a history over its bound, cut before a user's message (RS-3.1).
+def _compacted(trace: RuntimeTrace, request: Request, expected: Sequence[Shown], found: Sequence[Shown]) -> bool:
+    """True where the history is over its bound, and what is left of it is whole, from a user's message on (RS-3.1).
 
     The length of a history cannot be seen: it is at most the number of entries that were logged until then.
     """
     bound = trace.policies.get(_BOUND)
-    now = [key for key in map(_key, request.input or ()) if not key.startswith((_COMPACTED, "system "))]
-    known = [key for key in before if not key.startswith(_COMPACTED)]
-    cut = max((place for place, key in enumerate(known, 1) if key not in now), default=0)
-    new = [key for key in now if key not in known]
-    first = [*known[cut:], *new][:1]
+    if found and found[0].role == "assistant" and (found[0].text or "").startswith(_SUMMARY):
+        found = found[1:]
+    left = expected[len(expected) - len(found) :]
     logged = sum(event.get("type") in _ENTRIES for event in trace.log[: request.at])
     return (
         bound is not None
         and logged > bound
-        and not set(known[:cut]) & set(now)
-        and all(key.startswith("user ") for key in first)
+        and 0 < len(found) <= len(expected)
+        and left[0].role == "user"
+        and difference(left, found) is None
     )
-
-
-def _next_in_run(trace: RuntimeTrace, response: Response) -> list[Any] | None:
-    """The input of the request after a response, in the same run."""
-    for first, after in pairwise(trace.requests):
-        if first.at == response.asked:
-            return list(after.input) if after.input is not None and after.cycle == first.cycle else None
-    return None

@@ -1,5 +1,7 @@
 """Laws on the model's responses: their items are kept, and their number is bounded."""
 
+import contextlib
+import json
 from collections import Counter
 from typing import Any
 
@@ -92,8 +94,32 @@ def _shown(trace: RuntimeTrace, stimulus: ModelOutput) -> bool:
 def _same(raw: Any, event: AgentOutput, stimulus: ModelOutput) -> bool:
     item = stimulus.item
     if isinstance(item, ToolCall):
-        return event.kind == "tool-call" and event.call_id == item.call_id
+        known = event.kind == "tool-call" and event.call_id == item.call_id
+        return known and event.tool == item.tool and same_arguments(item.arguments, raw.get("arguments"))
     return event.kind == ("assistant" if isinstance(item, Text) else "reasoning") and raw.get("text") == item.text
+
+
+def same_arguments(said: Any, told: Any) -> bool:
+    """Whether a call's arguments are those that the model wrote: as a value, or as the text of one; {} may be None.
+
+    Arguments that are no JSON are told in a runtime's own way.
+
+    >>> same_arguments({"path": "x"}, '{"path":"x"}')
+    True
+    """
+    return malformed(said) or _value(said) == _value(told)
+
+
+def _value(arguments: Any) -> Any:
+    if isinstance(arguments, str):
+        with contextlib.suppress(ValueError):
+            return json.loads(arguments) or {}
+    return {} if arguments is None else arguments
+
+
+def malformed(arguments: Any) -> bool:
+    """Whether a call's arguments are a text that is no JSON object."""
+    return isinstance(arguments, str) and not isinstance(_value(arguments), dict)
 
 
 def _item(stimulus: ModelOutput) -> str:

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from turncheck.adapters.protocol.messages import RUNTIME_POLICIES
+from turncheck.adapters.protocol.messages import HISTORY_POLICIES, RUNTIME_POLICIES
 from turncheck.adapters.references.interaction import InteractionRuntime
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.verify.subject import missing
@@ -29,6 +29,7 @@ from turncheck.model.core.stimuli import (
     ToolReturn,
     User,
 )
+from turncheck.model.declaration.vocabulary import Record, Settle
 from turncheck.model.machines.interaction import SPEC, STATES, Busy, SteerLands
 
 LAWS = [law for law in selected(["runtime"]) if not missing(law, InteractionRuntime.profile)]
@@ -104,6 +105,28 @@ def test_under_every_policy_it_breaks_no_law_and_every_row_is_taken(busy, lands,
         broken = [law.law for law in result.laws if law.verdict in {"fail", "error"}]
         found[fate] = (broken, result.coverage["missed"])
     assert found == {fate: ([], []) for fate in FATES}
+
+
+@pytest.mark.parametrize("policy", HISTORY_POLICIES)
+def test_under_every_policy_on_a_history_it_breaks_no_law(policy):
+    laws = [law for law in LAWS if law.kind == "run"]
+    runtimes = [InteractionRuntime(policies={policy: value, "retries": 1}) for value in HISTORY_POLICIES[policy]]
+    results = [verify_runtime(runtime, laws, words=20, hash_seed=1)[0] for runtime in runtimes]
+    assert [law.law for result in results for law in result.laws if law.verdict == "fail"] == []
+
+
+RECORDS = [name for name, effect in SPEC.effects.items() if isinstance(effect, Record | Settle)]
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_a_history_without_one_of_its_effects_breaks_a_law_on_what_is_shown(name):
+    table: list[Any] = [[*row[:5], [one for one in row[5] or () if one != name]] for row in SPEC.table]
+    unread = "later" if name in {"put_off_unread", "record_late"} else "keep"
+    machine = replace(SPEC, table=table)
+    runtime = InteractionRuntime(machine, {"retries": 1, "steerLands": "after-call", "unread": unread})
+    laws = selected(["runtime"], ["history-whole", "input-well-formed"])
+    result = verify_runtime(runtime, laws, words=20, hash_seed=1)[0]
+    assert "fail" in [law.verdict for law in result.laws]
 
 
 # ---- what it does ----
@@ -213,6 +236,7 @@ WRONG = {
     "steers-in-their-run": edited("model-stop", "inferring", without("read_steers")),
     "queue-as-declared": edited("abort", "inferring", without("promote", "open_next", "ask"), "idle"),
     "items-conserved": edited("text", "inferring", without("say")),
+    "history-whole": edited("tool-return", "executing", without("record")),
 }
 
 

@@ -1,12 +1,16 @@
 """Every law on a runtime can fail: wrong runtimes, each with the law that names its fault. No right one fails."""
 
+# mypy: disable-error-code="misc, has-type"
+
 import inspect
 
 import pytest
+from msgspec.structs import replace
 from runtimes import hosting, wrong
 from runtimes.right import Right
 from runtimes.target import CAPABILITIES
 
+from turncheck.adapters.protocol.messages import HISTORY_POLICIES
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.verify.verification import verify_runtime
 
@@ -88,16 +92,28 @@ DOUBLES = {
     "ShowsAnOrphanCall": "input-well-formed",
     "ShowsResultsAtTheTail": "input-well-formed",
     "ShowsAResultTwice": "input-well-formed",
-    "InventsAUserMessage": "input-not-invented",
-    "InventsAnAnswer": "input-not-invented",
-    "ForgetsResultsAfterAFailure": "input-loses-nothing",
-    "ForgetsTheRunAfterAnAbort": "input-loses-nothing",
-    "ForgetsWhatItSaid": "input-loses-nothing",
+    "InventsAUserMessage": "history-whole",
+    "InventsAnAnswer": "history-whole",
+    "ForgetsResultsAfterAFailure": "history-whole",
+    "ForgetsTheRunAfterAnAbort": "history-whole",
+    "NeverShowsACall": "history-whole",
+    "NeverShowsAResult": "history-whole",
+    "ForgetsTheFinalAnswer": "history-whole",
+    "ForgetsFailedCalls": "history-whole",
+    "ShowsAnotherResult": "history-whole",
+    "DropsArguments": "history-whole",
+    "SwapsTwoResults": "history-whole",
+    "LosesTheErrorMark": "history-whole",
+    "ShowsAMessageTwice": "history-whole",
+    "ShowsTextsLast": "history-whole",
+    "TruncatesSilently": "history-whole",
+    "ForgetsWhatItSaid": "history-whole",
     # items and rounds
     "LogsAnItemTwice": "items-conserved",
     "LosesReasoning": "items-conserved",
     "CutsTexts": "items-conserved",
     "CallsBeforeTexts": "items-conserved",
+    "LogsOtherArguments": "items-conserved",
     "RoundPerItem": "response-is-one-round",
     "TwoResponsesAreOneRound": "response-is-one-round",
     "BoundIsOffByOne": "rounds-bounded",
@@ -139,7 +155,7 @@ LATE = {
     "ThirdFailureCompletes": "model-failure-survived",
     "EighthItemIsLost": "items-conserved",
     "FourthResultIsLost": "calls-answered",
-    "HistoryHasTenPlaces": "input-loses-nothing",
+    "HistoryHasTenPlaces": "history-whole",
     "FifthRunEndsTwice": "run-ends-once",
     "ThirdCallOfAResponseIsForgotten": "calls-answered",
 }
@@ -174,6 +190,31 @@ RIGHT = {
     "without model input": {"without": ("model-input",)},
     "without tools": {"without": ("tools", "tool-failure", "raw-arguments", "call-ids", "deaf")},
 }
+HISTORIES = {
+    "aborted, its texts": {"abortedResponse": "texts"},
+    "aborted, nothing": {"abortedResponse": "drop"},
+    "failed, its texts": {"failedResponse": "texts", "retries": 1},
+    "failed, nothing": {"failedResponse": "drop", "retries": 1},
+    "unread later": {"unread": "later"},
+    "unread nowhere": {"unread": "drop", "abortEnds": "when-released"},
+    "texts first": {"itemOrder": "texts-first"},
+    "texts last": {"itemOrder": "texts-last"},
+    "results as called": {"resultOrder": "as-called", "tools": "parallel"},
+    "results paired": {"resultOrder": "paired", "tools": "parallel"},
+    "merged": {"adjacent": "merged"},
+    "failures told": {"failures": "told"},
+    "all": {
+        "abortedResponse": "drop",
+        "failedResponse": "texts",
+        "unread": "later",
+        "itemOrder": "texts-first",
+        "resultOrder": "as-called",
+        "adjacent": "merged",
+        "tools": "parallel",
+        "steerLands": "after-call",
+    },
+}
+"""What may be shown in more than one way."""
 CONVERSATION = {
     "serial": {"machine": "conversation", "busy": "reject", "retries": 3},
     "steering": {"machine": "conversation", "busy": "steer", "queueAfterInterrupted": "hold"},
@@ -212,12 +253,49 @@ def test_every_wrong_runtime_says_its_symptom():
     assert [name for name in DOUBLES | LATE if not vars(wrong)[name].__doc__] == []
 
 
-@pytest.mark.parametrize("policies", RIGHT.values(), ids=RIGHT)
+@pytest.mark.parametrize("policies", (RIGHT | HISTORIES).values(), ids=RIGHT | HISTORIES)
 def test_the_right_runtime_breaks_no_law_and_passes_on_evidence(policies):
     result, counterexamples = verified(Right(**policies), words=FEW)
     assert counterexamples == {}
     assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
     assert [law.law for law in result.laws if law.verdict == "pass" and not law.evidence.observed] == []
+
+
+class Silent(Right):
+    """It arranges what it shows as it is told, and declares nothing of it."""
+
+    def __init__(self, **given):
+        super().__init__(**given)
+        self.chosen = {name: given[name] for name in HISTORY_POLICIES if name in given}
+        kept = {name: value for name, value in self.profile.policies.items() if name not in HISTORY_POLICIES}
+        self.profile = replace(self.profile, policies=kept)
+        self.reset()
+
+    def reset(self, *options):
+        step = super().reset(*options)
+        self.policies |= getattr(self, "chosen", {})
+        return step
+
+
+@pytest.mark.parametrize("policies", HISTORIES.values(), ids=HISTORIES)
+def test_what_it_does_not_declare_is_inferred_and_held(policies):
+    result, _ = verified(Silent(**policies), selected(["runtime"], ["history-whole"]), words=FEW)
+    assert result.inferred == {name: value for name, value in policies.items() if name in HISTORY_POLICIES}
+    assert [law.verdict for law in result.laws] == ["pass"]
+
+
+@pytest.mark.parametrize("policies", HISTORIES.values(), ids=HISTORIES)
+def test_what_it_declares_is_not_inferred_and_breaks_the_law_where_it_does_otherwise(policies):
+    declared = {name: HISTORY_POLICIES[name][0] for name in policies if name in HISTORY_POLICIES}
+
+    class Claims(Silent):
+        def __init__(self, **given):
+            super().__init__(**given)
+            self.profile = replace(self.profile, policies=self.profile.policies | declared)
+
+    result, _ = verified(Claims(**policies), selected(["runtime"], ["history-whole"]), words=FEW)
+    assert result.inferred == {}
+    assert [law.verdict for law in result.laws] == ["fail"]
 
 
 @pytest.mark.parametrize("policies", CONVERSATION.values(), ids=CONVERSATION)

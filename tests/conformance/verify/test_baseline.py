@@ -12,7 +12,7 @@ from turncheck.conformance.verify.results import INTERRUPTED, Evidence, LawResul
 
 TODAY = dt.date(2026, 11, 22)
 ENTRY = Entry("the queue is a stack", "#12")
-INPUT = ("input-well-formed", "input-not-invented", "input-loses-nothing")
+INPUT = ("abort-interrupts", "abort-ends-as-declared", "aborted-text-dropped")
 
 
 def result(cut=None, **verdicts):
@@ -88,25 +88,25 @@ def test_a_listed_law_that_passes_is_stale():
 
 
 def test_a_glob_is_not_stale_while_one_of_its_laws_fails():
-    done = graded(["input-*"], **inputs("pass", "fail", "pass"))
+    done = graded(["abort*"], **inputs("pass", "fail", "pass"))
     assert (done.exit_code, [*states(done).values()]) == (0, [None, "known", None])
 
 
 def test_a_glob_whose_laws_all_pass_is_stale():
-    done = graded(["input-*"], **inputs("pass", "pass", "pass"))
+    done = graded(["abort*"], **inputs("pass", "pass", "pass"))
     assert (done.exit_code, {*states(done).values()}) == (1, {"stale"})
 
 
 def test_a_glob_whose_laws_pass_or_are_skipped_is_stale():
-    assert graded(["input-*"], **inputs("pass", "skipped", "pass")).exit_code == 1
+    assert graded(["abort*"], **inputs("pass", "skipped", "pass")).exit_code == 1
 
 
 def test_a_glob_with_a_law_without_evidence_is_not_stale():
-    assert graded(["input-*"], **inputs("pass", "inconclusive", "pass")).exit_code == 0
+    assert graded(["abort*"], **inputs("pass", "inconclusive", "pass")).exit_code == 0
 
 
 def test_a_glob_is_not_stale_while_one_of_its_laws_was_left_out():
-    assert graded(["input-*"], input_well_formed="pass").exit_code == 0
+    assert graded(["abort*"], abort_interrupts="pass").exit_code == 0
 
 
 @pytest.mark.parametrize("verdict", ["skipped", "inconclusive"])
@@ -218,7 +218,7 @@ def test_an_update_of_nothing_lists_what_fails():
 
 
 def test_nothing_is_wrong_after_an_update():
-    done = result(calls_answered="fail", items_conserved="pass", input_well_formed="fail")
+    done = result(calls_answered="fail", items_conserved="pass", abort_interrupts="fail")
     text = updated("[known]\nitems-conserved = {reason = 'r', issue = 'i'}\n", done, TODAY)
     assert grade(done, parse(text, "f"), TODAY).exit_code == 0
 
@@ -240,7 +240,7 @@ def test_an_update_with_nothing_to_change_changes_no_byte():
 
 
 def test_an_update_keeps_the_comments_on_lines_of_their_own():
-    text = updated(FILE, result(calls_answered="pass", items_conserved="fail", input_well_formed="fail"), TODAY)
+    text = updated(FILE, result(calls_answered="pass", items_conserved="fail", abort_interrupts="fail"), TODAY)
     kept = ["# ours", "# about calls", "# about items", "[flaky] # lots", "# none"]
     assert [line for line in kept if line not in text.splitlines()] == []
 

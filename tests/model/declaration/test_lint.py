@@ -19,10 +19,12 @@ from turncheck.model.declaration.vocabulary import (
     Less,
     Lookup,
     Nonempty,
+    Pop,
     Push,
     Register,
     Table,
 )
+from turncheck.model.machines import interaction
 from turncheck.model.machines.registry import PROOF_ROLES
 from turncheck.model.machines.request_cycle import SPEC
 
@@ -253,3 +255,11 @@ def test_transitions_itself_takes_an_overlapping_table_without_a_word() -> None:
         lamp.flip()
         ends.append(lamp.state)
     assert ends == ["green", "red"]  # so that the order of the rows decides
+
+
+def test_an_effect_that_decides_by_a_history_is_named():
+    machine = replace(
+        interaction.SPEC,
+        effects={**interaction.SPEC.effects, "take_call": Pop(Register("history"), Register("running"))},
+    )
+    assert lint(machine) == ["effect 'take_call' reads the history 'history', which is only put out"]

@@ -184,18 +184,18 @@ EXHIBITS: Final[Mapping[str, Exhibit]] = {
         "OpenAI Agents SDK",
         "openai/openai-agents-python#2426",
         "Tool-Calls not saved in session",
-        "input-loses-nothing",
+        "history-whole",
         "0.8.0",
     ),
     "agentscope/interrupt_is_not_saved": Exhibit(
         "AgentScope",
         "agentscope-ai/agentscope-java#1968",
         "[Bug]: Session State Not Saved After Interruption",
-        "input-loses-nothing",
+        "history-whole",
         "2.0.0-RC4",
     ),
     "nanobot/text_beside_calls": Exhibit(
-        "nanobot", "HKUDS/nanobot#5783", "preserve assistant content with tool calls", "input-loses-nothing"
+        "nanobot", "HKUDS/nanobot#5783", "preserve assistant content with tool calls", "history-whole"
     ),
     # items and rounds
     "agent_framework/text_twice": Exhibit(

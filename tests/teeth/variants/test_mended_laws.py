@@ -33,7 +33,7 @@ class RetriesAnew(IdsBeginAnewInEachRun, RetriesForEver):
 @pytest.mark.parametrize(
     ("runtime", "law"),
     [
-        (ForgetsAnew, "input-loses-nothing"),
+        (ForgetsAnew, "history-whole"),
         (RoundsAnew, "response-is-one-round"),
         (OneRoundAnew, "response-is-one-round"),
         (RetriesAnew, "model-failure-survived"),
@@ -81,11 +81,11 @@ class SummaryOfNothing(Compacts, machine="engine", maxHistoryMessages=6):
 
 @pytest.mark.parametrize("runtime", [LosesTheMiddle, CompactsTooEarly, CutsAmidARun])
 def test_a_bound_on_the_history_excuses_nothing_but_a_prefix_beyond_it(runtime):
-    assert found(runtime(), "input-loses-nothing", words=60) == "fail"
+    assert found(runtime(), "history-whole", words=60) == "fail"
 
 
 def test_a_summary_stands_first():
-    assert found(SummaryOfNothing(), "input-not-invented") == "fail"
+    assert found(SummaryOfNothing(), "history-whole") == "fail"
 
 
 class DeclaresNoBound(Compacts):
@@ -93,4 +93,4 @@ class DeclaresNoBound(Compacts):
 
 
 def test_who_declares_no_bound_loses_nothing():
-    assert found(DeclaresNoBound(), "input-loses-nothing") == "fail"
+    assert found(DeclaresNoBound(), "history-whole") == "fail"

@@ -1,0 +1,31 @@
+"""What an arrangement makes of a history, where no policy is in the way: nothing."""
+
+import pytest
+
+from turncheck.model.core.history import ARRANGEMENTS, Entry, arranged
+from turncheck.model.core.stimuli import Shown
+
+HISTORY = [
+    Entry(Shown(role="user", text="say one", ids=("u1",))),
+    Entry(Shown(role="assistant", call_id="c1", tool="read"), 1),
+    Entry(Shown(role="assistant", text="I look."), 1),
+    Entry(Shown(role="tool", call_id="c1", text="no such file", is_error=True), 1),
+    Entry(Shown(role="assistant", text="It is not there."), 2),
+    Entry(Shown(role="user", text="say two", ids=("u2",))),
+]
+
+
+def test_by_default_it_is_as_it_was_said():
+    assert arranged(HISTORY, {}) == [entry.shown for entry in HISTORY]
+
+
+@pytest.mark.parametrize(("policy", "value"), [(name, value) for name, them in ARRANGEMENTS.items() for value in them])
+def test_an_arrangement_neither_loses_nor_invents_an_entry(policy, value):
+    shown = arranged(HISTORY, {policy: value})
+    texts = " ".join(str(one.text) for one in shown)
+    assert all(str(entry.shown.text) in texts for entry in HISTORY)
+    assert [one.call_id for one in shown].count("c1") == 2
+
+
+def test_a_failure_that_is_told_in_its_text_alone_has_no_mark():
+    assert not any(one.is_error for one in arranged(HISTORY, {"failures": "told"}))
