@@ -14,7 +14,7 @@ from .subject import Rerun, relation_law, run_law
 
 @run_law("BED-013a", evidence="a request that counts images", needs=("images", "model-input"), since="0.2")
 def images_shown(trace: RuntimeTrace) -> Judgement:
-    """A message's images are shown to the model: ``images`` of its entry counts them."""
+    """A message's images are shown to the model, all of them."""
     sent = {name: image_count(user) for name, user in trace.sent.items() if image_count(user)}
     for request in trace.requests:
         for entry in request.input or ():
@@ -30,7 +30,7 @@ def images_shown(trace: RuntimeTrace) -> Judgement:
 
 @run_law("EF-6", evidence="a response with usage", needs=("usage",), since="0.2")
 def usage_told(trace: RuntimeTrace) -> Judgement:
-    """The model's usage is told again: ``usage`` of an event."""
+    """The usage that the model reports is told again, in an event."""
     for response in trace.whole_responses():
         step = response.end
         usage = getattr(step and step.stimulus, "usage", None)

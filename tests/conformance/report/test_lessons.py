@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 from inprocess import InProcess
-from runtimes import wrong as runtimes
-from runtimes.right import Right
 
 from turncheck.conformance.check.judge import check
 from turncheck.conformance.laws.collation import Collation
@@ -74,14 +72,14 @@ def test_the_right_projector_keeps_the_law_on_its_example(law):
 
 @pytest.mark.parametrize("law", of("runtime"))
 def test_the_example_of_a_law_on_runtimes_breaks_it(law):
-    target = getattr(runtimes, examples.RUNTIMES[law])()
+    target = examples.double(law)()
     assert asked_runtime(example(law), target, modelled(target.profile)) is not None
 
 
 @pytest.mark.parametrize("law", of("runtime"))
 def test_the_right_runtime_keeps_the_law_on_its_example(law):
     found = example(law)
-    target = Right(machine=found.profile.machine, **found.profile.policies)
+    target = examples.conforming(law, found.profile)
     assert asked_runtime(found, target, modelled(target.profile)) is None
 
 
