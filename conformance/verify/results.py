@@ -13,6 +13,8 @@ from turncheck.model.core.policies import Policies
 from turncheck.model.core.stimuli import Step, Stimulus, Word
 from turncheck.model.writing import write_file
 
+from ..observe.runtime_trace import Applied
+
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "skipped", "error"]
 State: TypeAlias = Literal["known", "flaky", "stale", "expired"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "inconclusive", "skipped", "error")
@@ -68,7 +70,8 @@ class WordCounterexample(_Broken, frozen=True, tag_field="of", tag="word"):
     """The shortest word found on which a runtime breaks a law (file format version 1): no time, no path.
 
     ``word`` is what has to be applied; ``applied`` is that and the environment's closing answers, ``steps`` what each
-    led to; ``position`` indexes the log of all steps' events.
+    led to; ``position`` indexes the log of all steps' events. ``again`` is what a relation law applied instead of the
+    word, until it broke: it is empty where ``steps`` show the fault.
     """
 
     word: Word
@@ -77,6 +80,7 @@ class WordCounterexample(_Broken, frozen=True, tag_field="of", tag="word"):
     position: int | None = None
     expected: Any = None
     observed: Any = None
+    again: tuple[Applied, ...] = ()
 
 
 AnyCounterexample: TypeAlias = Counterexample | WordCounterexample

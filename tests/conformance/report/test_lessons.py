@@ -131,6 +131,19 @@ def test_the_picture_marks_the_place_where_the_law_breaks(invoke, tmp_path):
     assert [line.count("✗ ends completed") for line in out.splitlines() if "✗ ends" in line] == [1]
 
 
+@pytest.mark.parametrize(
+    ("law", "said"),
+    [
+        ("restart-remembers", "killed, and started again"),
+        ("sessions-independent", "b#58; other say"),
+    ],  # #58; is a colon
+)
+def test_the_picture_shows_what_a_law_applied_instead_of_the_word(invoke, tmp_path, law, said):
+    out = invoke(tmp_path, "explain", law, "--picture", "mermaid").out
+    assert said in out
+    assert re.search(r"▶ .*asks r\d+$", out.rstrip())  # the law breaks at the last row
+
+
 def test_a_runtime_law_shows_what_would_have_been_right(invoke, tmp_path):
     _, _, right = invoke(tmp_path, "explain", "run-ends-once").out.partition("A runtime that conforms")
     assert right.count("run-stop") == 2  # the word's run, and the probe's
