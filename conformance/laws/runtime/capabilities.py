@@ -61,7 +61,7 @@ def sessions_independent(rerun: Rerun) -> Judgement:
     yield WITNESS
     expected = iter(alone)
     for place, ((session, _), step) in enumerate(zip(mixed, together, strict=True), 1):
-        wanted = _seen(next(expected)) if session == "a" else []
+        wanted: Any = _seen(next(expected)) if session == "a" else []
         came = _seen(step) if session == "a" else _of_a(step)
         if wanted != came:
             again = tuple(Applied(one, each) for (_, one), each in zip(mixed[:place], together, strict=False))
