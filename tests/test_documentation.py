@@ -10,6 +10,7 @@ from msgspec import Raw
 from turncheck.adapters.protocol import messages as protocol
 from turncheck.adapters.protocol.errors import DOCUMENT
 from turncheck.conformance.cli.group import COMMANDS, turncheck
+from turncheck.conformance.laws.registry import LAWS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -60,6 +61,17 @@ def test_an_error_message_names_a_heading_of_the_documentation(message):
 
 def test_an_error_message_names_a_page_that_is_there():
     assert (ROOT / DOCUMENT).is_file()
+
+
+RUNTIME_LAWS = [law for law in LAWS.values() if law.subject == "runtime"]
+
+
+@pytest.mark.parametrize("capability", sorted(protocol.RUNTIME_CAPABILITIES))
+def test_a_capability_names_the_laws_that_need_it(capability):
+    (row,) = re.findall(rf"^\| `{capability}` \|.*\| (.+) \|$", prose(ROOT / "docs" / "protocol.md"), re.MULTILINE)
+    named = set(re.findall(r"`([a-z-]+)`", row))
+    assert {law.name for law in RUNTIME_LAWS if capability in law.needs} <= named
+    assert named <= {law.name for law in RUNTIME_LAWS}
 
 
 def shown(pattern):

@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
+from ..observe.runtime_trace import Applied
+
 Kind: TypeAlias = Literal["log", "relation", "run"]
 Subject: TypeAlias = Literal["log", "projector", "runtime", "collation"]
 
@@ -12,12 +14,16 @@ Observed = TypeVar("Observed")
 
 @dataclass(frozen=True)
 class Finding:
-    """A law is broken: where (a position, None for the whole), how, and what was expected instead."""
+    """A law is broken: where (a position, None for the whole), how, and what was expected instead.
+
+    Where the observation itself does not show it, ``again`` does: what the law applied instead, until it broke.
+    """
 
     at: int | None
     message: str
     expected: Any = None
     observed: Any = None
+    again: tuple[Applied, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
+import msgspec
+
 from turncheck.model.core.cycles import CycleViews, Projection, UserStep
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import Event, ModelRequest, RunStop, UserMessage
@@ -28,6 +30,17 @@ from turncheck.model.core.stimuli import (
 
 _NAMES: Final = ("role", "callId", "tool")
 """Fields of an entry of a request's input that name something."""
+
+
+class Applied(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A stimulus, and the settled step that it led to.
+
+    With ``restarted``, the process was killed and started again before it.
+    """
+
+    stimulus: Stimulus
+    step: Step
+    restarted: bool = False
 
 
 @dataclass(frozen=True)

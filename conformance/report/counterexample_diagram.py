@@ -17,6 +17,7 @@ from turncheck.model.rendering.words import AGENT, MODEL, TOOLS, USER, as_object
 
 from ..check.judge import check
 from ..observe.driver import PROBE
+from ..observe.runtime_trace import Applied
 from ..verify.results import WordCounterexample
 from .lessons import FlowExample, Lesson, LinesExample
 
@@ -25,7 +26,7 @@ def picture(law: str, lesson: Lesson) -> Scene:
     """Lay out the smallest wrong example of *law*."""
     match lesson.wrong:
         case WordCounterexample() as found:
-            return Scene(law, LIFELINES, tuple(_word(found)))
+            return word_picture(found)
         case FlowExample() as found:
             return Scene(law, ("backend", "UI"), tuple(_flow(found)))
         case LinesExample(lines=lines):
@@ -33,6 +34,11 @@ def picture(law: str, lesson: Lesson) -> Scene:
             return Scene(law, LIFELINES, tuple(_log([*map(json.loads, lines)], first.at)))
         case found:
             return Scene(law, LIFELINES, tuple(_log(found.input.events, found.position)))
+
+
+def word_picture(found: WordCounterexample) -> Scene:
+    """Lay out the word of a counterexample, or what a relation law applied instead of it."""
+    return Scene(found.law, LIFELINES, tuple(_again(found.again) if found.again else _word(found)))
 
 
 def _log(events: Sequence[Any], mark: int | None) -> Iterator[Row]:
@@ -60,9 +66,23 @@ def _word(found: WordCounterexample) -> Iterator[Row]:
         known = {one.execution for one in step.awaiting if isinstance(one, ToolAwaited)}
 
 
+def _again(applied: Sequence[Applied]) -> Iterator[Row]:
+    """Lay out what a relation law applied: it broke at the last event."""
+    at, known = 0, set[str]()
+    last = sum(len(one.step.events) for one in applied) - 1
+    for one in applied:
+        if one.restarted:
+            yield Band("the process is killed, and started again", stroke="other")
+        yield from _stimulus(one.stimulus)
+        yield from _step(one.step, at, last, known)
+        at += len(one.step.events)
+        known = {each.execution for each in one.step.awaiting if isinstance(each, ToolAwaited)}
+
+
 def _stimulus(stimulus: Stimulus) -> Iterator[Row]:
     told = of_stimulus(stimulus)
-    yield Band(told.brief) if told.source == told.dest else Arrow(told.source, told.dest, told.brief)
+    words = _named(stimulus.session_id, told.brief)
+    yield Band(words) if told.source == told.dest else Arrow(told.source, told.dest, words)
     if isinstance(stimulus, Together):
         for one in stimulus.stimuli:
             yield from _stimulus(one)
@@ -74,12 +94,19 @@ def _step(step: Step, first: int, mark: int | None, known: set[str]) -> Iterator
     for at, value in enumerate(step.events, first):
         event = as_object(value)
         if event.get("type") == "model-request":
-            yield Arrow(AGENT, MODEL, shown(f"asks {event.get('requestId')}"), marked=at == mark)
+            asks = _named(event.get("sessionId"), shown(f"asks {event.get('requestId')}"))
+            yield Arrow(AGENT, MODEL, asks, marked=at == mark)
         else:
-            yield Arrow(AGENT, USER, _logged(value), stroke="answer", marked=at == mark)
+            logged = _named(event.get("sessionId"), _logged(value))
+            yield Arrow(AGENT, USER, logged, stroke="answer", marked=at == mark)
     for one in step.awaiting:
         if isinstance(one, ToolAwaited) and one.execution not in known:
             yield Arrow(AGENT, TOOLS, shown(f"runs {one.tool} {one.call_id}"))
+
+
+def _named(session: object, words: str) -> str:
+    """Put the session, where there is one, in front of the words."""
+    return words if session is None else f"{shown(str(session))}: {words}"
 
 
 def _logged(value: object) -> str:

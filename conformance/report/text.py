@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias, cast
 import msgspec
 
 from turncheck.model.clauses import clause_text
+from turncheck.model.core.stimuli import Step, Stimulus
 from turncheck.model.rendering.printable import Printable, fill, joined
 from turncheck.model.rendering.words import awaited_line, event_line, short
 
@@ -108,15 +109,33 @@ def _word_lines(found: WordCounterexample, paint: Paint) -> Iterator[Printable]:
     at = 0
     for place, (stimulus, step) in enumerate(zip(found.applied, found.steps, strict=True)):
         closing = " (closing)" if place >= len(found.word.stimuli) else ""
-        fields = msgspec.to_builtins(stimulus)
-        applied = event_line({"type": fields.pop("kind"), **fields})
-        yield fill("  {} {}{}", paint("→", fg="cyan"), paint(applied, bold=True), closing)
+        yield fill("{}{}", _applied_line(stimulus, paint), closing)
         yield from _event_lines(step.events, at, found.position, paint)
         at += len(step.events)
-        if step.refused is not None:
-            yield fill("         refused: {} {}", step.refused.why, paint(step.refused.message))
-        awaited = ", ".join(map(awaited_line, step.awaiting))
-        yield paint(f"         awaits {awaited or 'nothing'}", dim=True)
+        yield from _answer_lines(step, paint)
+    if found.again:
+        yield fill("    the law applied this instead, until it broke:")
+    at = 0
+    for one in found.again:
+        if one.restarted:
+            yield fill("  {} the process is killed, and started again", paint("→", fg="cyan"))
+        yield _applied_line(one.stimulus, paint)
+        yield from _event_lines(one.step.events, at, None, paint)
+        at += len(one.step.events)
+        yield from _answer_lines(one.step, paint)
+
+
+def _applied_line(stimulus: Stimulus, paint: Paint) -> Printable:
+    fields = msgspec.to_builtins(stimulus)
+    applied = event_line({"type": fields.pop("kind"), **fields})
+    return fill("  {} {}", paint("→", fg="cyan"), paint(applied, bold=True))
+
+
+def _answer_lines(step: Step, paint: Paint) -> Iterator[Printable]:
+    if step.refused is not None:
+        yield fill("         refused: {} {}", step.refused.why, paint(step.refused.message))
+    awaited = ", ".join(map(awaited_line, step.awaiting))
+    yield paint(f"         awaits {awaited or 'nothing'}", dim=True)
 
 
 def _difference(expected: Any, observed: Any) -> tuple[Any, Any]:

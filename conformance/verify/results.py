@@ -13,6 +13,8 @@ from turncheck.model.core.policies import Policies
 from turncheck.model.core.stimuli import Step, Stimulus, Word
 from turncheck.model.writing import write_file
 
+from ..observe.runtime_trace import Applied
+
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "skipped", "error"]
 State: TypeAlias = Literal["known", "flaky", "stale", "expired"]
 VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "inconclusive", "skipped", "error")
@@ -69,7 +71,8 @@ class WordCounterexample(_Broken, frozen=True, tag_field="of", tag="word"):
 
     ``word`` is what has to be applied; ``applied`` is that and the environment's closing answers, ``steps`` what each
     led to; ``position`` indexes the log of all steps' events. ``inferred`` are the policies that the profile leaves
-    out, as ``Result`` has them.
+    out, as ``Result`` has them. ``again`` is what a relation law applied instead of the
+    word, until it broke: it is empty where ``steps`` show the fault.
     """
 
     word: Word
@@ -79,6 +82,7 @@ class WordCounterexample(_Broken, frozen=True, tag_field="of", tag="word"):
     expected: Any = None
     observed: Any = None
     inferred: dict[str, str] = {}
+    again: tuple[Applied, ...] = ()
 
 
 AnyCounterexample: TypeAlias = Counterexample | WordCounterexample

@@ -147,9 +147,9 @@ class RuntimeSubject:
     def _restarted(self, word: Sequence[Stimulus], after: Sequence[Stimulus], options: ResetOptions) -> Sequence[Step]:
         with tempfile.TemporaryDirectory(prefix="turncheck-state-") as folder:
             kept = replace(options, state_dir=folder)
-            self._answers(word, kept)
+            before = self._answers(word, kept)
             self.target.kill()
-            return self._answers(after, kept)
+            return (*before, *self._answers(after, kept))
 
 
 def _plainer(case: Word) -> Iterator[ResetOptions]:

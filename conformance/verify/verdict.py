@@ -35,7 +35,7 @@ def result_of(run: Run[Any], laws: Sequence[Law]) -> tuple[Result, dict[str, Any
 def counterexamples(run: Run[Any], law: Law) -> list[AnyCounterexample]:
     """The distinct counterexamples of *law* that the run holds, the smallest first."""
     target = run.subject.target
-    return [
+    return [  # ``again`` is there where a law on runtimes gives it: a projector's file has no such field
         run.subject.counterexample(
             failure.observation,
             schema=1,
@@ -48,6 +48,7 @@ def counterexamples(run: Run[Any], law: Law) -> list[AnyCounterexample]:
             position=failure.finding.at,
             expected=plain(failure.finding.expected),
             observed=plain(failure.finding.observed),
+            **({"again": failure.finding.again} if failure.finding.again else {}),
         )
         for failure in run.failures.of(law.name)
     ]

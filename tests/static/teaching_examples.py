@@ -18,6 +18,7 @@ from event_flow import wrong as collations
 from event_flow.flows import flow
 from inprocess import InProcess
 from projectors import wrong as projectors
+from runtimes import hosting
 from runtimes import wrong as runtimes
 from runtimes.right import Right
 
@@ -69,6 +70,8 @@ RUNTIMES = {
     "nothing-starts-after-abort": "StartsTheNextToolAfterAnAbort",
     "aborted-text-dropped": "KeepsAbortedText",
     "model-failure-survived": "CompletesAfterAModelFailure",
+    "runs-ask-the-model": "NeverAsks",
+    "answered-runs-complete": "CountSurvivesAnAbort",
     "calls-answered": "LeavesTheSecondCallUnanswered",
     "cut-calls-answered": "CutCallIsNeverAnswered",
     "results-survive": "ResultsWaitForTheBatch",
@@ -99,6 +102,12 @@ RUNTIMES = {
     "run-opaque": "StopInATextEndsTheRun",
     "equals-machine": "RetriesLessOften",
     "equals-model": "SteersLastInFirstOut",
+}
+HOSTS = {
+    "images-shown": "ShowsOneImageOnly",
+    "usage-told": "KeepsUsageToItself",
+    "sessions-independent": "SessionsShareAQueue",
+    "restart-remembers": "ForgetsAtARestart",
 }
 COLLATIONS = {
     "one-block-per-call": "DuplicatesBlocks",
@@ -168,6 +177,16 @@ def opened(law):
     return open_projector(f"python:{text}", timeout=10) if PROJECTORS[law] in IN_A_WORKER else InProcess(text)
 
 
+def double(law):
+    """The wrong runtime of a law."""
+    return getattr(hosting, HOSTS[law]) if law in HOSTS else getattr(runtimes, RUNTIMES[law])
+
+
+def conforming(law, profile):
+    """The right runtime of a law, with the claims of *profile*."""
+    return (hosting.Hosting if law in HOSTS else Right)(machine=profile.machine, **profile.policies)
+
+
 def collated(law):
     """The wrong collation of a law: frames in, blocks out."""
 
@@ -206,15 +225,14 @@ def by_suite(target):
 
 
 def on_runtime(law):
-    double = getattr(runtimes, RUNTIMES[law])
-    with double() as target:
+    with double(law)() as target:
         if LAWS[law].suite:
             wrong = by_suite(target)[law]
         else:
             wrong = shortest(law, lambda laws, words: verify_runtime(target, laws, words=words))
-    right = Right(machine=wrong.profile.machine, **wrong.profile.policies)
+    right = conforming(law, wrong.profile)
     trace = perform(right, wrong.word.stimuli, wrong.word.options).trace()
-    return Lesson(fault(double), wrong, tuple(map(dict, trace.log)))
+    return Lesson(fault(double(law)), wrong, tuple(map(dict, trace.log)))
 
 
 def on_collation(law):

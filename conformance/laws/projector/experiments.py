@@ -30,7 +30,7 @@ def chunking(experiment: Experiment) -> Judgement:
     ):
         if len(parts) > 1:
             yield WITNESS
-        yield from same(whole, experiment.fed(parts, asking), f"fed {name}")
+            yield from same(whole, experiment.fed(parts, asking), f"fed {name}")
 
 
 @relation_law("RC-5.3", "RC-7.4", evidence="a cycle closed before the log's end")

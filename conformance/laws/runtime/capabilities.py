@@ -7,14 +7,14 @@ from msgspec.structs import replace
 
 from turncheck.model.core.stimuli import Abort, Advance, Step, Stimulus, Together, User, unnamed
 
-from ...observe.runtime_trace import RuntimeTrace, flat
+from ...observe.runtime_trace import Applied, RuntimeTrace, flat
 from ..law import WITNESS, Finding, Judgement
 from .subject import Rerun, relation_law, run_law
 
 
 @run_law("BED-013a", evidence="a request that counts images", needs=("images", "model-input"), since="0.2")
 def images_shown(trace: RuntimeTrace) -> Judgement:
-    """A message's images are shown to the model: ``images`` of its entry counts them."""
+    """A message's images are shown to the model, all of them."""
     sent = {name: image_count(user) for name, user in trace.sent.items() if image_count(user)}
     for request in trace.requests:
         for entry in request.input or ():
@@ -30,7 +30,7 @@ def images_shown(trace: RuntimeTrace) -> Judgement:
 
 @run_law("EF-6", evidence="a response with usage", needs=("usage",), since="0.2")
 def usage_told(trace: RuntimeTrace) -> Judgement:
-    """The model's usage is told again: ``usage`` of an event."""
+    """The usage that the model reports is told again, in an event."""
     for response in trace.whole_responses():
         step = response.end
         usage = getattr(step and step.stimulus, "usage", None)
@@ -60,10 +60,11 @@ def sessions_independent(rerun: Rerun) -> Judgement:
         return  # no quiet: another law's business
     yield WITNESS
     expected = iter(alone)
-    for (session, _), step in zip(mixed, together, strict=True):
+    for place, ((session, _), step) in enumerate(zip(mixed, together, strict=True), 1):
         wanted, came = (_seen(next(expected)), _seen(step)) if session == "a" else (_NOTHING, _of_a(step))
         if wanted != came:
-            yield Finding(None, "what another session does changes this one", wanted, came)
+            again = tuple(Applied(one, each) for (_, one), each in zip(mixed[:place], together, strict=False))
+            yield Finding(None, "what another session does changes this one", wanted, came, again)
             return
 
 
@@ -78,12 +79,16 @@ def restart_remembers(rerun: Rerun) -> Judgement:
     word = tuple(step.stimulus for step in steps)
     after = User(id="after", text="say after")
     expected = _input(rerun.answers((*word, after), rerun.trace.options)[-1:])
-    observed = _input(rerun.restarted(word, (after,), rerun.trace.options))
-    if expected is None:
+    restarted = rerun.restarted(word, (after,), rerun.trace.options)
+    observed = _input(restarted[len(word) :])
+    if expected is None or len(restarted) <= len(word):  # no quiet: another law's business
         return
     yield WITNESS
     if observed != expected:
-        yield Finding(None, "after a restart the model is shown something else", expected, observed)
+        again = tuple(
+            Applied(one, step, restarted=one is after) for one, step in zip((*word, after), restarted, strict=False)
+        )
+        yield Finding(None, "after a restart the model is shown something else", expected, observed, again)
 
 
 _NOTHING: Final[list[Any]] = []

@@ -16,7 +16,7 @@ Modelled: TypeAlias = Callable[[RuntimeTrace], Iterator[tuple[ObservedStep, str,
 Answers: TypeAlias = Callable[[Sequence[Stimulus], ResetOptions], Sequence[Step]]
 """Apply a word under its options, and return the settled steps as they are, for words that no single run describes."""
 Restarted: TypeAlias = Callable[[Sequence[Stimulus], Sequence[Stimulus], ResetOptions], Sequence[Step]]
-"""Apply the first word, kill the process, restart it with what it kept; return the steps of the second word."""
+"""Apply the first word, kill the process, restart it with what it kept, apply the second; return the steps of both."""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 from inprocess import InProcess
-from runtimes import wrong as runtimes
-from runtimes.right import Right
 
 from turncheck.conformance.check.judge import check
 from turncheck.conformance.laws.collation import Collation
@@ -74,14 +72,14 @@ def test_the_right_projector_keeps_the_law_on_its_example(law):
 
 @pytest.mark.parametrize("law", of("runtime"))
 def test_the_example_of_a_law_on_runtimes_breaks_it(law):
-    target = getattr(runtimes, examples.RUNTIMES[law])()
+    target = examples.double(law)()
     assert asked_runtime(example(law), target, modelled(target.profile)) is not None
 
 
 @pytest.mark.parametrize("law", of("runtime"))
 def test_the_right_runtime_keeps_the_law_on_its_example(law):
     found = example(law)
-    target = Right(machine=found.profile.machine, **found.profile.policies)
+    target = examples.conforming(law, found.profile)
     assert asked_runtime(found, target, modelled(target.profile)) is None
 
 
@@ -131,6 +129,19 @@ def test_a_picture_is_drawn_as_svg(invoke, tmp_path):
 def test_the_picture_marks_the_place_where_the_law_breaks(invoke, tmp_path):
     out = invoke(tmp_path, "explain", "run-ends-once").out
     assert [line.count("✗ ends completed") for line in out.splitlines() if "✗ ends" in line] == [1]
+
+
+@pytest.mark.parametrize(
+    ("law", "said"),
+    [
+        ("restart-remembers", "killed, and started again"),
+        ("sessions-independent", "b#58; other say"),
+    ],  # #58; is a colon
+)
+def test_the_picture_shows_what_a_law_applied_instead_of_the_word(invoke, tmp_path, law, said):
+    out = invoke(tmp_path, "explain", law, "--picture", "mermaid").out
+    assert said in out
+    assert re.search(r"▶ .*asks r\d+$", out.rstrip())  # the law breaks at the last row
 
 
 def test_a_runtime_law_shows_what_would_have_been_right(invoke, tmp_path):

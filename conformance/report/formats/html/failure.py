@@ -1,7 +1,7 @@
 """One failure of the page: its sequence diagram, the two views, the path through the machine, and the difference."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -11,6 +11,7 @@ from turncheck.model.core.decode import judge
 from turncheck.model.core.events import symbol_of
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import project
+from turncheck.model.core.stimuli import Step
 from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines.request_cycle import SPEC, tables
@@ -21,6 +22,7 @@ from turncheck.model.rendering.words import awaited_line
 
 from ....observe.runtime_trace import projection_policies
 from ....verify.results import AnyCounterexample, Counterexample, LawResult, WordCounterexample
+from ...counterexample_diagram import word_picture
 from .machine import picture_of
 from .stimulus_rows import rows_of_word
 from .strings import Pieces, compact, said, shortened
@@ -96,6 +98,8 @@ def _in_words(rows: Sequence[Row], position: int | None) -> str:
 
 
 def _picture(found: AnyCounterexample, log: Sequence[Any], projection: Projection) -> str:
+    if isinstance(found, WordCounterexample) and found.again:
+        return embedded(word_picture(found))
     before: Mapping[int, Sequence[Drawn]] = rows_of_word(found) if isinstance(found, WordCounterexample) else {}
     return embedded(session_scene(found.law, log, projection, found.position, before))
 
@@ -131,10 +135,19 @@ def _entries(found: AnyCounterexample, log: Sequence[Any], rows: Sequence[Row]) 
         out.append(Entry(kind, None, compact(msgspec.to_builtins(stimulus))))
         out += events[at : at + len(step.events)]
         at += len(step.events)
-        if step.refused is not None:
-            out.append(Entry("refused", None, said(f"{step.refused.why} {step.refused.message}".rstrip())))
-        out.append(Entry("awaits", None, said(", ".join(map(awaited_line, step.awaiting)) or "nothing")))
+        out += _answer(step)
+    for one in found.again:
+        out += [Entry("restarted", None, said("the process is killed, and started again"))] if one.restarted else []
+        out.append(Entry("instead", None, compact(msgspec.to_builtins(one.stimulus))))
+        out += [Entry("event", None, compact(event)) for event in one.step.events]
+        out += _answer(one.step)
     return out
+
+
+def _answer(step: Step) -> Iterator[Entry]:
+    if step.refused is not None:
+        yield Entry("refused", None, said(f"{step.refused.why} {step.refused.message}".rstrip()))
+    yield Entry("awaits", None, said(", ".join(map(awaited_line, step.awaiting)) or "nothing"))
 
 
 def _taken(row: Row) -> str:

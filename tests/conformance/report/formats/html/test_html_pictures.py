@@ -1,6 +1,7 @@
 """The parts of a failure's pictures: the machine's rows, the environment's stimuli, the views."""
 
 import re
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -9,6 +10,7 @@ from turncheck.adapters.protocol.messages import Profile
 from turncheck.conformance.report.formats.html.failure import failure_of
 from turncheck.conformance.report.formats.html.machine import picture_of
 from turncheck.conformance.report.formats.html.stimulus_rows import rows_of_word
+from turncheck.conformance.report.lessons import lessons
 from turncheck.conformance.verify.results import WordCounterexample
 from turncheck.model.core.stimuli import (
     Abort,
@@ -162,3 +164,11 @@ def test_the_way_and_the_offending_transition_have_colours_of_their_own(projecto
 def test_an_abort_is_in_the_sequence_picture_of_a_runtime(runtime):
     name = next(iter(runtime.counterexamples))
     assert ">abort<" in failure(runtime, name).picture
+
+
+def test_a_restart_is_in_the_list_and_in_the_sequence_picture(law):
+    found: Any = lessons()["restart-remembers"].wrong
+    shown = failure_of(1, law("fail", found.law), found)
+    kinds = [entry.kind for entry in shown.entries]
+    assert kinds[kinds.index("restarted") :] == ["restarted", "instead", "event", "event", "awaits"]
+    assert "the process is killed" in shown.picture
