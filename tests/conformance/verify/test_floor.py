@@ -159,6 +159,11 @@ def test_each_item_of_a_projector_that_is_missing_is_named_and_exits_2(projected
     assert (title, said.endswith(what), result.exit_code) == ("the evidence floor is missed", True, 2)
 
 
+def test_a_run_that_the_target_broke_has_missed_nothing_by_itself():
+    result = runtime_result(wrong.Dies(), words=0)
+    assert ([title for title, _ in result.notes], result.exit_code) == (["the run is incomplete"], 2)
+
+
 def test_what_never_happened_is_told_apart_from_what_is_declared(hosted):
     result = replace(hosted, floor=tuple(replace(item, count=0) for item in hosted.floor))
     assert [said.split(" ")[0] for _, said in result.notes] == ["it", "declared,"]
