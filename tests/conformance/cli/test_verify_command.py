@@ -252,15 +252,6 @@ def test_the_same_command_writes_the_same_bytes(invoke, tmp_path, wrong):
     assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
 
 
-def test_a_folder_that_cannot_be_written_does_not_hide_the_result(invoke, tmp_path):
-    (tmp_path / "taken").write_text("")
-    options = ("--laws", "follow-up-fifo", "--examples", "0", "--out", "taken")
-    ran = invoke(tmp_path, "verify", LAST_IN_FIRST_OUT, *options)
-    assert ran.code == 1
-    assert "✗ follow-up-fifo             fail" in ran.out
-    assert "the counterexample of follow-up-fifo cannot be written" in ran.err
-
-
 # ---- another language ----
 
 
