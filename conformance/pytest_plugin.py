@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from turncheck.adapters.protocol.runtime import RuntimeTarget
 
     from .check.judge import LogResult
-    from .testing import Judged
+    from .testing import Floor, Judged
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,8 +34,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture
-def turncheck_judged(request: pytest.FixtureRequest) -> "Judged":
-    """The verdict of a law on a target: the fixture behind ``projector_laws`` and ``runtime_laws``.
+def turncheck_judged(request: pytest.FixtureRequest) -> "Judged | Floor":
+    """The verdict of a law on a target, or its floor: the fixture behind ``projector_laws`` and ``runtime_laws``.
 
     The target is run once per session, at the first of its laws. A target that does not start, or breaks, is an error
     at setup, and no failure of a law.

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -20,9 +20,6 @@ from ..laws.law import first_finding
 from ..laws.log import LOG_LAWS
 
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "error"]
-
-EXIT: Final[dict[Verdict, int]] = {"pass": 0, "inconclusive": 0, "fail": 1, "error": 2}
-"""Verdict of a log → exit code; for several logs, the greatest counts."""
 
 LISTED: Final = 1000
 """Findings of a law that are listed, the first ones; further ones are counted. A listed one takes 0.8 KB of memory."""
@@ -45,8 +42,9 @@ class LogFinding(msgspec.Struct, frozen=True):
 
 
 class LogResult(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The object that `check --json` prints for one log; ``why`` explains the verdict ``error``.
+    """The object that `check --json` prints for one log; ``why`` says why there was nothing to judge.
 
+    That is the verdict ``error`` for a log that is empty or cannot be read, ``inconclusive`` for one without a run.
     ``findings`` lists the first thousand of each law; ``more`` counts, by law, those that are not listed.
     """
 
@@ -58,6 +56,13 @@ class LogResult(msgspec.Struct, frozen=True, omit_defaults=True):
     verdict: Verdict
     why: str | None = None
     more: dict[str, int] = {}
+
+    @property
+    def exit_code(self) -> int:
+        """1 when a law is broken, 2 when there was nothing to judge, else 0; for several logs, the greatest counts."""
+        if self.why is not None:
+            return 2
+        return 1 if self.verdict == "fail" else 0
 
 
 def more_lines(result: LogResult) -> Iterator[str]:
@@ -83,7 +88,8 @@ def check(
     *stream* is read once, in blocks; memory holds the open cycles, the queues, a word per session, and the findings:
     up to ``LISTED`` of each law.
     *format_name* is a key of ``FORMATS``, recognised by default; *max_line* is in bytes. A log that is merely
-    ``truncated`` is inconclusive, unless *strict*, or its format says that it is whole; an empty log is an ``error``.
+    ``truncated`` is inconclusive, unless *strict*, or its format says that it is whole. So is one in which no event
+    opens a run or breaks a law, whatever *strict* says; an empty log is an ``error``.
     *policies* are those of the projection. *progress* is called with the number of events read, block by block,
     *found* with each finding as soon as it is certain. A *live* log is still being written, and never counts as whole.
 
@@ -101,24 +107,17 @@ def check(
         judge.take(chunk)
         progress(judge.events)
     findings = judge.ending()
+    verdict, why = judge.verdict(strict=strict or (log.format.whole and not live))
     return LogResult(
         log=name,
         format=log.format.name,
         events=judge.events,
         cycles=judge.cycles,
         findings=findings,
-        verdict=_verdict(judge.counts.keys(), judge.events, strict=strict or (log.format.whole and not live)),
-        why=None if judge.events else "the log is empty: there is nothing to judge",
+        verdict=verdict,
+        why=why,
         more={law: count - LISTED for law, count in judge.counts.items() if count > LISTED},
     )
-
-
-def _verdict(laws: Set[str], events: int, *, strict: bool) -> Verdict:
-    if not events:
-        return "error"
-    if not laws:
-        return "pass"
-    return "inconclusive" if laws == {"truncated"} and not strict else "fail"
 
 
 class _Places:
@@ -180,6 +179,15 @@ class _Judge:
         for _, anomaly in self._sessions.ending():
             self._find(anomaly)
         return tuple(self._findings)
+
+    def verdict(self, *, strict: bool) -> tuple[Verdict, str | None]:
+        """The verdict behind the end, and why where there was nothing to judge."""
+        if not self.events:
+            return "error", "the log is empty: there is nothing to judge"
+        if not self.counts:
+            nothing = "no event opens a run: there is nothing to judge"
+            return ("pass", None) if self.cycles else ("inconclusive", nothing)
+        return ("inconclusive" if self.counts.keys() == {"truncated"} and not strict else "fail"), None
 
     def _judge(self, progress: Progress, batch: Batch) -> None:
         excused = _client_calls(cycle for _, cycle in progress.cycles) if self._format.client_calls else ()

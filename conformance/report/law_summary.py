@@ -27,7 +27,7 @@ def line(text: object) -> Printable:
 
 def why(law: LawResult) -> Printable:
     """Give the reason of a law's verdict, or how often it could have broken; and what the baseline says of it."""
-    said = law.why or f"{law.evidence.observed + law.evidence.adapter:,} times"
+    said = law.why or str(law.evidence)
     if law.baseline is not None:
         state = "" if law.baseline.state == "known" else f"{law.baseline.state}, "
         said += f" (baseline: {state}{law.baseline.reason}, {law.baseline.issue})"

@@ -34,14 +34,14 @@ class Matrix(msgspec.Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """2 when a target could not be verified, else 1 when a law is broken somewhere, else 0."""
+        """2 when a target could not be verified or its evidence is too little, else 1 when a law is broken, else 0."""
         if self.unstarted or any(result.exit_code == 2 for result in self.results):
             return 2
         return max((result.exit_code for result in self.results), default=2)
 
 
 def to_markdown(matrix: Matrix) -> str:
-    """Write the table, with a footnote for each cell that is neither pass nor skipped."""
+    """Write the table, and below it what no cell says: a target that did not start, a cut, a floor that is missed."""
     names = [_name(result) for result in matrix.results]
     lines = [
         f"turncheck {matrix.turncheck}, {matrix.date}, seed {matrix.seed}, {matrix.examples} generated words each.",
@@ -59,6 +59,11 @@ def to_markdown(matrix: Matrix) -> str:
     ]
     lines += [f"| *applied* | {' | '.join(figures)} |", ""]
     lines += [f"- **{readable(one.target)}** could not be verified: {readable(one.why)}" for one in matrix.unstarted]
+    lines += [
+        f"- **{name}**: {readable(title)}: {readable(said)}"
+        for name, result in zip(names, matrix.results, strict=True)
+        for title, said in result.notes
+    ]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -28,13 +28,16 @@ from ..cli.output import style
 from ..laws.registry import selected
 from ..report.text import counterexample_lines
 from ..verify.baseline import BaselineError, grade, read
-from ..verify.results import INTERRUPTED, AnyCounterexample, LawResult, Result, write
+from ..verify.results import INTERRUPTED, MISSED, AnyCounterexample, LawResult, Result, write
 from .fixtures import TIMEOUT, opened_projector, opened_runtime
 
 HYPOTHESIS_EXAMPLES: Final = 100
 """Hypothesis's default max_examples: a profile with another value was set by the user."""
 
-LawTest = Callable[[str, "Judged"], None]
+FLOOR: Final = "evidence-floor"
+"""The test beside the laws: whether what has to happen, for their verdicts to mean anything, did happen."""
+
+LawTest = Callable[[str, "Judged | Floor"], None]
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,8 @@ def projector_laws(
 ) -> LawTest:
     """Make a parametrized test, one case per law on projectors; assign it to a name that begins with ``test_``.
 
+    One case more, ``evidence-floor``, says whether enough took place for the verdicts to mean anything.
+
     *target* is a target's text, as `turncheck verify` takes it. *globs* choose laws by their names; without any, all
     are judged. *timeout* is in seconds per answer. *examples* (generated logs) and *seed* default to the command line's
     options, then to those of `turncheck verify`. *baseline* is a file of known failures, below pytest's root folder.
@@ -98,11 +103,11 @@ def runtime_laws(
 
 
 def _tests(suite: Suite) -> LawTest:
-    names = [law.name for law in selected([suite.role], suite.globs)]
+    names = [*(law.name for law in selected([suite.role], suite.globs)), FLOOR]
 
     @pytest.mark.xdist_group(f"turncheck:{suite.target}")
     @pytest.mark.parametrize("law", names)
-    def test(law: str, turncheck_judged: Judged) -> None:  # noqa: ARG001 - the fixture reads it
+    def test(law: str, turncheck_judged: Judged | Floor) -> None:  # noqa: ARG001 - the fixture reads it
         turncheck_judged.tell()
 
     test.suite = suite  # type: ignore[attr-defined]
@@ -123,16 +128,16 @@ class Judged:
         if law.baseline is not None and law.excused:
             pytest.xfail(lines(f"{why} (baseline: {law.baseline.reason}, {law.baseline.issue})"))
         if law.baseline is not None and law.baseline.state == "stale":
-            self._fail(f"{law.law} passes: take {law.baseline.entry!r} out of the baseline ({law.baseline.reason})")
+            _fail(f"{law.law} passes: take {law.baseline.entry!r} out of the baseline ({law.baseline.reason})")
         if law.verdict == "fail":
-            self._fail(self._counterexample())
+            _fail(self._counterexample())
         if law.verdict == "skipped":
             pytest.skip(lines(f"{law.law}: {why}"))
         if law.verdict == "inconclusive":
             if self.strict:
-                self._fail(f"{law.law} is inconclusive: {why}\n{_clauses(law)}")
+                _fail(f"{law.law} is inconclusive: {why}\n{_clauses(law)}")
             if not self.run.result.summary["pass"]:
-                self._fail(f"{law.law} is inconclusive: {why}, and no law passed: nothing is shown\n{_clauses(law)}")
+                _fail(f"{law.law} is inconclusive: {why}, and no law passed: nothing is shown\n{_clauses(law)}")
             pytest.skip(lines(f"{law.law}: inconclusive: {why}"))
 
     def _counterexample(self) -> str:
@@ -149,8 +154,21 @@ class Judged:
         file = self.run.files.get(self.law.law)
         return text if file is None else f"{text}  turncheck replay --run {shlex.quote(str(file))}\n"
 
-    def _fail(self, text: str) -> NoReturn:
-        pytest.fail(lines(text), pytrace=False)
+
+@dataclass(frozen=True)
+class Floor:
+    """The evidence floor of a run."""
+
+    result: Result
+
+    def tell(self) -> None:
+        """End the test: it fails with what is missing."""
+        if self.result.missed:
+            _fail("\n  ".join([f"{MISSED}:", *self.result.missed]))
+
+
+def _fail(text: str) -> NoReturn:
+    pytest.fail(lines(text), pytrace=False)
 
 
 def _clauses(law: LawResult) -> str:
@@ -160,8 +178,8 @@ def _clauses(law: LawResult) -> str:
 _RUNS: Final = pytest.StashKey[dict[Suite, "Run | str"]]()
 
 
-def judged(request: pytest.FixtureRequest) -> Judged:
-    """Return the verdict of the test's law; the first call runs the target, and no other does.
+def judged(request: pytest.FixtureRequest) -> Judged | Floor:
+    """Return the verdict of the test's law, or the floor; the first call runs the target, and no other does.
 
     Fails the setup where the run cannot be made, or the target breaks.
     """
@@ -178,10 +196,15 @@ def judged(request: pytest.FixtureRequest) -> Judged:
             raise
     run = runs[suite]
     if isinstance(run, str):
-        pytest.fail(lines(run), pytrace=False)
-    law = next(one for one in run.result.laws if one.law == request.getfixturevalue("law"))
+        _fail(run)
+    name = request.getfixturevalue("law")
+    if name == FLOOR:
+        if run.result.incomplete:
+            _fail(f"{FLOOR} could not be judged: {run.result.cut}")
+        return Floor(run.result)
+    law = next(one for one in run.result.laws if one.law == name)
     if law.verdict == "error":
-        pytest.fail(lines(f"{law.law} could not be judged: {law.why}\n  {run.result.cut or ''}"), pytrace=False)
+        _fail(f"{law.law} could not be judged: {law.why}\n  {run.result.cut or ''}")
     return Judged(law, run, bool(config.getoption("turncheck_strict")))
 
 

@@ -58,10 +58,10 @@ def _importable(target: str) -> Generator[None, None, None]:
 
 
 def clean_log(path: str | os.PathLike[str], *, format_name: str | None = None, strict: bool = True) -> LogResult:
-    """Return the result of a faultless log; fail the test for any other. Raises OSError and ValueError."""
+    """Return the result of a faultless log with a run; fail the test for any other. Raises OSError and ValueError."""
     with Path(path).open("rb") as stream:
         result = check(os.fspath(path), stream, format_name=format_name, strict=strict)
-    if result.verdict in {"fail", "error"}:
+    if result.exit_code:
         found = [f"  line {one.line}  {one.law}  {one.message}  {', '.join(one.clauses)}" for one in result.findings]
         found += [f"  {line}" for line in more_lines(result)]
         head = f"{result.log}: {result.verdict} {result.why or ''}".rstrip()

@@ -181,10 +181,10 @@ def _overdue() -> NoReturn:
     raise OverdueError
 
 
-def _floor(run: Run[Any]) -> tuple[FloorItem, ...]:
-    """The floor of what was planned: a run that was cut, or that a suite made, has not planned every capability."""
-    whole = run.cut is None and run.subject.whole
-    return items(run.subject.floor, run.subject.target.profile, run.laws, run.observed, declared=whole)
+def _floor(run: Run[Any], *, explored: bool) -> tuple[FloorItem, ...]:
+    """The floor of what was planned: a run that ended early, or that a suite made, has not planned every capability."""
+    declared = explored and run.cut is None and run.subject.whole
+    return items(run.subject.floor, run.subject.target.profile, run.laws, run.observed, declared=declared)
 
 
 def run_and_judge(
@@ -195,13 +195,15 @@ def run_and_judge(
     Cases that failed are shrunk, unless the target broke or Ctrl-C ended the run.
     """
     run = Run(subject, [law for law in laws if not missing(law, subject.target.profile)], options)
+    explored = False
     try:
         with contextlib.suppress(OverError):
             try:
                 explore(run)
+                explored = True
             finally:
                 run.work = subject.work
-                run.floor = _floor(run)
+                run.floor = _floor(run, explored=explored)
         if options.shrink and run.broken is None:
             with contextlib.suppress(OverError):
                 run.settle()

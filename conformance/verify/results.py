@@ -31,6 +31,15 @@ class Evidence(msgspec.Struct, frozen=True):
     observed: int = 0
     adapter: int = 0
 
+    def __str__(self) -> str:
+        """Say how often, and which part of it rests on the adapter's word.
+
+        >>> str(Evidence(2091)), str(Evidence(2091, 384))
+        ('2,091 times', '2,091 times, and 384 more inferred by the adapter')
+        """
+        more = f", and {self.adapter:,} more inferred by the adapter" if self.adapter else ""
+        return f"{self.observed:,} times{more}"
+
 
 class Input(msgspec.Struct, frozen=True, rename="camel"):
     """What a projector was given: one session's events, the policies, and where the log was cut."""
@@ -216,18 +225,26 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     inferred: dict[str, str] = {}
 
     @property
-    def notes(self) -> tuple[tuple[str, str], ...]:
-        """What a reader has to know beside the verdicts, each with its title: a cut, a floor that is missed."""
-        found: list[tuple[str, str]] = []
-        if self.cut is not None:
-            found.append(("the run is incomplete" if self.incomplete else "the run was cut short", self.cut))
+    def missed(self) -> tuple[str, ...]:
+        """What of the evidence floor is missing: what never happened, and what is declared and was not exercised.
+
+        Nothing, where the run is incomplete: what had not happened yet says nothing.
+        """
+        if self.incomplete:
+            return ()
         never = [item.what for item in self.floor if not item.count and not item.declared]
         unused = [item.what for item in self.floor if not item.count and item.declared]
-        if never:
-            found.append((MISSED, f"it never happened that {', that '.join(never)}"))
-        if unused:
-            found.append((MISSED, f"declared, and not exercised: {', '.join(unused)}"))
-        return tuple(found)
+        return (
+            *([f"it never happened that {', that '.join(never)}"] if never else ()),
+            *([f"declared, and not exercised: {', '.join(unused)}"] if unused else ()),
+        )
+
+    @property
+    def notes(self) -> tuple[tuple[str, str], ...]:
+        """What a reader has to know beside the verdicts, each with its title: a cut, a floor that is missed."""
+        title = "the run is incomplete" if self.incomplete else "the run was cut short"
+        cut = [] if self.cut is None else [(title, self.cut)]
+        return (*cut, *((MISSED, said) for said in self.missed))
 
     @property
     def exit_code(self) -> int:
@@ -241,8 +258,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
         if any(law.wrong for law in self.laws):
             return 1
         judged = self.summary["pass"] + self.summary["fail"]
-        missed = any(not item.count for item in self.floor)
-        return 2 if self.summary["error"] or not judged or missed else 0
+        return 2 if self.summary["error"] or not judged or self.missed else 0
 
 
 def summary(laws: tuple[LawResult, ...]) -> dict[str, int]:

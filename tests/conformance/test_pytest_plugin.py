@@ -64,7 +64,7 @@ def test_every_law_is_a_test_of_its_name(ran):
 
 
 def test_a_law_that_holds_passes_and_a_broken_one_fails(ran):
-    ran(laws(WRONG, "follow-up-fifo", "order", examples=0)).assert_outcomes(passed=1, failed=1)
+    ran(laws(WRONG, "follow-up-fifo", "order", examples=0)).assert_outcomes(passed=2, failed=1)
 
 
 def test_a_failure_shows_the_shrunk_counterexample_and_the_clause(ran):
@@ -90,7 +90,7 @@ def test_a_failure_names_a_file_that_replay_takes(ran, invoke, pytester):
 
 
 def test_a_law_is_chosen_by_its_name(ran):
-    ran(laws(RIGHT, examples=0), "-k", "follow-up-fifo").assert_outcomes(passed=1, deselected=22)
+    ran(laws(RIGHT, examples=0), "-k", "follow-up-fifo").assert_outcomes(passed=1, deselected=23)
 
 
 def test_a_glob_that_fits_no_law_is_an_error_at_collection(ran):
@@ -101,13 +101,13 @@ def test_a_glob_that_fits_no_law_is_an_error_at_collection(ran):
 
 def test_a_runtime_is_held_to_the_laws_on_runtimes(ran):
     text = "test_turns = runtime_laws('reference:turn', 'run-ends-once', 'calls-answered', examples=5)"
-    ran(text).assert_outcomes(passed=2)
+    ran(text).assert_outcomes(passed=3)
 
 
 def test_the_target_runs_once_for_all_its_laws(ran, pytester):
     pytester.makepyfile(counting=COUNTING)
     ran(laws("python:counting:Projector", examples=0), "-k", "order or rounds or total").assert_outcomes(
-        passed=3, deselected=20
+        passed=3, deselected=21
     )
     assert starts(pytester) == 2
 
@@ -121,7 +121,7 @@ def test_the_target_does_not_run_for_the_collection(ran, pytester):
 def test_a_target_is_imported_from_where_tests_import(ran, pytester):
     pytester.mkdir("src").joinpath("mine.py").write_text("from projectors.plain import Plain\n")
     pytester.makeini("[pytest]\npythonpath = src")
-    ran(laws("python:mine:Plain", "order", examples=0)).assert_outcomes(passed=1)
+    ran(laws("python:mine:Plain", "order", examples=0)).assert_outcomes(passed=2)
 
 
 # ---- what is neither a pass nor a failure ----
@@ -130,20 +130,21 @@ def test_a_target_is_imported_from_where_tests_import(ran, pytester):
 @pytest.mark.parametrize("target", ["python:no_such_module:project", "nonsense", "reference:turn"])
 def test_a_target_that_cannot_be_verified_is_an_error_at_setup(ran, target):
     done = ran(laws(target, "order", "total", examples=0))
-    done.assert_outcomes(errors=2)
+    done.assert_outcomes(errors=3)
     done.stdout.fnmatch_lines([f"{target} could not be verified: *"])
 
 
 def test_a_target_that_breaks_is_an_error_at_setup(ran):
     done = ran(laws("python:projectors.wrong:dies", "one-root", examples=0))
-    done.assert_outcomes(errors=1)
+    done.assert_outcomes(errors=2)
     done.stdout.fnmatch_lines(["one-root could not be judged: the process ended with exit code 3*"])
+    done.stdout.fnmatch_lines(["evidence-floor could not be judged: the target broke: *"])
 
 
 def test_a_bug_of_ours_is_called_one(ran, monkeypatch):
     monkeypatch.setattr("turncheck.conformance.testing._run", lambda *_: {"one": 1}["a key"])
     done = ran(laws("reference", "total"))
-    assert done.parseoutcomes() == {"errors": 1}
+    assert done.parseoutcomes() == {"errors": 2}
     done.stdout.fnmatch_lines(["*KeyError: 'a key'", "*This is a bug in turncheck, and no fault of the target.*"])
 
 
@@ -157,7 +158,7 @@ def test_a_failure_shows_what_an_implementation_writes_as_text(ran, pytester):
 
 def test_a_law_on_what_is_not_declared_is_skipped(ran):
     done = ran(laws("python:projectors.plain:no_views", "rounds", "order", examples=0))
-    done.assert_outcomes(skipped=1, passed=1)
+    done.assert_outcomes(skipped=1, passed=2)
     done.stdout.fnmatch_lines(["*: rounds: not declared: rounds"])
 
 
@@ -174,20 +175,41 @@ class Quiet(Plain):
 def test_a_law_without_evidence_is_skipped_as_inconclusive(ran, pytester):
     pytester.makepyfile(quiet=QUIET)
     done = ran(laws(QUIET_ONE, "one-root", "total", examples=0))
-    done.assert_outcomes(skipped=1, passed=1)
+    done.assert_outcomes(skipped=1, passed=1, failed=1)
     done.stdout.fnmatch_lines(["*: one-root: inconclusive: no evidence: it needs a cycle"])
 
 
 def test_a_law_without_evidence_fails_where_that_is_strict(ran, pytester):
     pytester.makepyfile(quiet=QUIET)
-    ran(laws(QUIET_ONE, "one-root", "total", examples=0), "--turncheck-strict").assert_outcomes(failed=1, passed=1)
+    ran(laws(QUIET_ONE, "one-root", "total", examples=0), "--turncheck-strict").assert_outcomes(failed=2, passed=1)
 
 
 def test_a_law_without_evidence_fails_where_no_law_passes(ran, pytester):
     pytester.makepyfile(quiet=QUIET)
     done = ran(laws(QUIET_ONE, "one-root", examples=0))
-    done.assert_outcomes(failed=1)
-    done.stdout.fnmatch_lines(["one-root is inconclusive: *, and no law passed: nothing was shown"])
+    done.assert_outcomes(failed=2)
+    done.stdout.fnmatch_lines(["one-root is inconclusive: *, and no law passed: nothing is shown"])
+
+
+# ---- the evidence floor ----
+
+
+def test_the_evidence_floor_is_a_test_beside_the_laws(ran):
+    done = ran(laws(RIGHT, "order", examples=0))
+    done.stdout.fnmatch_lines(["PASSED test_it.py::test_turns[[]order[]]", "PASSED *::test_turns[[]evidence-floor[]]"])
+
+
+def test_an_evidence_floor_that_is_missed_fails_with_what_is_missing(ran, pytester):
+    pytester.makepyfile(quiet=QUIET)
+    done = ran(laws(QUIET_ONE, "total", examples=0))
+    done.assert_outcomes(passed=1, failed=1)
+    done.stdout.fnmatch_lines(
+        [
+            "the evidence floor is missed:",
+            "  it never happened that a direct cycle is projected, that a follow-up cycle is projected",
+            "  declared, and not exercised: steps, rounds",
+        ]
+    )
 
 
 # ---- the baseline ----
@@ -198,26 +220,26 @@ KNOWN = '[known]\nfollow-up-fifo = {reason = "the queue is a stack", issue = "#1
 def test_a_failure_in_the_baseline_is_an_expected_one(ran, pytester):
     Path(pytester.path, "known.toml").write_text(KNOWN)
     done = ran(laws(WRONG, "follow-up-fifo", examples=0, baseline="known.toml"))
-    done.assert_outcomes(xfailed=1)
+    done.assert_outcomes(xfailed=1, passed=1)
     done.stdout.fnmatch_lines(["*(baseline: the queue is a stack, #12)"])
 
 
 def test_a_stale_entry_of_the_baseline_fails_the_law(ran, pytester):
     Path(pytester.path, "known.toml").write_text(KNOWN)
     done = ran(laws(RIGHT, "follow-up-fifo", examples=0), "--turncheck-baseline", "known.toml")
-    done.assert_outcomes(failed=1)
+    done.assert_outcomes(failed=1, passed=1)
     done.stdout.fnmatch_lines(["follow-up-fifo passes: take 'follow-up-fifo' out of the baseline*"])
 
 
 def test_an_expired_entry_of_the_baseline_is_named(ran, pytester):
     Path(pytester.path, "known.toml").write_text(KNOWN.replace("}", ", expires = 2020-01-01}"))
     done = ran(laws(WRONG, "follow-up-fifo", examples=0, baseline="known.toml"))
-    done.assert_outcomes(failed=1)
+    done.assert_outcomes(failed=1, passed=1)
     done.stdout.fnmatch_lines(["  the baseline's entry 'follow-up-fifo' has expired"])
 
 
 def test_a_baseline_that_cannot_be_used_is_an_error_at_setup(ran):
-    ran(laws(RIGHT, "order", examples=0, baseline="nowhere.toml")).assert_outcomes(errors=1)
+    ran(laws(RIGHT, "order", examples=0, baseline="nowhere.toml")).assert_outcomes(errors=2)
 
 
 # ---- seed and examples ----
@@ -264,7 +286,7 @@ def test_the_same_seed_gives_the_same_counterexample(ran):
 def test_each_worker_runs_the_target_once_at_most(ran, pytester):
     pytester.makepyfile(counting=COUNTING)
     done = ran(laws("python:counting:Projector", "o*", "r*", examples=0), "-n", "2")
-    done.assert_outcomes(passed=8)
+    done.assert_outcomes(passed=9)
     assert starts(pytester) in {2, 4}
 
 
@@ -281,11 +303,11 @@ def test_a_targets_laws_are_one_group():
 
 def test_the_verdicts_of_two_workers_are_those_of_one(ran):
     text = laws(WRONG, "follow-up-fifo", "order", "rounds", examples=0)
-    ran(text, "-n", "2").assert_outcomes(passed=2, failed=1)
+    ran(text, "-n", "2").assert_outcomes(passed=3, failed=1)
 
 
 def test_the_marks_are_known_without_xdist(ran):
-    ran(laws(RIGHT, "order", examples=0), "-p", "no:xdist", "--strict-markers").assert_outcomes(passed=1)
+    ran(laws(RIGHT, "order", examples=0), "-p", "no:xdist", "--strict-markers").assert_outcomes(passed=2)
 
 
 # ---- fixtures ----
@@ -361,6 +383,7 @@ END = '{"type": "run-stop", "reason": "completed"}\n'
         (LOG, "", "failed"),
         (LOG, ", strict=False", "passed"),
         ("", "", "failed"),
+        ('{"type": "native"}\n', ", strict=False", "failed"),
     ],
 )
 def test_a_recorded_log_is_judged(ran, pytester, log, options, outcome):
@@ -433,7 +456,7 @@ def app(pytester, monkeypatch):
 
 
 def test_the_documentation_shows_the_first_line(ran, app):
-    ran(BLOCKS[0], "--turncheck-examples", "0").assert_outcomes(passed=22, skipped=1)  # it takes no chunks
+    ran(BLOCKS[0], "--turncheck-examples", "0").assert_outcomes(passed=23, skipped=1)  # it takes no chunks
 
 
 def test_the_documentation_shows_the_fixtures(ran, app):
@@ -442,4 +465,4 @@ def test_the_documentation_shows_the_fixtures(ran, app):
 
 def test_the_documentation_shows_an_async_runtime(ran, app):
     done = ran(BLOCKS[2], "--turncheck-examples", "0", "-k", "run-ends-once or calls-answered")
-    done.assert_outcomes(passed=2, skipped=1, deselected=35)  # no call of a response that was cut
+    done.assert_outcomes(passed=3, deselected=42)

@@ -13,7 +13,7 @@ from unittest.mock import patch
 from turncheck.adapters.logs.formats.registry import UnsupportedFormatError
 from turncheck.adapters.logs.framing import Origin
 from turncheck.adapters.logs.reading import MAX_LINE, read_log, read_values
-from turncheck.conformance.check.judge import EXIT, check
+from turncheck.conformance.check.judge import check
 from turncheck.conformance.check.redaction import _FIELDS, _WORDS, redact
 from turncheck.model.checking import oracle
 from turncheck.model.checking.oracle import Interpreter
@@ -77,7 +77,7 @@ def reader(name: str | None, data: bytes) -> None:
     for _, _, origin in found:
         assert origin.line == data.count(b"\n", 0, origin.offset) + 1
     result = check("-", BytesIO(data), format_name=name, max_line=limit)
-    assert result.verdict in EXIT
+    assert (result.exit_code == 2) == (result.why is not None)
     assert result.events == len(found)
     lines = {at: origin.line for at, _, origin in found}
     assert all(finding.line == lines[finding.at] for finding in result.findings)

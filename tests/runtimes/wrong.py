@@ -114,6 +114,13 @@ class SwallowsTheMessageAfterAnAbort(Right):
         super().abort()
 
 
+class RefusesEveryMessage(Right):
+    """Every message is refused, as if the runtime had no such thing."""
+
+    def user(self, message):
+        self.refuse("unsupported", "no messages")
+
+
 class AcceptsAndNeverAsks(Right):
     """The second message is accepted, and its run ends nowhere: the model is not asked."""
 

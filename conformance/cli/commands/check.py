@@ -9,7 +9,7 @@ import click
 
 from turncheck.model.rendering.printable import fill
 
-from ...check.judge import EXIT, LogFinding, LogResult, check, more_lines
+from ...check.judge import LogFinding, LogResult, check, more_lines
 from ...report.registry import OF_LOGS, on_logs
 from ..inputs import Input, expanded, is_kind, log_options, opened, reason
 from ..interruption import INTERRUPTED
@@ -41,7 +41,7 @@ def command(
 
     LOG is a file, a folder (searched for .jsonl, .ndjson and .sse), or - for standard input, in turncheck's own format,
     AG-UI, pi, or the AI SDK's UI message stream. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a log
-    could not be judged.
+    could not be judged: it cannot be read, is empty, or no event of it opens a run.
 
     With --follow each finding is printed as soon as it is certain, and the result at Ctrl-C, with exit code 130. A
     file that is replaced or cut is followed from its start, as a new log.
@@ -60,7 +60,7 @@ def command(
     with aside(reports, as_json=as_json):
         for given in expanded(logs):
             result = _judged(given, judge, format_name or "auto")
-            worst = max(worst, EXIT[result.verdict])
+            worst = max(worst, result.exit_code)
             kept += [result] if reports else []
             emit(result) if as_json else _show(result)
     publish(reports, lambda kind: on_logs(kind)(kept))

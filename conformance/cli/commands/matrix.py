@@ -49,7 +49,8 @@ def command(
     """Verify several runtimes, and write one table: law by runtime.
 
     TARGETS are all known runtimes where none is named. Each red cell has a counterexample file, which `turncheck replay
-    --run` reproduces. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a target could not be verified.
+    --run` reproduces. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a target could not be verified or
+    the evidence floor of one is missed.
     """
     hypothesis_elsewhere()
     try:

@@ -195,7 +195,7 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
     echo(fill("{}  {} {} ({})\n", style(result.target, bold=True), who.name, who.version, who.language))
     for law in result.laws:
         mark, colour = MARKS[law.verdict]
-        why = lines((law.why or f"{law.evidence.observed + law.evidence.adapter:,} times") + said(law))
+        why = lines((law.why or str(law.evidence)) + said(law))
         echo(
             fill(
                 "{} {:26} {}  {}",

@@ -52,7 +52,7 @@ def next_message_served(trace: RuntimeTrace) -> Judgement:
     ended = False
     for step in trace.steps:
         if isinstance(step.stimulus, User) and not step.was_active and not step.before:
-            if step.rejected:
+            if step.rejected or (not step.took_place and _plain(trace, step.stimulus)):
                 yield Finding(step.first, "a message is refused while no run is open", "served", step.answer.refused)
             elif step.took_place and not any(at >= step.first for at in trace.messages.values() if at < step.end):
                 yield Finding(step.first, "a message while no run is open is not accepted", "user-message", "nothing")
@@ -167,6 +167,12 @@ def aborted(trace: RuntimeTrace, step: ObservedStep) -> bool:
     cycle = trace.cycle_before(step)
     hits = [abort for abort, hit in trace.aborts() if hit == cycle]
     return any(one is abort for abort in hits for one in takewhile(lambda earlier: earlier is not step, trace.steps))
+
+
+def _plain(trace: RuntimeTrace, message: User) -> bool:
+    """True for a message that every runtime takes: a text without a delivery, in a session that it can have."""
+    other = message.session_id is not None and "sessions" not in trace.capabilities
+    return message.delivery is None and message.content is None and not other
 
 
 def _unserved(trace: RuntimeTrace, step: ObservedStep) -> str:

@@ -42,8 +42,8 @@ def _of_log(result: LogResult) -> Iterator[str]:
         yield _command(level, _title(one), one.message, file=result.log, line=one.line)
     for line in more_lines(result):
         yield _command(level, "findings that are not listed", line, file=result.log)
-    if result.verdict == "error":
-        yield _command("error", "the log cannot be judged", result.why or "", file=result.log)
+    if result.why is not None:
+        yield _command("error", "the log cannot be judged", result.why, file=result.log)
 
 
 def _title(law: LawResult | LogFinding) -> str:

@@ -39,6 +39,8 @@ def _case(law: LawResult, result: Result, counterexamples: Mapping[str, AnyCount
         if isinstance(outcome, Failure):
             outcome.text = story(law, counterexamples)
         case.result = outcome
+    elif law.evidence.adapter:
+        case.system_out = line(why(law))
     return case
 
 

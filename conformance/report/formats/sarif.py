@@ -39,7 +39,7 @@ def render_logs(results: Sequence[LogResult]) -> str:
     """Write a result for each finding, at its line."""
     rules = list(dict.fromkeys(one.law for result in results for one in result.findings))
     found = [one for result in results for one in _findings(result, rules)]
-    failed = [result for result in results if result.verdict == "error"]
+    failed = [result for result in results if result.why is not None]
     notes = [_note("error", f"{result.log} cannot be judged: {result.why}") for result in failed]
     notes += [_note("warning", f"{result.log}: {line}") for result in results for line in more_lines(result)]
     return _sarif(rules, found, notes, whole=not failed, category="turncheck/check/")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turncheck.adapters.logs.framing import BLOCK
-from turncheck.conformance.check.judge import EXIT, LISTED, LogResult, check, more_lines
+from turncheck.conformance.check.judge import LISTED, LogResult, check, more_lines
 from turncheck.conformance.generation.logs import Case, cases
 from turncheck.conformance.laws.log import LOG_LAWS
 from turncheck.model.core.decode import judge
@@ -223,8 +223,29 @@ def test_rubbish_is_no_empty_log() -> None:
     assert checked(b"rubbish").verdict == "fail"
 
 
-def test_the_verdicts_have_the_promised_exit_codes() -> None:
-    assert EXIT == {"pass": 0, "inconclusive": 0, "fail": 1, "error": 2}
+NATIVE: Final = {"type": "native", "event": "heartbeat"}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_log_without_a_run_is_inconclusive_and_says_so(*, strict: bool) -> None:
+    judged = checked(NATIVE, NATIVE, strict=strict)
+    assert (judged.events, judged.cycles) == (2, 0)
+    assert (judged.verdict, judged.why) == ("inconclusive", "no event opens a run: there is nothing to judge")
+
+
+def test_a_stream_that_means_nothing_is_inconclusive() -> None:
+    assert checked({"type": "CUSTOM", "name": "tick", "value": 1}, format_name="ag-ui").exit_code == 2
+
+
+def test_a_run_makes_the_events_around_it_no_matter() -> None:
+    assert checked(NATIVE, USER, STOP, NATIVE).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("events", "code"), [([USER, STOP], 0), ([USER], 0), ([USER, STOP, STOP], 1), ([NATIVE], 2), ([], 2)]
+)
+def test_a_verdict_has_the_promised_exit_code(events: list[Any], code: int) -> None:
+    assert checked(*events).exit_code == code
 
 
 # Calls that are the client's own

@@ -18,6 +18,7 @@ STOP: Final = b'{"type":"run-stop","reason":"completed"}\n'
 SOUND: Final = USER + STOP
 BROKEN: Final = USER + STOP + STOP
 OPEN: Final = USER
+NATIVE: Final = b'{"type":"native","event":"heartbeat"}\n'
 HEAVY: Final = ("hypothesis", "transitions", "jsonschema", "graphviz", "wasmtime", "rich")
 LIMIT: Final = 60.0  # seconds; never waited for
 
@@ -66,6 +67,9 @@ def write(name: str, data: bytes) -> str:
         (SOUND, ("--strict",), 0),
         (b"", (), 2),
         (b"\n\n", (), 2),
+        (NATIVE, (), 2),
+        (NATIVE, ("--strict",), 2),
+        (NATIVE + BROKEN, (), 1),
         (b"rubbish", (), 1),
         (b'{"kind":"header","v":4,"storageVersion":1}', (), 2),
     ],
@@ -83,6 +87,11 @@ def test_of_several_logs_the_worst_counts(run: Any, data: tuple[bytes, ...], cod
     ran = run("check", *names, "--json")
     assert ran.code == code
     assert [json.loads(line)["log"] for line in ran.out.splitlines()] == names
+
+
+def test_a_log_without_a_run_says_why_it_is_not_judged(run: Any) -> None:
+    out = run("check", write("log.jsonl", NATIVE)).out
+    assert out.splitlines()[1:] == ["    no event opens a run: there is nothing to judge"]
 
 
 def test_a_missing_file_is_an_error_and_the_others_are_judged(run: Any) -> None:

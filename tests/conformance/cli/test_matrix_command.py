@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import jsonschema
+import msgspec
 import pytest
 
+from turncheck.conformance.report.matrix import Matrix, to_markdown
 from turncheck.conformance.schemas.json_schemas import FOLDER
 
 TESTS = Path(__file__).parents[2]
@@ -46,6 +48,15 @@ def test_what_was_written_is_valid(made):
     folder, _ = made
     schema = json.loads((FOLDER / "matrix.json").read_text())
     jsonschema.validate(json.loads((folder / "matrix.json").read_text()), schema)
+
+
+def test_an_evidence_floor_that_is_missed_stands_below_the_table_and_exits_2(made):
+    matrix = msgspec.json.decode((made[0] / "matrix.json").read_bytes(), type=Matrix)
+    (result,) = matrix.results
+    floor = tuple(msgspec.structs.replace(item, count=0) for item in result.floor if item.what == "the model is asked")
+    missed = msgspec.structs.replace(matrix, results=(msgspec.structs.replace(result, floor=floor),), unstarted=())
+    said = "the evidence floor is missed: it never happened that the model is asked"
+    assert (to_markdown(missed).splitlines()[-1].endswith(f"**: {said}"), missed.exit_code) == (True, 2)
 
 
 def test_json_is_printed_where_it_is_asked_for(invoke, tmp_path):

@@ -75,6 +75,7 @@ def test_json_has_exactly_these_keys(right):
         "laws",
         "coverage",
         "summary",
+        "floor",
     ]
 
 

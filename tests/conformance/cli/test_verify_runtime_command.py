@@ -1,6 +1,7 @@
 """`turncheck verify` and `replay` of a runtime, from the outside."""
 
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ def program(path):
 
 RIGHT = program("adapters/kit/null_runtime.py")
 WRONG = program("conformance/doubles/ends_twice.py")
+PARTLY = program("conformance/doubles/infers_aborts.py")
 BREAKS = "breaks the law: a run-stop while no run is open: the run has ended already"
 
 
@@ -46,6 +48,13 @@ def test_the_result_counts_words_stimuli_and_rows(right):
     assert coverage["words"] >= 10
     assert coverage["stimuli"] > coverage["words"]
     assert coverage["missed"] == []
+
+
+def test_a_pass_that_rests_on_the_adapter_in_part_says_so(invoke, tmp_path):
+    out = invoke(tmp_path, "verify", PARTLY, "--laws", "run-ends-once", "--examples", "0").out
+    assert re.search(
+        r"^✓ run-ends-once +pass +[\d,]+ times, and [\d,]+ more inferred by the adapter$", out, re.MULTILINE
+    )
 
 
 def test_a_wrong_runtime_exits_with_1_and_shows_the_shortest_word(wrong):

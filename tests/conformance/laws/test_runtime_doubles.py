@@ -31,6 +31,7 @@ DOUBLES = {
     "DeadAfterAFailure": "next-message-served",
     "SwallowsTheMessageAfterAnAbort": "next-message-served",
     "AcceptsAndNeverAsks": "next-message-served",
+    "RefusesEveryMessage": "next-message-served",
     # what a run is for
     "NeverAsks": "runs-ask-the-model",
     "ThirdRunDiesUnasked": "runs-ask-the-model",

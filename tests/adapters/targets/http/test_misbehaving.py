@@ -9,6 +9,9 @@ from turncheck.adapters.protocol.connection import Connection
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.targets.http.options import worker_command
 from turncheck.adapters.targets.remote_runtime import RemoteRuntime
+from turncheck.conformance.laws.registry import selected
+from turncheck.conformance.verify.subject import HASH_SEED
+from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.stimuli import Abort
 
 
@@ -173,3 +176,9 @@ def test_an_endpoint_that_is_gone_fails_the_step_and_not_a_law():
         runtime.reset()
         with pytest.raises(TargetError, match="nobody listens at"):
             runtime.apply(ONE)
+
+
+@pytest.mark.parametrize(("status", "law"), [("500", "runs-ask-the-model"), ("409", "next-message-served")])
+def test_an_endpoint_that_answers_everything_with_an_error_fails_a_law(drive, status, law):
+    result, _ = verify_runtime(drive(status), selected(["runtime"]), words=0, hash_seed=HASH_SEED)
+    assert ({one.law for one in result.laws if one.verdict == "fail"}, result.exit_code) == ({law}, 1)

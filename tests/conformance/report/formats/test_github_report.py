@@ -67,8 +67,9 @@ def test_a_log_that_merely_ends_in_a_run_is_a_warning():
     assert of_log("inconclusive", LogFinding("truncated", (), 0, 1, "x")).startswith("::warning ")
 
 
-def test_a_log_that_cannot_be_judged_is_an_error():
-    assert of_log("error", why="empty") == "::error file=a%2Cb%3Ac.jsonl,title=the log cannot be judged::empty\n"
+@pytest.mark.parametrize("verdict", ["error", "inconclusive"])
+def test_a_log_that_cannot_be_judged_is_an_error(verdict):
+    assert of_log(verdict, why="empty") == "::error file=a%2Cb%3Ac.jsonl,title=the log cannot be judged::empty\n"
 
 
 def test_findings_that_are_not_listed_are_an_annotation():

@@ -2,9 +2,11 @@
 
 from xml.etree import ElementTree as ET
 
+import msgspec
 import pytest
 
 from turncheck.conformance.report.formats.junit import render
+from turncheck.conformance.verify.results import Evidence
 
 
 def suite(given):
@@ -32,6 +34,12 @@ def test_the_target_is_the_class(broken):
 
 def test_a_pass_has_no_outcome(of):
     assert of("pass") is None
+
+
+def test_a_pass_that_rests_on_the_adapter_in_part_says_so(law, result):
+    part = msgspec.structs.replace(law("pass"), evidence=Evidence(3, 1))
+    case = suite((result(part), {})).find("testcase")
+    assert case.findtext("system-out") == "3 times, and 1 more inferred by the adapter"
 
 
 def test_a_fail_is_a_failure_with_its_clauses(of):

@@ -1,8 +1,10 @@
 """The job summary: a table of verdicts, folded failures, coverage."""
 
+import msgspec
 import pytest
 
 from turncheck.conformance.report.formats.markdown import render
+from turncheck.conformance.verify.results import Evidence
 
 
 @pytest.fixture
@@ -20,6 +22,11 @@ def row(law, result):
 )
 def test_each_law_is_a_row_with_its_verdict(row, verdict, mark):
     assert row(verdict).startswith(f"| {mark} | one-root | {verdict} | RC-3.1, ")
+
+
+def test_evidence_that_the_adapter_inferred_in_part_is_told_apart(law, result):
+    part = msgspec.structs.replace(law("pass"), evidence=Evidence(2091, 384))
+    assert "| 2,091 times, and 384 more inferred by the adapter |" in render(result(part), {})
 
 
 def test_a_failure_that_the_baseline_excuses_is_known(row):

@@ -144,11 +144,16 @@ def test_a_log_that_merely_ends_in_a_run_is_noted(judged):
     assert [(found["ruleId"], found["level"]) for found in judged(USER)["results"]] == [("truncated", "note")]
 
 
-def test_a_log_that_cannot_be_judged_is_a_notification(judged):
-    found = judged(b"")["invocations"][0]
+@pytest.mark.parametrize(
+    ("log", "why"),
+    [(b"", "the log is empty"), (b'{"type":"native"}\n', "no event opens a run")],
+    ids=["empty", "native"],
+)
+def test_a_log_that_cannot_be_judged_is_a_notification(judged, log, why):
+    found = judged(log)["invocations"][0]
     assert (found["executionSuccessful"], found["toolExecutionNotifications"][0]["message"]["text"]) == (
         False,
-        "a log.jsonl cannot be judged: the log is empty: there is nothing to judge",
+        f"a log.jsonl cannot be judged: {why}: there is nothing to judge",
     )
 
 
