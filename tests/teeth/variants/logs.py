@@ -11,7 +11,7 @@ WHOLE = 10**6
 
 
 def pieces(text, size):
-    """Yield the deltas of a text."""
+    """Return the deltas of a text."""
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
