@@ -1,7 +1,7 @@
-"""Write files whole or not at all: the one place that writes what a user keeps.
+"""Write files whole or not at all: the one place that writes files for users.
 
-A file that is there is replaced by a rename: whoever reads it, whenever the writer dies, finds the old bytes or the new
-ones. What a killed writer leaves beside the file is named ``.turncheck-*.tmp``, and the next write there removes it.
+An existing file is replaced by a rename: a reader finds the old bytes or the new ones, whenever the writer dies. A
+killed writer leaves a ``.turncheck-*.tmp`` beside the file, which the next write there removes.
 """
 
 import contextlib
@@ -20,22 +20,22 @@ from uuid import uuid4
 _OURS: Final = re.compile(r"\.turncheck-[0-9a-f]{32}\.tmp")
 _DESCRIPTOR: Final = re.compile(r"(?:/dev|/proc/self)/fd/(\d+)")
 _NO_LOCKS: Final = {errno.ENOLCK, errno.EBADF, errno.ENOTSUP, errno.EINVAL}
-"""What file systems answer that have no locks, and some for the fsync of a folder."""
+"""Errors of file systems without locks, and of some on the fsync of a folder."""
 _PATIENCE: Final = 10.0
-"""Seconds to wait for another writer of the same file; a baseline is read and written in some milliseconds."""
+"""Seconds to wait for another writer of the same file; reading and writing a baseline takes some milliseconds."""
 
 
 def write_file(path: Path | str, data: str | bytes) -> None:
     r"""Make *data* the content of the file at *path*, durably; text is written in UTF-8, line feeds as they are.
 
-    Missing folders are made. A file that is there keeps its mode (and its owner, where the writer may set it); a new
-    one has the umask's. A file with several hard links loses the other ones.
+    Missing folders are made. An existing file keeps its mode (and its owner, if the writer may set it); a new one has
+    the umask's. A file with several hard links loses the others.
 
-    A FIFO or a character device is written in place, and so is one of this process's own descriptors (``/dev/stdout``,
-    ``/dev/fd/63``). Any other symbolic link is refused: following it would write where nobody named a file, replacing
-    it would cut what it connects.
+    A FIFO, a character device or one of this process's own descriptors (``/dev/stdout``, ``/dev/fd/63``) is written in
+    place. Any other symbolic link is refused: following it would write a file that nobody named, and replacing it would
+    break the link.
 
-    Raises OSError, always with *path* as its ``filename``: the file is then as it was. (Where the very last step fails,
+    Raises OSError, always with *path* as its ``filename``: the file is then as it was. (If only the last step fails,
     which makes the file's name durable, it is the new one, and a power failure may bring the old one back.)
 
     >>> from tempfile import TemporaryDirectory
@@ -63,9 +63,9 @@ def write_file(path: Path | str, data: str | bytes) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it; there may be one already.
+    """Make a folder and those above it; any of them may exist already.
 
-    Raises OSError: NotADirectoryError where a file stands in its place, or in the place of one above it.
+    Raises OSError: NotADirectoryError if a file stands in its place, or in the place of one above it.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -76,10 +76,10 @@ def make_folder(path: Path) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path | str) -> Generator[None, None, None]:
-    """Keep others who take this lock from the file at *path* while it is read and written anew.
+    """Keep other holders of this lock from the file at *path* while it is read and rewritten.
 
-    The lock is on the file's folder, which is made where there is none, so that no lock file is left; it ends with its
-    process. Without locks in the file system (some network ones), there is none. Raises TimeoutError after ten seconds.
+    The lock is on the file's folder, which is made if it is missing, so that no lock file is left; it ends with its
+    process. On a file system without locks (some network ones) there is none. Raises TimeoutError after ten seconds.
     """
     folder = Path(path).parent
     make_folder(folder)
@@ -96,7 +96,7 @@ def locked(path: Path | str) -> Generator[None, None, None]:
 
 
 def _taken(descriptor: int) -> bool:
-    """Whether the lock is ours now, or there are no locks here."""
+    """Return whether the lock is ours now, or the file system has no locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -108,18 +108,18 @@ def _taken(descriptor: int) -> bool:
 
 
 def _file_on(path: Path) -> Path:
-    """The nearest part of *path* that is there, which is the file in the way."""
+    """Return the longest part of *path* that exists, which is the file in the way."""
     return next((part for part in (path, *path.parents) if os.path.lexists(part)), path)
 
 
 def _status(path: Path) -> os.stat_result | None:
-    """What is at *path*, behind a link only where that leads to no regular file; None where nothing is."""
+    """Return the status of *path*, behind a link only if that leads to no regular file; None if nothing is there."""
     try:
         found = path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return None  # make_folder says which part is no folder
     if stat.S_ISLNK(found.st_mode) and path.exists():
-        behind = path.stat()  # a FIFO or a device by another name, like /dev/stdout, is no file to be replaced
+        behind = path.stat()  # a FIFO or a device by another name, like /dev/stdout, is not to be replaced
         return behind if stat.S_ISFIFO(behind.st_mode) or stat.S_ISCHR(behind.st_mode) else found
     return found
 
@@ -134,7 +134,7 @@ def _unfit(mode: int) -> OSError:
 
 
 def _own_descriptor(path: Path) -> int | None:
-    """The descriptor of this process that *path* names, perhaps by one link; opening it anew would begin at 0."""
+    """Return this process's descriptor that *path* names, perhaps by one link; reopening it would begin at 0."""
     names = [str(path)]
     with contextlib.suppress(OSError):
         names.append(str(path.readlink()))
@@ -144,13 +144,13 @@ def _own_descriptor(path: Path) -> int | None:
 
 def _write_descriptor(number: int, data: bytes) -> None:
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()  # what was printed before stands before
+        stream.flush()  # earlier output comes first
     _write_all(number, data)
 
 
 def _write_special(path: Path, data: bytes) -> None:
     try:
-        # Not to block: a FIFO that nobody reads would stop the run for ever.
+        # Open without blocking: a FIFO that nobody reads would stop the run for ever.
         descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except OSError as error:
         if error.errno == errno.ENXIO:
@@ -165,7 +165,7 @@ def _write_special(path: Path, data: bytes) -> None:
 
 def _replace(path: Path, data: bytes, found: os.stat_result | None) -> None:
     if found is not None and not os.access(path, os.W_OK):
-        raise PermissionError(errno.EACCES, "it may not be written")  # a rename asks for the folder's leave alone
+        raise PermissionError(errno.EACCES, "it may not be written")  # a rename needs only the folder's permission
     _sweep(path.parent)
     beside, descriptor = _temporary(path.parent)
     try:
@@ -179,12 +179,12 @@ def _replace(path: Path, data: bytes, found: os.stat_result | None) -> None:
             beside.unlink()
         raise
     finally:
-        os.close(descriptor)  # only now: with it goes the lock, which kept others from sweeping it away
+        os.close(descriptor)  # only now: closing ends the lock, which kept others from sweeping the file away
     _sync_folder(path.parent)
 
 
 def _temporary(folder: Path) -> tuple[Path, int]:
-    """A new file, locked as long as it is open: a lock that can be had tells ``_sweep`` that its writer is dead."""
+    """Make a file, locked while it is open: ``_sweep`` takes a writer for dead if it gets the lock."""
     while True:
         path = folder / f".turncheck-{uuid4().hex}.tmp"
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
@@ -218,7 +218,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _remove_abandoned(path: Path) -> None:
-    with contextlib.suppress(OSError):  # gone by now, another user's, or locked: its writer lives
+    with contextlib.suppress(OSError):  # gone by now, another user's, or locked by a live writer
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -234,7 +234,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the file's name durable, where the file system can."""
+    """Make the file's name durable, if the file system can."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except PermissionError:

@@ -10,19 +10,19 @@ from .messages import VERSION, Answer, Hello, HelloAnswer, Message, Stop, encode
 from .process import Child
 
 RESTARTS: Final = 5
-"""Replacements of a broken process, at most: enough to shrink a little, and an end where it always breaks."""
+"""Replacements of a broken process, at most: enough to shrink a little, and few if it always breaks."""
 _CLAIMS: Final = ("roles", "machine", "policies")
 _IDENTITY: Final = ("name", "version", "language")
 START_SECONDS: Final = 10.0
-"""Seconds for the answer to hello: frameworks take some to import. A longer timeout of the user holds here too."""
+"""Seconds for the answer to hello: frameworks take some to import. A user's longer timeout holds here too."""
 
 
 class Connection:
     """The process that *command* runs; *name* is the target's text, *environment* is added to our own.
 
-    ``last_words`` are the last lines of the log of the process that was ended last. ``generation`` changes whenever a
-    process ends, and its memory with it. After *until* (monotonic seconds) nothing is asked any more. Raises StartError
-    where it cannot be started or does not implement this protocol, and TargetError for any other failure at hello.
+    ``last_words`` are the last lines on stderr of the last process that was ended. ``generation`` changes whenever a
+    process ends, and loses its memory. After *until* (monotonic seconds) no message is sent any more. Raises StartError
+    if it cannot be started or does not implement this protocol, and TargetError for any other failure at hello.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Connection:
         self._environment = dict(environment or {})
         self.timeout: Final = timeout
         self._start_seconds = max(timeout, start_seconds)
-        self._hash_seed = hash_seed or 0  # fixed unless another is given: two runs must not differ by it
+        self._hash_seed = hash_seed or 0  # fixed unless one is given: two runs must not differ by it
         self._seq = 0
         self._breaks = 0
         self._broke: TargetError | None = None
@@ -55,9 +55,9 @@ class Connection:
         self._first = self.hello
 
     def again(self, hash_seed: int) -> "Connection":
-        """The same implementation in a new process with this PYTHONHASHSEED.
+        """Return the same implementation in a new process with this PYTHONHASHSEED.
 
-        Raises as the constructor does, and ChangedError where it says something else of itself.
+        Raises the errors of the constructor, and ChangedError if its answer to hello differs.
         """
         return Connection(
             self.name,
@@ -76,7 +76,7 @@ class Connection:
         return self._seq
 
     def ask(self, message: Message, seconds: float | None = None) -> Answer:
-        """Send *message* and read its answer within *seconds* (the timeout, where None).
+        """Send *message* and read its answer within *seconds* (None: the timeout).
 
         A process that broke before is replaced first. Raises TargetError, and the errors of ``read_answer``.
         """
@@ -87,7 +87,7 @@ class Connection:
             raise self.broken(error, message) from error.__cause__
 
     def _told(self, child: Child, message: Message, seconds: float) -> bytes:
-        """Return the line that answers *message* within *seconds*, and before the run's end."""
+        """Return the line that answers *message* within *seconds*, and before the run's time is over."""
         left = self._until - time.monotonic()
         if left <= 0:
             raise OverdueError
@@ -103,14 +103,14 @@ class Connection:
         child = self._child
         self.kill()
         if child is not None:
-            error.stderr = child.stderr  # only now: its last words may have come after the fault
+            error.stderr = child.stderr  # only now: its last lines may have come after the fault
         self._broke = error
         self._breaks += 1
         error.while_asking(_line(message), expected(message), see(message))
         return error
 
     def living(self) -> Child:
-        """Return the process; a new one where the last was ended. Raises the error that ended it after too many."""
+        """Return the process, a new one if the last was ended. After too many, raises the error that ended it."""
         if self._child is not None and self._child.alive:
             return self._child
         if self._broke is not None and self._breaks > RESTARTS:
@@ -129,7 +129,7 @@ class Connection:
             self.generation += 1
 
     def close(self) -> None:
-        """Ask it to stop, and leave no process behind."""
+        """Ask the process to stop, and leave no process behind."""
         if self._child is not None:
             self._child.close(_line(Stop()))
             self._child = None
@@ -150,7 +150,7 @@ class Connection:
             raise told from error.__cause__
 
     def _compared(self, hello: HelloAnswer) -> HelloAnswer:
-        """Return *hello*. Raises ChangedError where it differs from the first one."""
+        """Return *hello*. Raises ChangedError if it differs from the first one."""
         changes = [] if self._first is None else list(_changes(self._first, hello))
         if changes:
             raise ChangedError(
@@ -160,7 +160,7 @@ class Connection:
 
 
 def _changes(first: HelloAnswer, now: HelloAnswer) -> Iterator[str]:
-    """Yield what *now* says differently, each with what was said first."""
+    """Yield the differences of *now* from *first*, each with both values."""
     before, after = set(first.profile.capabilities), set(now.profile.capabilities)
     if before != after:
         gone, new = ", ".join(sorted(before - after)), ", ".join(sorted(after - before))

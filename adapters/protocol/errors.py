@@ -1,16 +1,16 @@
-"""The ways in which a target breaks; each error says what was sent, what was expected and what came back."""
+"""The ways in which a target breaks; each error holds the message sent, the expected answer and the one received."""
 
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
 EXCERPT: Final = 300
-"""Characters shown of a message: enough for its head and shape, and a screen stays readable."""
+"""Characters shown of a message: enough for its head and shape, few enough for a readable screen."""
 
 DOCUMENT: Final = "docs/protocol.md"
 
 
 def excerpt(message: bytes | str) -> str:
-    """Return the head of *message* on one line, with its length where it was cut."""
+    """Return the head of *message* on one line, with its length if it was cut."""
     text = message.decode(errors="replace") if isinstance(message, bytes) else message
     text = text.strip("\n").replace("\n", "\\n")
     return text if len(text) <= EXCERPT else f"{text[:EXCERPT]}… ({len(text):,} characters)"
@@ -19,9 +19,9 @@ def excerpt(message: bytes | str) -> str:
 class TargetError(Exception):
     """The target or our connection to it broke: the verdict ``error``, never a law's.
 
-    ``problem`` says what broke in one line; ``sent``, ``expected`` and ``came`` are excerpts (empty where there was
-    nothing), ``stderr`` the last lines of the process's log, ``see`` where to read more. ``ambiguous`` says that the
-    adapter may be right, and the implementation behind it the one that broke.
+    ``problem`` says in one line what broke; ``sent``, ``expected`` and ``came`` are excerpts (empty if there was none),
+    ``stderr`` the last lines of the process's log, ``see`` where to read more. ``ambiguous`` is True if the adapter may
+    be right, and the implementation behind it broke.
     """
 
     ambiguous: ClassVar[bool] = False
@@ -45,7 +45,7 @@ class TargetError(Exception):
         self.see = see
 
     def while_asking(self, sent: bytes, expected: str, see: str) -> None:
-        """Complete an error of a lower layer, which did not know the message."""
+        """Add the message to an error of a lower layer, which did not know it."""
         self.sent, self.expected = excerpt(sent), expected
         if self.see == DOCUMENT:  # it may know a better place
             self.see = see
@@ -68,27 +68,27 @@ class HangingError(TargetError):
 
 
 class DiedError(TargetError):
-    """The process ended, or closed its end of a pipe, where an answer was due."""
+    """The process ended, or closed its end of a pipe, while an answer was due."""
 
     ambiguous = True
 
 
 class FailedError(TargetError):
-    """The adapter answers that something in it raised."""
+    """The adapter answers that its own code raised an error."""
 
     ambiguous = True
 
 
 class RubbishError(TargetError):
-    """The answer is none: not JSON, not of the protocol, not a projection, or too large."""
+    """The answer is unusable: not JSON, not of the protocol, not a projection, or too large."""
 
 
 class ChangedError(TargetError):
-    """The implementation says something else of itself than when it was started first: it can be judged by neither."""
+    """The implementation's answer to hello differs from the one at its first start: neither can be trusted."""
 
 
 class OverdueError(TargetError):
-    """The time of the whole run is over; the target may be all right."""
+    """The time of the whole run is over; the target may be sound."""
 
     def __init__(self, came: bytes | str = "") -> None:
         super().__init__("the time of the whole run is over (--run-timeout)", came=came, see=f"{DOCUMENT}#time")
@@ -97,7 +97,7 @@ class OverdueError(TargetError):
 class ImplementationError(Exception):
     """The implementation raised, or answered ``failed``, on an input: it breaks RC-D4 (a *fail*, not an *error*).
 
-    ``message`` is one line; ``detail`` a traceback or the like, None where the implementation gave none.
+    ``message`` is one line; ``detail`` a traceback or the like, None if the implementation gave none.
     """
 
     def __init__(self, message: str, detail: str | None = None) -> None:
@@ -107,7 +107,7 @@ class ImplementationError(Exception):
 
 
 class UnsupportedError(Exception):
-    """The implementation does not have this: a capability that its profile lacks, or it answered ``unsupported``."""
+    """The implementation lacks a capability: its profile does not declare it, or it answered ``unsupported``."""
 
 
 class BadTargetError(ValueError):

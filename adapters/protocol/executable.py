@@ -1,4 +1,4 @@
-"""Why a program cannot be started: the system answers one number for several causes."""
+"""Reasons why a program cannot be started: the system has one error number for several causes."""
 
 import errno
 import os
@@ -9,11 +9,11 @@ from typing import Final
 _SHEBANG: Final = 256
 """Bytes of a script's first line that Linux reads (BINPRM_BUF_SIZE)."""
 _INSTALLED: Final = {"node": "Node.js, 20 or later (https://nodejs.org)"}
-"""Program → what has it, in the version that our adapters and the helper library need."""
+"""Program → the package that has it, in the version that our adapters and the helper library need."""
 
 
 def unstartable(program: str, error: OSError | ValueError) -> str:
-    """Say in a clause why starting *program* raised *error*.
+    """Return a clause that says why starting *program* raised *error*.
 
     >>> unstartable("no-such-program", FileNotFoundError(2, "No such file or directory"))
     "no program 'no-such-program' is on PATH: install it, or write the path of its file"
@@ -31,7 +31,7 @@ def unstartable(program: str, error: OSError | ValueError) -> str:
     path = Path(shutil.which(program, os.F_OK) or program)
     try:
         return _of_file(path, error)
-    except OSError:  # it cannot be looked at either
+    except OSError:  # its status cannot be read either
         return f"{path}: {error.strerror}"
 
 
@@ -51,7 +51,7 @@ def _of_file(path: Path, error: OSError) -> str:
 
 
 def _interpreter(path: Path) -> str | None:
-    """The program that the first line of a script names; None for a file without such a line."""
+    """Return the program that the first line of a script names; None for a file without such a line."""
     if not path.is_file():
         return None
     with path.open("rb") as file:

@@ -1,4 +1,4 @@
-"""From ``module:attribute`` to a Python projector, or a runtime's adapter, that the worker can serve."""
+"""Load a Python projector, or a runtime's adapter, from ``module:attribute``, for the worker to serve."""
 
 import importlib
 import inspect
@@ -29,16 +29,16 @@ class Loaded:
 
 
 def load(text: str) -> Loaded | Adapter:
-    """Import the object that *text* names, and find out its abilities: a projector, or a runtime's adapter.
+    """Import the object that *text* names, a projector or a runtime's adapter, and find its capabilities.
 
-    An adapter is an object or a class of the helper library's ``Adapter``, or of its methods.
+    An adapter is an object or a class of the helper library's ``Adapter``, or one with its methods.
 
-    An attribute is a function of the events, or an object or a class with ``project``, and perhaps ``feed`` and
+    A projector is a function of the events, or an object or a class with ``project``, and optionally ``feed`` and
     ``reset``; a ``policies`` parameter of ``project`` declares that capability. Its attributes ``profile`` (a dict,
     whose keys override the findings) and ``implementation`` are optional.
 
-    Raises ValueError or TypeError where the attribute is no projector, msgspec.ValidationError where its profile is
-    none, and any error of its import and its constructor.
+    Raises ValueError or TypeError if the attribute is no projector, msgspec.ValidationError for an invalid profile,
+    and any error of its import and its constructor.
     """
     module_name, _, attribute = (REFERENCE if text == "reference" else text).partition(":")
     module = importlib.import_module(module_name)
@@ -53,7 +53,7 @@ def load(text: str) -> Loaded | Adapter:
 
 
 def loaded(found: Any, text: str, module_name: str) -> Loaded | Adapter:
-    """Find out the abilities of *found*, as ``load`` says; *text* named it in the module *module_name*."""
+    """Find the capabilities of *found*, as ``load`` says; *text* named it in the module *module_name*."""
     projector = found() if isinstance(found, type) else found
     if hasattr(projector, "reset") and hasattr(projector, "user"):
         return cast(Adapter, projector)
@@ -90,9 +90,9 @@ def _implementation(text: str, module_name: str, projector: object) -> Implement
 
 
 def _gives(distribution: metadata.Distribution, package: str) -> bool:
-    """Return whether a distribution installs a package, as ``metadata.packages_distributions`` finds it.
+    """Return whether a distribution installs a package, by the rules of ``metadata.packages_distributions``.
 
-    That function parses every list of files: a fifth of a second in each worker, twenty times as long as this.
+    That function parses every list of files, which takes a fifth of a second per worker, twenty times as long as this.
     """
     declared = (distribution.read_text("top_level.txt") or "").split()
     if declared:

@@ -70,14 +70,14 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "abortEnds": ("at-once", "when-released"),
     **HISTORY_POLICIES,
 }
-"""A runtime's own policies that have a set of values; the projection's are ``VALUES`` of model.policies."""
+"""A runtime's own policies with a set of values; the projection's are ``VALUES`` of model.core.policies."""
 _COUNTS: Final = ("retries", "maxRounds")
 """A runtime's policies that are numbers."""
 _UNSAID: Final = "it does not say why"
 
 
 def check_policies(policies: Mapping[str, Any], see: str = f"{DOCUMENT}#runtimes") -> None:
-    """Raise RubbishError for a policy whose value is none that it can have; unknown policies are ignored.
+    """Raise RubbishError for a policy with a value outside its set; unknown policies are ignored.
 
     >>> check_policies({"busy": "reject", "retries": 2})
     """
@@ -112,7 +112,7 @@ class Profile(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
         return capability in self.capabilities
 
     def projection_policies(self) -> Policies:
-        """Return the policies under which it projects when none are sent; a runtime's own are left out.
+        """Return the policies under which it projects if none are sent; a runtime's own are left out.
 
         Raises msgspec.ValidationError for a value outside a policy's set.
         """
@@ -125,13 +125,13 @@ class _Message(msgspec.Struct, frozen=True, rename="camel", tag_field="cmd", omi
 
 
 class Hello(_Message, frozen=True, tag="hello"):
-    """The first message: which version the harness speaks."""
+    """The first message: the protocol version of the harness."""
 
     protocol: int
 
 
 class Reset(_Message, frozen=True, tag="reset"):
-    """Forget what was fed; start a runtime anew. The options are a runtime's; a projector has none."""
+    """Forget the fed events; start a runtime anew. The options are a runtime's; a projector has none."""
 
     seq: int
     options: ResetOptions = ResetOptions()
@@ -152,7 +152,7 @@ class Run(_Message, frozen=True, tag="run"):
 
 
 class Project(_Message, frozen=True, tag="project"):
-    """Project one session's whole log, whatever was fed; with no events, report what was fed."""
+    """Project one session's whole log, whatever was fed; without events, project the fed ones."""
 
     seq: int
     events: Raw
@@ -183,7 +183,7 @@ class HelloAnswer(msgspec.Struct, frozen=True):
 
 
 class ErrorBody(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Why a command was not done; ``detail`` is a traceback or the like."""
+    """The reason why a command was not done; ``detail`` is a traceback or the like."""
 
     kind: Literal["unsupported", "failed"]
     message: str
@@ -191,11 +191,11 @@ class ErrorBody(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The answer to every message but hello.
+    """The answer to every message except hello.
 
     ``projection`` answers project; ``events``, ``awaiting``, ``refused`` and ``unsettled`` answer apply and a runtime's
-    reset, and each of ``steps`` a stimulus of run. ``input_changed`` is optional: an adapter that can see it says
-    whether the implementation changed the events that it was given.
+    reset; each of ``steps`` answers a stimulus of run. ``input_changed`` is optional: it says whether the
+    implementation changed the events that it was given, if the adapter can see that.
     """
 
     seq: int
@@ -211,7 +211,7 @@ class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class _Greeting(msgspec.Struct):
-    """The part of the answer to hello that is read first: in a refusal or another version, the rest may be anything."""
+    """The part of the answer to hello that is read first: in a refusal or another version, the rest is arbitrary."""
 
     ok: bool
     protocol: Any = None
@@ -225,7 +225,7 @@ _answer: Final = msgspec.json.Decoder(Answer)
 _hello: Final = msgspec.json.Decoder(HelloAnswer)
 _greeting: Final = msgspec.json.Decoder(_Greeting)
 read_message: Final[Callable[[bytes], Message]] = msgspec.json.Decoder(Message).decode
-"""Decode the message in a line. Raises msgspec.MsgspecError where it is none of version 1."""
+"""Decode the message in a line. Raises msgspec.MsgspecError if it is none of version 1."""
 
 EXPECTED: Final[Mapping[type[_Message], str]] = {
     Hello: '{"ok": true, "protocol": 1, "implementation": {"name", "version", "language"},'
@@ -253,7 +253,7 @@ def see(message: Message) -> str:
 def read_hello(line: bytes) -> HelloAnswer:
     """Decode the answer to hello.
 
-    Raises RubbishError where it is none, StartError where it is a refusal, speaks another version or has no role.
+    Raises RubbishError if it is none, StartError if it is a refusal, speaks another version or has no role.
     """
     greeting = _decode(_greeting, line)
     if not greeting.ok:
@@ -274,7 +274,7 @@ def read_hello(line: bytes) -> HelloAnswer:
 def read_answer(line: bytes, seq: int) -> Answer:
     """Decode the answer to message *seq*.
 
-    Raises RubbishError where it is none; UnsupportedError and ImplementationError where it reports one.
+    Raises RubbishError if it is none; UnsupportedError or ImplementationError if it reports one.
     """
     answer = _decode(_answer, line)
     if answer.seq != seq:

@@ -1,6 +1,6 @@
-"""Find and end the processes that a killed process leaves behind, on Linux; elsewhere none is found.
+"""Find and end the processes that a killed process leaves behind, on Linux; other systems find none.
 
-A process counts as the child's where it descends from it, is of its process group, or carries its mark in its
+A process counts as the child's if it descends from it, is of its process group, or carries its mark in its
 environment: the mark finds those whose parents are gone. This process is the subreaper that adopts such orphans, so
 that it can wait for them.
 """

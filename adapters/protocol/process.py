@@ -1,7 +1,7 @@
 """A child process that answers lines with lines, and never outlives its owner.
 
 Its answers have a deadline and a limit, its stderr is drained and bounded, and a write never blocks; no threads. It
-runs under a supervisor, which ends it and all that it started, however this process ends. Windows is not supported.
+runs under a supervisor, which ends it and its descendants, however this process ends. Windows is not supported.
 """
 
 import atexit
@@ -18,7 +18,7 @@ from .supervised import Supervised
 from .supervisor import GRACE
 
 LINE_LIMIT: Final = 64 * 1024 * 1024
-"""Bytes of one answer: a projection of a million events has about as many."""
+"""Bytes of one answer, at most: a projection of a million events has about as many."""
 STDERR_LINES: Final = 50
 _STDERR_BYTES: Final = 64 * 1024  # bytes kept of a log, which may never end a line
 _CHUNK: Final = 64 * 1024  # bytes that a pipe holds; a larger buffer costs more than it saves
@@ -32,9 +32,9 @@ def _kill_all() -> None:
 
 
 class Child:
-    """A running process of ours. Not thread-safe.
+    """A running child process. Not thread-safe.
 
-    Raises StartError where *command* cannot be started.
+    Raises StartError if *command* cannot be started.
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], line_limit: int = LINE_LIMIT) -> None:
@@ -56,8 +56,8 @@ class Child:
     def ask(self, line: bytes, seconds: float) -> bytes:
         """Send *line*, which ends in LF, and return the line that answers it, without its LF.
 
-        Raises HangingError after *seconds*, DiedError where the process has ended or closed a pipe, and RubbishError
-        where the answer is longer than the limit. After any of them, and after any interruption, the child is dead.
+        Raises HangingError after *seconds*, DiedError if the process has ended or closed a pipe, and RubbishError if
+        the answer is longer than the limit. After any of them, and after any interruption, the child is dead.
         """
         deadline = time.monotonic() + seconds
         try:
@@ -71,27 +71,27 @@ class Child:
 
     @property
     def alive(self) -> bool:
-        """True until it is ended from here; it may have ended by itself."""
+        """True until this object ends it; it may have ended by itself."""
         return self in _alive
 
     @property
     def stderr(self) -> tuple[str, ...]:
-        """The last lines of its log, as far as it was read."""
+        """The last lines of its stderr, as far as read."""
         return tuple(self._log.decode(errors="replace").splitlines()[-STDERR_LINES:])
 
     def kill(self) -> None:
-        """End it and everything that it started, SIGTERM first; a second call does nothing."""
+        """End it and its descendants, SIGTERM first; a second call does nothing."""
         if not self.alive:
             return
         if os.getpid() == self._owner:  # a forked copy of this process must not kill what isn't its own
             self._process.end()
-            self._read_log(_CHUNK * 16)  # a process that escaped may still be writing: no further than this
+            self._read_log(_CHUNK * 16)  # an escaped process may still be writing: read no further
         _alive.discard(self)
         self._selector.close()
         self._process.release()
 
     def close(self, farewell: bytes = b"") -> None:
-        """Say *farewell*, give it a moment to end by itself, and leave no process behind."""
+        """Send *farewell*, give it a moment to end by itself, and leave no process behind."""
         if not self.alive:
             return
         try:
@@ -134,7 +134,7 @@ class Child:
         return line
 
     def _wait(self, deadline: float, seconds: float) -> bool:
-        """Wait until something moves, and read it; return whether stdin can be written.
+        """Wait until a pipe is ready, and read output; return whether stdin can be written.
 
         Raises HangingError at the deadline, DiedError at the end of stdout, RubbishError at the limit.
         """
@@ -179,7 +179,7 @@ class Child:
         return HangingError(f"hangs: {what} within {seconds:g} s", came=came)
 
     def _died(self, otherwise: str) -> DiedError:
-        """Say how the process ended, now that a pipe is closed; *otherwise* where it did not end."""
+        """Return an error that says how the process ended, now that a pipe is closed; *otherwise* if it did not end."""
         match self._process.wait(GRACE):
             case None:
                 how = f"{otherwise}, but runs on"

@@ -41,8 +41,8 @@ _decode: Final = msgspec.json.Decoder(_Projection).decode
 def read_projection(raw: Raw | UnsetType, profile: Profile) -> Projection:
     """Decode the projection in an answer; a view that *profile* does not declare is empty, even if one was sent.
 
-    Unknown fields are tolerated. Raises RubbishError where a field is missing or of another type, and UnsupportedError
-    where the field is a declared view: a false claim is a failure, not an error.
+    Unknown fields are tolerated. Raises RubbishError if a field is missing or of another type, and UnsupportedError if
+    a declared view is missing: a false claim is a failure, not an error.
     """
     if raw is UNSET:
         raise RubbishError("the answer has no projection")

@@ -12,19 +12,19 @@ from .target import Target
 class ProjectorTarget(Target, Protocol):
     """An implementation that projects logs.
 
-    Events are JSON values, None for an unreadable line. Every call raises TargetError where the target breaks,
-    ImplementationError where it raises or answers ``failed``, and UnsupportedError for an undeclared capability. After
-    a TargetError it can be called again: its process is replaced, a few times at most; the fed events are then lost,
-    and ``feed`` and ``fed`` raise TargetError until ``reset``.
+    Events are JSON values, None for an unreadable line. Every call raises TargetError if the target breaks,
+    ImplementationError if it raises or answers ``failed``, and UnsupportedError for an undeclared capability. After a
+    TargetError it can be called again: its process is replaced, a few times at most; the fed events are then lost, and
+    ``feed`` and ``fed`` raise TargetError until ``reset``.
     """
 
     @property
     def last_input_changed(self) -> bool | None:
-        """True where the last call changed its events; None where that cannot be seen."""
+        """True if the last call changed its events; None if that cannot be seen."""
         ...
 
     def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
-        """Project one session's whole log, whatever was fed; None means the policies of its profile."""
+        """Project one session's whole log, whatever was fed; *policies* None means those of its profile."""
         ...
 
     def feed(self, events: Sequence[Any]) -> None:
@@ -32,13 +32,13 @@ class ProjectorTarget(Target, Protocol):
         ...
 
     def fed(self) -> Projection:
-        """The projection of what was fed since the reset, as if the log ended there; nothing is changed."""
+        """Return the projection of the events fed since the reset, as if the log ended there; nothing is changed."""
         ...
 
     def reset(self) -> None:
-        """Forget what was fed."""
+        """Forget the fed events."""
         ...
 
     def again(self, hash_seed: int) -> "ProjectorTarget":
-        """The same implementation in a new process with this PYTHONHASHSEED."""
+        """Return the same implementation in a new process with this PYTHONHASHSEED."""
         ...

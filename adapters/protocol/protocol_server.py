@@ -37,7 +37,7 @@ def serve_lines(answer: Callable[[Message], Answer | HelloAnswer], requests: Bin
 
 
 def read(line: bytes) -> Message | Answer:
-    """Read the message in *line*, or the answer to a line that is none: even then, its seq may be readable."""
+    """Read the message in *line*; for a line that is none, return an answer, whose seq may be readable even so."""
     try:
         return read_message(line)
     except msgspec.ValidationError as error:
@@ -57,7 +57,7 @@ def stepped(seq: int, step: Step) -> Answer:
 
 
 def unsupported(seq: int, message: str) -> Answer:
-    """Answer a command that this server does not have."""
+    """Answer a command that this server does not support."""
     return Answer(seq, ok=False, error=ErrorBody("unsupported", message))
 
 

@@ -11,14 +11,14 @@ from .target import Target
 class RuntimeTarget(Target, Protocol):
     """An implementation that is driven: stimuli in, settled steps out.
 
-    Every call raises TargetError where the adapter or its process breaks, and ImplementationError where it answers
+    Every call raises TargetError if the adapter or its process breaks, and ImplementationError if it answers
     ``failed``, which is the adapter's failure too. After a TargetError it can be reset: its process is replaced, a few
-    times at most; all but ``reset`` raise TargetError until then.
+    times at most; all calls except ``reset`` raise TargetError until then.
     """
 
     @property
     def last_words(self) -> tuple[str, ...]:
-        """The last lines of the log of the process that was ended last, empty where there was none."""
+        """The last lines on stderr of the last process that was ended; empty if none was."""
         ...
 
     def reset(self, options: ResetOptions = ...) -> Step:
@@ -30,13 +30,13 @@ class RuntimeTarget(Target, Protocol):
         ...
 
     def run(self, word: Sequence[Stimulus]) -> tuple[Step, ...]:
-        """Apply a word in one message; fewer steps than stimuli where one was unsettled."""
+        """Apply a word in one message; return fewer steps than stimuli if one was unsettled."""
         ...
 
     def kill(self) -> None:
-        """Crash it: its process ends at once; reset starts a new one."""
+        """End its process at once, as a crash would; reset starts a new one."""
         ...
 
     def again(self, hash_seed: int) -> "RuntimeTarget":
-        """The same implementation in a new process with this PYTHONHASHSEED."""
+        """Return the same implementation in a new process with this PYTHONHASHSEED."""
         ...

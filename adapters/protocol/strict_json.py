@@ -1,6 +1,6 @@
-"""What an answer may hold, its unknown fields included: JSON that every reader reads alike, of bounded size.
+"""The JSON of answers, unknown fields included: bounded in size, and the same to every reader.
 
-I-JSON (RFC 7493), but with integers of up to 64 bits. What is outside it one reader refuses, another one changes: then
+It is I-JSON (RFC 7493), but with integers of up to 64 bits. Readers refuse or change other JSON, each in its own way:
 a verdict would depend on whether a field is known here.
 """
 
@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 VALUES: Final = 1_000_000
-"""Values in one answer, names not counted. The worst take 350 MB of memory, objects of one entry; three million took
-801 MB. A word of 18 stimuli leads to some hundreds of values."""
+"""Values in one answer, names not counted. The costliest, objects of one entry, take 350 MB of memory; three million
+took 801 MB. A word of 18 stimuli leads to some hundreds of values."""
 INTEGERS: Final = range(-(2**63), 2**64)
 _TOKENS: Final = 4 * VALUES
-"""More strings, marks and empty lists than so many values can have: each has a name and a mark at most."""
+"""More strings, marks and empty lists than so many values have: a value has at most a name and a mark."""
 _DIGITS: Final = 20
 """Characters of the longest integers in INTEGERS."""
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[{]\s*[\]}]|([,\[{])')
@@ -23,13 +23,13 @@ _ESCAPED: Final = re.compile(r"\\(?:\\|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F
 
 
 class StrictnessError(ValueError):
-    """The text is JSON, or nearly, and no answer; its message says which rule it breaks."""
+    """The text is JSON or nearly, but no answer; the message names the broken rule."""
 
 
 def check_strict(line: bytes) -> None:
-    """Raise StrictnessError where *line* is more than an answer may be, or is read in several ways.
+    """Raise StrictnessError if *line* is larger than an answer may be, or readers differ on it.
 
-    Raises ValueError where it is no JSON, and RecursionError where it is nested too deeply.
+    Raises ValueError if it is not JSON, and RecursionError if it is nested too deeply.
 
     >>> check_strict(b'{"seq": 1, "seq": 2}')
     Traceback (most recent call last):
@@ -48,7 +48,7 @@ def _too_many(line: bytes) -> bool:
     """Return whether *line* has more values than an answer may have, from its punctuation."""
     if line.count(b",") + line.count(b"[") + line.count(b"{") < VALUES:
         return False
-    values = 1  # each mark stands before a value, but for the outermost one
+    values = 1  # a mark stands before each value except the outermost
     for seen, token in enumerate(_TOKEN.finditer(line)):
         values += bool(token[1])
         if values > VALUES or seen > _TOKENS:

@@ -1,4 +1,4 @@
-"""A command under a supervisor of its own: nothing that it started outlives ``end``, or this process."""
+"""A command under its own supervisor: none of its descendants outlives ``end``, or this process."""
 
 import contextlib
 import os
@@ -21,9 +21,9 @@ _LATE: Final = GRACE + PATIENCE + 2.0  # seconds for a supervisor to end everyth
 
 
 class Supervised:
-    """*command* runs, with pipes to its stdin, stdout and stderr (``pipes``); ``pid`` is its own.
+    """The running *command*, with pipes to its stdin, stdout and stderr (``pipes``); ``pid`` is its own.
 
-    Raises StartError where it cannot be started.
+    Raises StartError if it cannot be started.
     """
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
@@ -52,14 +52,14 @@ class Supervised:
             self.pipes: Final = _pipes(self._process)
             self.pid: Final = self._started()
         except BaseException as error:
-            for descriptor in (*theirs, *ours):  # the lifeline ends with it, and with it what was started
+            for descriptor in (*theirs, *ours):  # closing the lifeline ends the command
                 os.close(descriptor)
             if isinstance(error, OSError | ValueError):
                 raise StartError(f"cannot start {' '.join(command)!r}: {unstartable(command[0], error)}") from error
             raise
 
     def wait(self, seconds: float) -> int | None:
-        """Return its exit code, negative for a signal; None where it does not end within *seconds*."""
+        """Return its exit code, negative for a signal; None if it does not end within *seconds*."""
         deadline = time.monotonic() + seconds
         while self._code is None and (left := deadline - time.monotonic()) > 0:
             line = self._line(left)
@@ -69,7 +69,7 @@ class Supervised:
         return self._code
 
     def end(self) -> None:
-        """End it and everything that it started: SIGTERM first, SIGKILL after the grace."""
+        """End it and its descendants: SIGTERM first, SIGKILL after the grace."""
         with contextlib.suppress(OSError):  # the supervisor is gone
             os.write(self._lifeline, b".")  # a forked copy of this process may hold the pipe open
         self._process.send_signal(signal.SIGCONT)  # a command can stop its parent
@@ -102,7 +102,7 @@ class Supervised:
         raise StartError("its supervisor was killed before it could be started")
 
     def _line(self, seconds: float | None) -> str:
-        """Return the next line of the supervisor; empty where none comes within *seconds*."""
+        """Return the next line of the supervisor; empty if none comes within *seconds*."""
         while b"\n" not in self._said:
             if not select.select([self._status], [], [], seconds)[0]:
                 return ""

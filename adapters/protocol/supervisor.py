@@ -1,12 +1,12 @@
-"""Run a command; end it and everything that it started when the owner says so, or is gone in whatever way.
+"""Run a command; end it and its descendants when the owner orders so, or is gone for any reason.
 
 ``python -I -S supervisor.py LIFELINE STATUS COMMAND ARGUMENT...``: LIFELINE and STATUS are descriptors of pipes.
 STATUS gets ``pid N`` or ``error NUMBER`` (an errno), and ``exit CODE`` (negative: a signal) when the command has ended.
-A byte on LIFELINE, its end (the kernel closes it with the owner, even after SIGKILL) or SIGTERM ends everything.
+A byte on LIFELINE, its end (the kernel closes it with the owner, even after SIGKILL) or SIGTERM ends all of them.
 
-On Linux this process is a child subreaper: each descendant stays one, in a session of its own or orphaned. The kernel
-kills the command where this process is killed. The owner is neither, so that it may be anybody's process, and have
-threads. The standard library's cheapest modules only: two such processes start per verification.
+On Linux this process is a child subreaper: a descendant stays one in a session of its own, and orphaned. The kernel
+kills the command if this process is killed. The owner has neither role, so that it may be any process, and have
+threads. Only the standard library's cheapest modules are imported: two such processes start per verification.
 """
 
 import contextlib
@@ -20,19 +20,19 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 GRACE: Final = 0.5
-"""Seconds between asking a process to end and killing it."""
+"""Seconds between SIGTERM and SIGKILL."""
 PATIENCE: Final = 2.0
-"""Seconds for killed processes to be gone: they may hang in the kernel."""
+"""Seconds to wait for killed processes to be gone: they may hang in the kernel."""
 
 _PR_SET_PDEATHSIG: Final = 1  # linux/prctl.h
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _PROC: Final = "/proc"
 _NOT_STARTED: Final = 127
-_SIGNALS: Final = 1 << 16  # read at once: one byte a signal, and a pipe holds no more
+_SIGNALS: Final = 1 << 16  # read at once: one byte per signal, and a pipe holds no more
 
 
 class Process(NamedTuple):
-    """A row of the process table; the start time tells it from a later one with the same id."""
+    """A row of the process table; the start time distinguishes it from a later process with the same id."""
 
     pid: int
     parent: int
@@ -41,7 +41,7 @@ class Process(NamedTuple):
 
 
 def descendants(ancestor: int) -> list[Process]:
-    """Return the present descendants of a process, zombies included; none where there is no ``/proc``."""
+    """Return the present descendants of a process, zombies included; none without ``/proc``."""
     children: dict[int, list[Process]] = {}
     for row in _rows():
         children.setdefault(row.parent, []).append(row)
@@ -67,7 +67,7 @@ def kill_descendants(ancestor: int) -> bool:
 
 
 def adopt_orphans() -> None:
-    """Make this process the one that adopts orphans of its descendants. Only Linux has it."""
+    """Make this process adopt the orphans among its descendants. Only Linux can do that."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -105,14 +105,14 @@ class _Supervisor:
         except OSError as error:
             self._say(f"error {error.errno}")
             return
-        _leave_pipes()  # their ends are seen only where nobody else holds them
+        _leave_pipes()  # a pipe's end shows only if no other process holds it
         self._say(f"pid {self._pid}")
         while not self._ordered():
             self._reap()
         self._end()
 
     def _ordered(self) -> bool:
-        """Wait for a child's end, or for the order to end everything; return whether it is the order."""
+        """Wait for a child's end, or for the order to end all; return True for the order."""
         ready, _, _ = select.select([self._lifeline, self._wake], [], [])
         return self._lifeline in ready or signal.SIGTERM in os.read(self._wake, _SIGNALS)
 
@@ -178,11 +178,11 @@ def _leave_pipes() -> None:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Supervise the command in *arguments*, behind the two descriptors."""
+    """Supervise the command in *arguments*, which follows the two descriptors."""
     adopt_orphans()
     _Supervisor(int(arguments[0]), int(arguments[1])).run(arguments[2:])
 
 
 if __name__ == "__main__":
     main(sys.argv[1:])
-    os._exit(0)  # nothing is left to tidy up, and an orderly end takes milliseconds
+    os._exit(0)  # nothing is left to clean up, and an orderly end takes milliseconds

@@ -1,4 +1,4 @@
-"""The part that the two roles of a target share."""
+"""The common part of the two roles of a target."""
 
 from types import TracebackType
 from typing import Protocol, Self
@@ -21,7 +21,7 @@ class Target(Protocol):
 
     @property
     def profile(self) -> Profile:
-        """Its claims; of the views of a projection, only the declared ones count: the others are empty."""
+        """Its claims; a projection has only the declared views: the others are empty."""
         ...
 
     def close(self) -> None:

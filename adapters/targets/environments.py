@@ -1,8 +1,8 @@
-"""The environments of known runtimes: each is made once from its lock file, and kept in the user's cache.
+"""The environments of known runtimes: each is made once, from its lock file, and kept in the user's cache.
 
-``$XDG_CACHE_HOME/turncheck/runtimes/NAME-VERSION-DIGEST``: the digest covers the files that list the installed
-packages, and the platform. A file that is written last marks an environment as whole. Installing runs no code of the
-packages: install scripts and source distributions are off.
+Its place is ``$XDG_CACHE_HOME/turncheck/runtimes/NAME-VERSION-DIGEST``: the digest covers the files that list the
+installed packages, and the platform. A file that is written last marks an environment as whole. Installing runs no
+code of the packages: install scripts and source distributions are off.
 """
 
 import fcntl
@@ -27,16 +27,16 @@ Say: TypeAlias = Callable[[str], None]
 """A function that is called with one line for people before each slow step."""
 
 Command: TypeAlias = tuple[tuple[str, ...], Mapping[str, str]]
-"""The arguments that start a process, and the environment variables that it gets beyond those of this one."""
+"""The arguments that start a process, and its environment variables in addition to those of this process."""
 
 LAST_LINES: Final = 15
-"""Lines kept of a failing tool's output: npm ends with eight lines about its log, and the failure stands above them."""
+"""Lines kept of a failing tool's output: npm ends with eight lines about its log, after the failure."""
 MARKER: Final = "made"
 KIT: Final = Path(__file__).parents[1] / "kit"
 
 
 def cache() -> Path:
-    """The folder of all environments; it need not exist. Raises StartError for a user without a home directory."""
+    """Return the folder of all environments, which need not exist. Raises StartError without a home directory."""
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))  # the specification ignores relative paths
     try:
         return (given if given.is_absolute() else Path.home() / ".cache") / "turncheck" / "runtimes"
@@ -46,7 +46,7 @@ def cache() -> Path:
 
 @dataclass(frozen=True)
 class Need:
-    """A program that must be installed, in this version at least."""
+    """A required program, and its lowest version."""
 
     program: str
     minimum: tuple[int, int]
@@ -58,25 +58,25 @@ class Need:
 
     @property
     def met(self) -> bool:
-        """True where it is installed."""
+        """True if the program is installed in that version or later."""
         found = self.version()
         return found is not None and tuple(map(int, re.findall(r"\d+", found)[:2])) >= self.minimum
 
 
 @dataclass(frozen=True)
 class Environment(ABC):
-    """An environment of *name* (with the version in it) that the lock file *lock* describes to the last package."""
+    """The environment *name* (with the version in it), whose packages are all in the lock file *lock*."""
 
     name: str
     lock: Path
 
     need: ClassVar[Need]
     _tag: ClassVar[str] = ""
-    """The facts outside its files on which a whole environment depends."""
+    """The facts outside its files on which an environment depends."""
 
     @property
     def folder(self) -> Path:
-        """Its place, made or not. Raises StartError where the lock file cannot be read, or there is no cache."""
+        """Its folder, made or not. Raises StartError if the lock file cannot be read, or there is no cache."""
         digest = hashlib.sha256(f"{sysconfig.get_platform()} {self._tag}".encode())
         for path in self._files:
             try:
@@ -87,13 +87,13 @@ class Environment(ABC):
 
     @property
     def made(self) -> bool:
-        """True where it is made, and whole."""
+        """True if it is made, and whole."""
         return (self.folder / MARKER).is_file()
 
     def make(self, say: Say) -> Path:
-        """Make it, unless it is there, and return its folder. *say* is called with a line before each slow step.
+        """Make it, unless it exists, and return its folder. *say* is called with a line before each slow step.
 
-        Only one process makes it, the others wait. Raises StartError where a needed program is missing or a tool fails.
+        Only one process makes it; others wait. Raises StartError if a required program is missing or a tool fails.
         """
         folder = self.folder
         if self.made:
@@ -106,7 +106,7 @@ class Environment(ABC):
                 if self.made:
                     return folder
                 say(f"making the environment of {self.name} in {folder}: once, a minute or less")
-                if folder.exists():  # half made, by a process that was killed or a tool that failed
+                if folder.exists():  # half made by a killed process or a failed tool
                     shutil.rmtree(folder)
                 folder.mkdir()
                 for command in self._commands(folder):
@@ -118,7 +118,7 @@ class Environment(ABC):
 
     @abstractmethod
     def command(self, script: Path) -> Command:
-        """The command that runs *script* in it."""
+        """Return the command that runs *script* in it."""
 
     def _lacking(self, found: str | None) -> StartError:
         came = found or "none on PATH"
@@ -131,10 +131,10 @@ class Environment(ABC):
 
     @abstractmethod
     def _commands(self, folder: Path) -> Sequence[Sequence[str]]:
-        """The command that makes it in *folder*, which is empty and is the working directory."""
+        """Return the commands that make it in *folder*, which is empty and is the working directory."""
 
     def _run(self, command: Sequence[str], folder: Path, lock: int) -> None:
-        """Run a tool. It holds *lock* too, since it goes on writing when this process is killed."""
+        """Run a tool. It holds *lock* too, since it goes on writing if this process is killed."""
         done = subprocess.run(
             command,
             cwd=folder,
@@ -173,11 +173,11 @@ class PythonEnvironment(Environment):
 
     @property
     def made(self) -> bool:
-        """True where it is made, and whole: the Python that made it still exists."""
+        """True if it is made, and whole: the Python that made it still exists."""
         return super().made and _python(self.folder).exists()
 
     def command(self, script: Path) -> Command:
-        """Python; the helper library and the files beside the script can be imported."""
+        """Return a command of its Python, which can import the helper library and the files beside the script."""
         return (str(_python(self.folder)), str(script)), {"PYTHONPATH": str(KIT)}
 
     def _commands(self, folder: Path) -> Sequence[Sequence[str]]:
@@ -195,7 +195,7 @@ class NodeEnvironment(Environment):
     need = Need("node", (20, 0), _node_version)
 
     def command(self, script: Path) -> Command:
-        """Node; TURNCHECK_ENVIRONMENT says where ``node_modules`` is."""
+        """Return a command of Node; TURNCHECK_ENVIRONMENT is the folder of ``node_modules``."""
         node = shutil.which("node")
         if node is None:  # it was there when the environment was made
             raise self._lacking(None)
@@ -213,7 +213,7 @@ class NodeEnvironment(Environment):
 
 @contextmanager
 def _locked(path: Path, name: str, say: Say) -> Generator[int, None, None]:
-    """Hold the lock on *path*, whose descriptor this is. The kernel frees it with the last process that holds it."""
+    """Hold the lock on *path*; yield its descriptor. The kernel frees the lock with the last process that holds it."""
     with path.open("wb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

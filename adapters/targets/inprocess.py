@@ -1,6 +1,6 @@
 """A Python projector as a target in this process, without the worker.
 
-A debugger and a coverage tool see it; but it cannot be stopped or replaced when it hangs or dies.
+Debuggers and coverage tools see it, but it cannot be stopped or replaced when it hangs or dies.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ from ..protocol.target import Closing
 
 
 class InProcessProjector(Closing):
-    """Make a target called *name* of *loaded*; *profile*, where given, takes the place of its own."""
+    """The target *name*, made from *loaded*; *profile*, if given, replaces its own."""
 
     def __init__(self, loaded: Loaded, name: str, profile: Profile | None = None) -> None:
         self._loaded = loaded
@@ -47,11 +47,11 @@ class InProcessProjector(Closing):
         self._ask(self._loaded.feed, events)
 
     def fed(self) -> Projection:
-        """The projection of what was fed since the reset."""
+        """Return the projection of the events fed since the reset."""
         return self._projection(self._loaded.project, [])
 
     def reset(self) -> None:
-        """Forget what was fed."""
+        """Forget the fed events."""
         self._loaded.reset()
 
     def again(self, hash_seed: int) -> ProjectorTarget:
@@ -59,7 +59,7 @@ class InProcessProjector(Closing):
         raise UnsupportedError(f"hash seed {hash_seed}: {self.name} is in this process, which has its own")
 
     def _ask(self, function: Callable[..., Any], events: Sequence[Any]) -> Any:
-        given = msgspec.json.decode(encode(events))  # a copy of its own, as in a process
+        given = msgspec.json.decode(encode(events))  # its own copy, as in another process
         try:
             answer, self.last_input_changed = watched(function, given)
         except Exception as error:

@@ -1,4 +1,4 @@
-"""The reference projector: the model itself, in this process or served by the worker like any Python projector."""
+"""The reference projector: the model itself, in this process, or served by the worker like any Python projector."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
@@ -36,7 +36,7 @@ class Reference:
         return implementation()
 
     def project(self, events: Sequence[Any], policies: Mapping[str, Any] | None = None) -> Projection:
-        """Project a whole log; with no events, what was fed. Raises msgspec.ValidationError for unknown policies."""
+        """Project a whole log; without events, the fed ones. Raises msgspec.ValidationError for unknown policies."""
         if not events:
             return self._ledger.projection()
         chosen = self._policies if policies is None else msgspec.convert(policies, Policies)
@@ -48,7 +48,7 @@ class Reference:
         self._ledger.feed(tuple(map(judge, events)), range(start, self._fed))
 
     def reset(self) -> None:
-        """Forget what was fed."""
+        """Forget the fed events."""
         self._ledger = ViewProjector(self._policies)
         self._fed = 0
 
@@ -57,7 +57,7 @@ class ReferenceTarget(Closing):
     """The reference as a target, in this process: it cannot hang, die or send rubbish."""
 
     def __init__(self, name: str, again: Callable[[int], ProjectorTarget], profile: Profile | None = None) -> None:
-        """*again* opens the reference in a process of its own, given a hash seed."""
+        """*again* opens the reference in another process, given a hash seed."""
         self.name: Final = name
         self.profile: Final = profile or PROFILE
         self.last_input_changed: bool | None = None
@@ -81,13 +81,13 @@ class ReferenceTarget(Closing):
         _, self.last_input_changed = watched(self._reference.feed, events)
 
     def fed(self) -> Projection:
-        """The projection of what was fed since the reset."""
+        """Return the projection of the events fed since the reset."""
         return self._reference.project([])
 
     def reset(self) -> None:
-        """Forget what was fed."""
+        """Forget the fed events."""
         self._reference.reset()
 
     def again(self, hash_seed: int) -> ProjectorTarget:
-        """The reference in a process of its own, with this PYTHONHASHSEED."""
+        """Return the reference in another process with this PYTHONHASHSEED."""
         return self._again(hash_seed)

@@ -23,20 +23,20 @@ from .remote_projector import RemoteProjector
 from .remote_runtime import RemoteRuntime
 from .runtime_catalog import command_of, find, known
 
-# -P: the worker imports its own modules before the working directory is importable, so that no file there shadows them.
+# -P: the worker imports its own modules before the working directory becomes importable: no file there shadows them.
 WORKER: Final = (sys.executable, "-P", "-m", "turncheck.adapters.targets.worker")
 _REFERENCE: Final = (*WORKER, "reference")
 
 
 @dataclass(frozen=True)
 class Target(Closing):
-    """An open target in the roles that its profile names, each with the same process behind it."""
+    """An open target in the roles that its profile names; all share one process."""
 
     projector: ProjectorTarget | None = None
     runtime: RuntimeTarget | None = None
 
     def close(self) -> None:
-        """End it in each role."""
+        """End each role."""
         for face in (self.projector, self.runtime):
             if face is not None:
                 face.close()
@@ -44,9 +44,9 @@ class Target(Closing):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of target; ``command`` is the command line of its process, from the text and the rest behind the kind.
+    """A kind of target; ``command`` makes its process's command line from the text and the part after the kind.
 
-    It raises BadTargetError where the rest does not fit the kind, and StartError where the kind lacks its extra.
+    It raises BadTargetError if that part does not fit the kind, and StartError if the kind's extra is missing.
     """
 
     form: str
@@ -66,13 +66,13 @@ def open_target(
 ) -> Target:
     """Open the target that *text* names, one of ``KINDS`` or a known runtime; close it, or use it in ``with``.
 
-    *timeout* is in seconds per answer, *start_seconds* at least for the first. *profile* takes the place of the one
-    that the target declares. *hash_seed* is the PYTHONHASHSEED of its process. After *until* (monotonic seconds) its
-    process is asked nothing more. *say* is called with a line before each slow step: a known runtime's environment is
-    made when it is first opened.
+    *timeout* is in seconds per answer, *start_seconds* the minimum for the first. *profile* replaces the one that the
+    target declares. *hash_seed* is the PYTHONHASHSEED of its process. After *until* (monotonic seconds) its process is
+    asked no more. *say* is called with a line before each slow step: a known runtime's environment is made at its first
+    use.
 
-    Raises BadTargetError where *text* names none, StartError where it cannot be started or lacks its extra, and
-    TargetError where it starts and breaks at once (docs/protocol.md).
+    Raises BadTargetError if *text* names none, StartError if it cannot be started or its extra is missing, and
+    TargetError if it starts and breaks at once (docs/protocol.md).
 
     >>> with open_target("reference:interaction", timeout=5.0) as target:
     ...     target.projector, target.runtime.profile.machine
@@ -117,7 +117,7 @@ def open_projector(
 ) -> ProjectorTarget:
     """Open a target that projects; the parameters are those of ``open_target``.
 
-    Raises the errors of ``open_target``, and StartError where it is no projector.
+    Raises the errors of ``open_target``, and StartError if it is no projector.
 
     >>> with open_projector("reference", timeout=5.0) as projector:
     ...     len(projector.project([{"type": "user-message", "text": "hi"}]).cycles)
@@ -140,7 +140,7 @@ def open_runtime(
 ) -> RuntimeTarget:
     """Open a target that can be driven; the parameters are those of ``open_target``.
 
-    Raises the errors of ``open_target``, and StartError where it is no runtime.
+    Raises the errors of ``open_target``, and StartError if it is no runtime.
 
     >>> from turncheck.model.core.stimuli import User
     >>> with open_runtime("reference:interaction", timeout=5.0) as runtime:
@@ -172,7 +172,7 @@ def _command_of(text: str) -> tuple[str, ...]:
 
 
 def _meant(text: str) -> str:
-    """Guess the target that *text*, without a kind, means; empty without a guess."""
+    """Guess the target meant by *text* without a kind; empty without a guess."""
     if _ATTRIBUTE.fullmatch(text):
         return f"python:{text}"
     program = _RUN_BY.get(PurePath(text).suffix)

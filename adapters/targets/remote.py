@@ -1,4 +1,4 @@
-"""The part that both roles of a target in a process of its own share."""
+"""The common part of both roles of a target in another process."""
 
 from typing import Final, Self
 
@@ -8,7 +8,7 @@ from ..protocol.target import Closing
 
 
 class Remote(Closing):
-    """A role at the other end of *connection*; *profile*, where given, takes the place of the one that it sends."""
+    """A role at the other end of *connection*; *profile*, if given, replaces the one that it sends."""
 
     def __init__(self, connection: Connection, profile: Profile | None = None) -> None:
         self.name: Final = connection.name
@@ -18,9 +18,9 @@ class Remote(Closing):
         self._given = profile
 
     def again(self, hash_seed: int) -> Self:
-        """The same implementation in a new process with this PYTHONHASHSEED."""
+        """Return the same implementation in a new process with this PYTHONHASHSEED."""
         return type(self)(self._connection.again(hash_seed), self._given)
 
     def close(self) -> None:
-        """Ask it to stop, and leave no process behind."""
+        """Ask the process to stop, and leave no process behind."""
         self._connection.close()

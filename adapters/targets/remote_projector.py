@@ -30,7 +30,7 @@ class RemoteProjector(Remote):
     def project(self, events: Sequence[Any], policies: Policies | None = None) -> Projection:
         """Project one session's whole log, whatever was fed.
 
-        On the wire, no events stand for the fed ones: for an empty log these are put aside, and fed again.
+        On the wire, no events mean the fed ones: for an empty log, these are put aside and fed again.
         """
         fed = self._fed
         if fed and not events:
@@ -47,12 +47,12 @@ class RemoteProjector(Remote):
         self._feed(_raw(events))
 
     def fed(self) -> Projection:
-        """The projection of what was fed since the reset."""
+        """Return the projection of the events fed since the reset."""
         self._check_feed()
         return self._project(_raw([]), None)
 
     def reset(self) -> None:
-        """Forget what was fed."""
+        """Forget the fed events."""
         self._fed = []
         message = Reset(self._connection.next_seq())
         try:
@@ -71,14 +71,14 @@ class RemoteProjector(Remote):
             raise self._connection.broken(error, message) from error.__cause__
 
     def _feed(self, events: Raw) -> None:
-        self._connection.living()  # else the chunk would count as lost with the process before
+        self._connection.living()  # else the chunk would count as lost with the previous process
         if not self._fed:
             self._fed_to = self._connection.generation
         self._fed.append(events)
         self._ask(Feed(self._connection.next_seq(), events))
 
     def _to_send(self, policies: Policies | None) -> Policies | None:
-        """The policies of a project message: none where the implementation follows *policies* anyway."""
+        """Return the policies of a project message: none if the implementation follows *policies* anyway."""
         wanted = policies or self._own
         if self.profile.can("policies"):
             return None if wanted == self._announced else wanted

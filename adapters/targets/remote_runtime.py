@@ -13,12 +13,12 @@ from ..protocol.messages import Answer, Apply, Message, Profile, Reset, Run, enc
 from .remote import Remote
 
 WORD_SECONDS: Final = 60.0
-"""Seconds for a whole word: ``run`` answers once, where single stimuli would have a timeout each. A longer timeout of
-the user holds here too."""
+"""Seconds for a whole word: ``run`` answers once, while single stimuli have a timeout each. A user's longer timeout
+holds here too."""
 
 
 class _RestlessError(TargetError):
-    """No quiet after a reset."""
+    """A runtime is not quiet after a reset."""
 
 
 class RemoteRuntime(Remote):
@@ -32,7 +32,7 @@ class RemoteRuntime(Remote):
         """Begin anew: empty, or with the contents of ``state_dir``; in a new process if the old one does not settle."""
         try:
             return self._reset(options)
-        except _RestlessError:  # in a new process nothing of an earlier word is left running
+        except _RestlessError:  # a new process runs nothing of an earlier word
             return self._reset(options)
 
     def apply(self, stimulus: Stimulus) -> Step:
@@ -41,7 +41,7 @@ class RemoteRuntime(Remote):
         return self._settled(self._step(Apply(self._connection.next_seq(), stimulus)))
 
     def run(self, word: Sequence[Stimulus]) -> tuple[Step, ...]:
-        """Apply a word in one message; fewer steps than stimuli where one was unsettled."""
+        """Apply a word in one message; return fewer steps than stimuli if one was unsettled."""
         self._check()
         message = Run(self._connection.next_seq(), tuple(word))
         timeout = self._connection.timeout
@@ -60,7 +60,7 @@ class RemoteRuntime(Remote):
 
     @property
     def last_words(self) -> tuple[str, ...]:
-        """The last lines on stderr of the process that was ended last: they may say why it did not settle."""
+        """The last lines on stderr of the last process that was ended: they may say why it did not settle."""
         return self._connection.last_words
 
     def kill(self) -> None:
@@ -94,7 +94,7 @@ class RemoteRuntime(Remote):
             raise self._connection.broken(broken, message) from error
 
     def _settled(self, step: Step) -> Step:
-        if step.unsettled:  # its activity would be seen in the next word
+        if step.unsettled:  # its activity would show in the next word
             self._connection.kill()
         return step
 

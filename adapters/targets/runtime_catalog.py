@@ -1,7 +1,7 @@
-"""The known runtimes, by the name that is a target: the single place to add one.
+"""The known runtimes, by their names as targets: the single place to add one.
 
 A runtime is a package at an exact version, the lock file of an environment that has it, and an adapter that speaks the
-protocol of docs/protocol.md. ``tests/adapters/targets/test_environments.py`` holds each lock file to the version
+protocol of docs/protocol.md. ``tests/adapters/targets/test_environments.py`` compares each lock file with the version
 named here.
 """
 
@@ -43,7 +43,7 @@ def known() -> Mapping[str, KnownRuntime]:
 
 
 def find(text: str) -> KnownRuntime | None:
-    """Return the runtime that *text* names, the newest one without a version; None where no runtime has that name.
+    """Return the runtime that *text* names, without a version the newest; None if no runtime has that name.
 
     Raises BadTargetError for an unknown version of a known name.
     """
@@ -62,14 +62,14 @@ def find(text: str) -> KnownRuntime | None:
 def command_of(runtime: KnownRuntime, say: Say) -> Command:
     """Return the arguments and additional variables that start *runtime*; its environment is made if needed.
 
-    *say* is called with a line before each slow step. Raises StartError where the environment cannot be made.
+    *say* is called with a line before each slow step. Raises StartError if the environment cannot be made.
     """
     runtime.environment.make(say)
     return runtime.environment.command(runtime.adapter)
 
 
 def _known(name: str, description: str, package: str, adapter: str, lock: str = "") -> KnownRuntime:
-    """*name* with its version; *lock* is the folder of the lock file, where that is not the adapter's."""
+    """Return the entry for *name* with its version; *lock* is the lock file's folder, if not the adapter's."""
     name, _, version = name.partition("@")
     path = _RUNTIMES / adapter
     locks = _RUNTIMES / lock if lock else path.parent

@@ -43,19 +43,19 @@ from ..references.registry import REFERENCES, reference_runtime
 
 _DETAIL: Final = 8000  # characters of a traceback: its end, where the error is
 _OURS: Final = (__file__, input_guard.__file__)
-# A value that is no JSON is shown by its repr, and refused.
+# A value other than JSON is shown by its repr, and refused.
 _encode_result: Final = msgspec.json.Encoder(enc_hook=repr).encode
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Serve until told to stop, or until stdin ends; return the exit code, 2 where the projector can't be loaded."""
+    """Serve until ``stop`` or the end of stdin; return the exit code, 2 if the projector can't be loaded."""
     if len(arguments) != 1:
         print("usage: python -m turncheck.adapters.targets.worker MODULE:ATTRIBUTE | reference", file=sys.stderr)
         return 2
     text = arguments[0]
     requests, answers = _take_pipes()
     sys.path.insert(0, str(Path.cwd()))
-    # An adapter's ``import turncheck_kit`` is the one that serves it: a second copy would have exceptions of its own.
+    # An adapter's ``import turncheck_kit`` must be the one that serves it: a second copy has exceptions of its own.
     sys.modules[turncheck_kit.__name__.rpartition(".")[2]] = turncheck_kit
     kind, _, machine = text.partition(":")
     if kind == "reference" and machine in REFERENCES:
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _serve(text: str, answer: Callable[[Message], Answer | HelloAnswer], requests: BinaryIO, answers: int) -> int:
-    """Answer messages to the end; return the exit code. What *answer* does not catch is a defect of this module."""
+    """Answer messages to the end; return the exit code. An error that *answer* lets through is a defect of ours."""
     try:
         serve_lines(answer, requests, answers)
     except BrokenPipeError:  # nobody listens any more
@@ -175,7 +175,7 @@ def _told(error: Exception, skip: TracebackType | None) -> str:
 
 
 def _users_traceback(error: Exception) -> str:
-    """Return the traceback of *error* where it shows code of the user; else the message is enough."""
+    """Return the traceback of *error* if it shows the user's code, else nothing: the message is enough."""
     ours = (__file__, loading.__file__, importlib.__file__, "<frozen importlib")
     frames = traceback.extract_tb(error.__traceback__)
     theirs = isinstance(error, SyntaxError) or not all(frame.filename.startswith(ours) for frame in frames)
@@ -183,7 +183,7 @@ def _users_traceback(error: Exception) -> str:
 
 
 def _take_pipes() -> tuple[BinaryIO, int]:
-    """Keep stdin and stdout for the protocol, out of reach of the projector and of what it starts."""
+    """Keep stdin and stdout for the protocol, out of reach of the projector and of its child processes."""
     requests, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)

@@ -1,6 +1,6 @@
-"""What ends a command early: told on standard error, without a traceback, and with an exit code that says whose fault.
+"""Errors that end a command: reported on standard error without a traceback, with an exit code that says whose fault.
 
-Exit code 1 says that a law is broken. Python's own for an uncaught exception is 1 too, so none leaves this module.
+Exit code 1 means a broken law. Python's own for an uncaught exception is 1 too, so none leaves this module.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ from .interruption import INTERRUPTED
 from .output import echo
 
 BROKEN_PIPE: Final = 141
-"""The exit code by which shells report a process that SIGPIPE ended."""
+"""The exit code with which shells report a process that SIGPIPE ended."""
 DEBUG: Final = "turncheck.debug"
 """The key of click's ``meta`` that is true with ``--debug``."""
 SEND: Final = "Please report it where you got turncheck from, with these lines."
@@ -33,7 +33,7 @@ _ERROR: Final = 2
 
 
 def run(command: click.Command, given: Sequence[str]) -> int:
-    """Run *command* with the arguments *given*, and return the exit code; each error is told."""
+    """Run *command* with the arguments *given*, report its errors, and return the exit code."""
     if not _streams():
         return _ERROR
     context: click.Context | None = None
@@ -51,8 +51,8 @@ def run(command: click.Command, given: Sequence[str]) -> int:
         raise
     except BrokenPipeError:
         code = BROKEN_PIPE  # the reader has seen enough
-    except BaseException as error:  # noqa: BLE001 - whatever it is, it is told, and the exit code is not 1
-        with contextlib.suppress(OSError):  # standard error is full or gone: the exit code has to say it
+    except BaseException as error:  # noqa: BLE001 - every error is reported, and the exit code is not 1
+        with contextlib.suppress(OSError):  # standard error is full or gone: only the exit code is left
             if context is not None and context.meta.get(DEBUG):
                 echo(lines("".join(traceback.format_exception(error))), err=True)
             echo(_told(error, given), err=True)
@@ -61,9 +61,9 @@ def run(command: click.Command, given: Sequence[str]) -> int:
 
 
 def _streams() -> bool:
-    """Put the empty device in the place of a closed standard stream; False where that is standard output.
+    """Replace closed standard streams by the null device; return False if standard output is closed.
 
-    A file that is opened later would get its number otherwise, and be taken for it.
+    Otherwise a file that is opened later would get the stream's number, and be taken for the stream.
     """
     closed = [number for number in range(3) if not _is_open(number)]
     for _ in closed:
@@ -83,7 +83,7 @@ def _streams() -> bool:
 
 
 def _warned(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
-    """Print a warning of a library, such as Hypothesis, which may quote foreign text."""
+    """Print a warning of a library such as Hypothesis, which may quote foreign text."""
     echo(fill("{}: {}", category.__name__, lines(message)), err=True)
 
 
@@ -141,7 +141,7 @@ def _has_directory() -> bool:
 
 
 def _flushed(code: int) -> int:
-    """Write out what is left of standard output, and return the exit code: *code*, unless that fails."""
+    """Flush standard output, and return the exit code: *code*, unless that fails."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -153,6 +153,6 @@ def _flushed(code: int) -> int:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except OSError:  # at its exit Python would try again, and answer with 120
+        except OSError:  # Python would try again at its exit, and return 120
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     return code

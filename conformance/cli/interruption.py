@@ -1,4 +1,4 @@
-"""SIGTERM and SIGHUP end a command as Ctrl-C does, in the command line's own process alone."""
+"""Let SIGTERM and SIGHUP end a command as Ctrl-C does, in the command line's own process only."""
 
 import signal
 import threading
@@ -12,7 +12,7 @@ _BASE: Final = 128  # shells report a process that signal n ended by 128 + n
 
 
 class Interruption:
-    """The signal that ended the command, None where none or Ctrl-C did."""
+    """The signal that ended the command; None for Ctrl-C, and without a signal."""
 
     number: int | None = None
 

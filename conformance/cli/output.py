@@ -14,16 +14,16 @@ import msgspec
 from turncheck.model.rendering.printable import NOTHING, Document, Printable, fill, line, lines
 
 _QUIET_FOR: Final = 2.0
-"""Seconds before progress shows."""
+"""Seconds before progress is shown."""
 
 
 def echo(text: Printable = NOTHING, *, err: bool = False) -> None:
-    """Print lines for people. With ``document`` and ``emit``, the only way to standard output and standard error."""
+    """Print lines for people. Only this, ``document`` and ``emit`` write to standard output and standard error."""
     _write(text, err=err)
 
 
 def document(text: Document) -> None:
-    """Print a whole text as it is, and the line feed that it lacks."""
+    """Print a whole text as it is, and a line feed if it lacks one."""
     _write(text, nl=not text.endswith("\n"))
 
 
@@ -37,7 +37,7 @@ def _write(text: Printable | Document, *, nl: bool = True, err: bool = False) ->
 
 
 def emit(value: object) -> None:
-    """Print one JSON object on a line of its own."""
+    """Print one JSON object on its own line."""
     try:
         document(Document(msgspec.json.encode(value).decode()))
     except UnicodeEncodeError:  # a file name that is no UTF-8
@@ -46,9 +46,9 @@ def emit(value: object) -> None:
 
 
 def style(text: object, **styles: Any) -> Printable:
-    """Colour *text*, unless NO_COLOR is set (any non-empty value) or the output is no terminal.
+    """Colour *text*, unless NO_COLOR is set to any non-empty value, or the output is no terminal.
 
-    What an implementation wrote is shown on one line, with its control characters spelled out.
+    Text of an implementation is shown on one line, with its control characters spelled out.
     """
     clean = line(text)
     plain = os.environ.get("NO_COLOR") or not sys.stdout.isatty()
@@ -56,7 +56,7 @@ def style(text: object, **styles: Any) -> Printable:
 
 
 def quiet() -> bool:
-    """True with ``--quiet``: no progress is shown."""
+    """Return True with ``--quiet``: no progress is shown."""
     context = click.get_current_context(silent=True)
     return context is not None and bool(context.meta.get("turncheck.quiet"))
 
@@ -64,7 +64,7 @@ def quiet() -> bool:
 class Progress:
     """A line of progress on stderr.
 
-    Silent for two seconds, with ``--quiet``, and where stderr is no terminal.
+    It is silent for two seconds, with ``--quiet``, and if stderr is no terminal.
     """
 
     def __init__(self, name: str) -> None:
@@ -77,7 +77,7 @@ class Progress:
         return self
 
     def events(self, count: int) -> None:
-        """Show the number of events that were read."""
+        """Show the number of events read."""
         self.say(f"{count:,} events")
 
     def say(self, what: str) -> None:

@@ -1,4 +1,4 @@
-"""The evidence floor: what has to happen in a run before its verdicts mean anything, and how often it did."""
+"""The evidence floor: events that a run must show before its verdicts mean anything, and how often it did."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,9 +17,9 @@ from ..observe.runtime_trace import RuntimeTrace, flat
 from .results import FloorItem
 
 _LIFE: Final = ("a message is accepted", "the model is asked", "a run completes")
-"""What a runtime has to do at all."""
+"""Events that any runtime must show."""
 _BY_LAW: Final = frozenset(("observer", "sessions", "persistence", "feed"))
-"""Capabilities that relation laws alone exercise: they are planned where such a law is, and count its evidence."""
+"""Capabilities that only relation laws exercise: planned if such a law is, and counted by its evidence."""
 _BY_CASE: Final = frozenset(
     (
         *("steer", "follow-up", "abort", "tools", "serial", "tool-failure", "model-failure", "reasoning"),
@@ -30,7 +30,7 @@ _BY_CASE: Final = frozenset(
 
 
 class Floor:
-    """Counts of what the cases of one subject show; ``life`` names what has to happen with any implementation."""
+    """Counts of events in one subject's cases; ``life`` names those that any implementation must show."""
 
     life: Sequence[str] = ()
 
@@ -39,12 +39,12 @@ class Floor:
 
 
 class RuntimeFloor(Floor):
-    """Counts of what runs show: messages, requests, ends, and the stimuli of each capability that took place."""
+    """Counts of events in runs: messages, requests, ends, and the accepted stimuli of each capability."""
 
     life = _LIFE
 
     def add(self, trace: RuntimeTrace) -> None:
-        """Count what a word shows."""
+        """Count the events of a word."""
         counts, options = self.counts, trace.options
         counts["a message is accepted"] += sum(isinstance(event, UserMessage) for event in trace.events)
         counts["the model is asked"] += len(trace.requests)
@@ -61,12 +61,12 @@ class RuntimeFloor(Floor):
 
 
 class ProjectorFloor(Floor):
-    """Counts of what projections show: cycles of each kind, each view, and policies other than the default."""
+    """Counts in projections: cycles of each kind, each view, and policies other than the default."""
 
     life = ("a direct cycle is projected", "a follow-up cycle is projected")
 
     def add(self, trace: ProjectorTrace) -> None:
-        """Count what a projection shows."""
+        """Count the cycles, views and policies of a projection."""
         cycles = trace.observed.cycles
         self.counts["a direct cycle is projected"] += sum(cycle.kind == "direct" for cycle in cycles)
         self.counts["a follow-up cycle is projected"] += sum(cycle.kind == "followUp" for cycle in cycles)
@@ -78,7 +78,7 @@ class ProjectorFloor(Floor):
 def items(
     floor: Floor, profile: Profile, laws: Iterable[Law], observed: Mapping[str, int], *, declared: bool
 ) -> tuple[FloorItem, ...]:
-    """The floor of a run of *laws* with the evidence *observed*; what is *declared* counts where it was planned."""
+    """Return the floor of a run of *laws* with the evidence *observed*; a *declared* capability counts if planned."""
     found = [FloorItem(what, floor.counts[what]) for what in floor.life]
     evidence = Counter[str]()
     for law in laws:
@@ -93,7 +93,7 @@ def items(
 
 
 def _shown_by(stimulus: object, calls: set[str]) -> Iterable[str]:
-    """The capabilities that a stimulus which took place exercises; *calls* are the ids of calls until now."""
+    """Yield the capabilities that a stimulus exercises if it takes place; *calls* are the ids of calls until now."""
     need = needs(stimulus)  # type: ignore[arg-type]
     if need is not None:
         yield need

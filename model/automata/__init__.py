@@ -2,5 +2,5 @@
 
 In comes a declared machine under one choice of tables and bounds, or any table; out go minimal tables, suites and
 shortest words. Begin with ``mealy``, then ``finite``. This room imports ``checking`` (alphabet, positions), never the
-other way round.
+reverse.
 """

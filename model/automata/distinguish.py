@@ -1,7 +1,7 @@
-"""The shortest word that distinguishes a mutant from its machine: bisimulation that begins at the mutated row.
+"""Find the shortest word that distinguishes a mutant from its machine: bisimulation from the mutated row on.
 
 Until the mutated row's (state, event) occurs, mutant and machine are in the same state. So the search begins in the
-states of that place, and goes no further where both are in one state again.
+states where it can occur, and ends wherever both are in the same state again.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ Accesses: TypeAlias = Mapping[int, Word]
 
 
 class DistinguishingWords:
-    """Finds the words that distinguish mutants of *right*, all of whose states were visited."""
+    """Finds the words that distinguish mutants from *right*, all of whose states were visited."""
 
     def __init__(self, right: FiniteMachine) -> None:
         self._right: Final = right
@@ -27,7 +27,7 @@ class DistinguishingWords:
         self._onward = cache(right.onward)
 
     def word(self, mutant: Mutant) -> Word | None:
-        """Return the shortest word that *mutant* answers differently, None if it is equivalent within the bounds."""
+        """Return the shortest word to which *mutant* answers differently, None for an equivalent within the bounds."""
         if not mutant.shows(self._right):
             return None
         right, wrong = self._right, mutant.edited_of(self._right)
@@ -53,7 +53,7 @@ class DistinguishingWords:
         return dict(reached([(0, ())], self._onward))
 
     def _taken(self, row: Row) -> Accesses:
-        """Return the states in which *row* can come again, each with the shortest word to it that took *row*."""
+        """Return the states in which *row* can be taken again, each with the shortest word to it that took *row*."""
         if row not in self._again:
             right, starts = self._right, dict[int, Word]()
             for (state, letter), taken in right.rows.items():

@@ -1,12 +1,12 @@
 """A declared machine as a finite Mealy machine: its abstract alphabet, its registers bounded, its outputs canonical.
 
-The harness watches how much the registers hold: a letter that would take one beyond the bound is not applied, which is
-an output too (``BEYOND``). So every letter has an output in every state, and the theory of complete machines applies;
-it speaks of the machine within the bound alone.
+The harness bounds the registers: a letter that would take one beyond its bound is not applied, which is an output too
+(``BEYOND``). So every letter has an output in every state, and the theory of complete machines applies; it holds for
+the machine within the bound only.
 
-Positions never show. A position among an output's arguments is what came there (its letter, with its colour), or the
-order of what a queue gives out would not show; states are told apart by the order and the letters of the positions that
-they hold. What is only numbered (``unbounded_counters`` registers) shows as its distance to the newest number.
+Positions never show. A position among an output's arguments shows as the letter that came there, with its colour:
+otherwise a queue's order would not show. States differ by the order and the letters of the positions that they hold.
+A number of an ``unbounded_counters`` register shows as its distance to the newest number.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -25,7 +25,7 @@ from .mealy import Steps
 
 
 class Reaction(tuple[Output, ...]):
-    """What a step asks for, in its order; each argument is the text that it shows."""
+    """The outputs of a step, in order; each argument is its text."""
 
     __slots__ = ()
 
@@ -39,9 +39,9 @@ BEYOND: Final = Reaction([Output("beyond the bound")])
 NO_ROW: Final = Reaction([Output("no row")])
 CRASH: Final = Reaction([Output("crash")])
 LEAST: Final = 1
-"""How much a register may hold, or count to."""
+"""The largest size or count of a register."""
 QUEUED: Final = 2
-"""How much a queue may: with one, last-in-first-out is first-in-first-out."""
+"""The largest size of a queue: with one, last-in-first-out would be first-in-first-out."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Node:
 
 
 class LazyTransitions(dict[tuple[int, int], tuple[int, Reaction]]):
-    """(state, letter) → the next state and the output, found when they are first asked for."""
+    """(state, letter) → the next state and the output, computed at first use."""
 
     def __init__(self, find: Callable[[int, int], tuple[int, Reaction]]) -> None:
         super().__init__()
@@ -69,8 +69,8 @@ class LazyTransitions(dict[tuple[int, int], tuple[int, Reaction]]):
 class FiniteMachine(Steps):
     """*machine* under *tables*: ``step`` is a total function of a state and a letter.
 
-    States are numbered as they are first met, 0 is the initial one. A machine that is not well declared (a mutant) has
-    outputs as well: ``NO_ROW`` where no row fits, ``CRASH`` where an effect fails.
+    States are numbered in the order of their first visit; 0 is the initial one. An ill-declared machine (a mutant) has
+    outputs as well: ``NO_ROW`` if no row fits, ``CRASH`` if an effect fails.
     """
 
     def __init__(
@@ -94,22 +94,22 @@ class FiniteMachine(Steps):
         self._numbers: dict[Hashable, int] = {}
         self.steps = LazyTransitions(self._taken)
         self.rows: dict[tuple[int, int], Row] = {}
-        """(state, letter) → the row that was taken, where one was."""
+        """(state, letter) → the row that was taken, if any."""
         self.fitted: set[Row] = set()
-        """The rows that fitted anywhere, beyond the bound or not."""
+        """The rows that fitted in some state, beyond the bound or not."""
         stepper = self._stepper
         self._number(stepper.state, copied(stepper.context.registers), {}, 0)
 
     def edited(self, machine: Machine, row: Row) -> "FiniteMachine":
-        """Return the same with *machine*, which differs only at the place of *row*: all other steps are shared."""
+        """Return the finite machine of *machine*, which differs only at *row*: all other steps are shared."""
         return _Edited(self, machine, row)
 
     def entered(self, state: int) -> int:
-        """Return the state that *state* of the unedited machine is here: states are numbered together."""
+        """Return the number here of the unedited machine's *state*: both number states together."""
         return state
 
     def step(self, state: int, letter: int, /) -> tuple[int, Reaction]:
-        """The next state, and the output."""
+        """Return the next state and the output."""
         return self.steps[state, letter]
 
     def _number(self, state: str, registers: Mapping[str, Any], told: Mapping[int, str], at: int) -> int:
@@ -187,7 +187,7 @@ def _short(letter: Letter) -> str:
 
 
 class _Edited(FiniteMachine):
-    """A machine that differs in one row from another one: their states are numbered together."""
+    """A machine that differs from another one in one row: their states are numbered together."""
 
     def __init__(self, right: FiniteMachine, machine: Machine, row: Row) -> None:
         vars(self).update(vars(right))
@@ -237,7 +237,7 @@ def views(roles: ProofRoles) -> list[tuple[Mapping[str, Any], Mapping[str, int]]
 def bounded(
     roles: ProofRoles, tables: Mapping[str, Any], bounds: Mapping[str, int], *, machine: Machine | None = None
 ) -> FiniteMachine:
-    """Return the machine of *roles* under *tables* within *bounds*, or *machine* over the same alphabet."""
+    """Return the finite machine of *roles*, or of *machine* over the same alphabet, under *tables* within *bounds*."""
     found = letters(roles, tables, coloured=True)
     return FiniteMachine(
         machine or roles.machine, tables, found, bounds=bounds, unbounded_counters=roles.unbounded_counters

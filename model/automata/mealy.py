@@ -1,8 +1,8 @@
-"""Mealy machines as tables: minimal ones, what separates their states, and the shortest word on which two differ.
+"""Mealy machines as tables: minimal ones, words that separate states, and the shortest word on which two differ.
 
 Theory: Moore's partition refinement (1956) gives the minimal machine, and, read as a tree whose inner nodes carry the
 word by which a block was split, a family of harmonised state identifiers (Petrenko, Yevtushenko, Lebedev, Das 1993):
-two states have in common the word of the node where their ways part, which separates them.
+any two states share the word of the node where their paths part, which separates them.
 """
 
 from abc import ABC, abstractmethod
@@ -14,32 +14,32 @@ from typing import Any, TypeAlias
 from ..search import reached, shortest
 
 Word: TypeAlias = tuple[int, ...]
-"""Letters by their place in the alphabet."""
+"""Letters by their index in the alphabet."""
 Symbol: TypeAlias = Any
-"""A letter or an output: a hashable value with a text, which nothing here looks into."""
+"""A letter or an output: a hashable value with a text, opaque here."""
 
 
 class Steps(ABC):
-    """A deterministic machine that has an output for every letter in every state; 0 is the initial state."""
+    """A deterministic machine with an output for every letter in every state; 0 is the initial state."""
 
     letters: tuple[Symbol, ...]
 
     @abstractmethod
     def step(self, state: int, letter: int, /) -> tuple[int, Symbol]:
-        """The next state, and the output."""
+        """Return the next state and the output."""
 
     def onward(self, state: int) -> Sequence[tuple[int, int]]:
-        """Each letter, with the state that it leads to."""
+        """Return each letter with the state that it leads to."""
         return [(letter, self.step(state, letter)[0]) for letter in range(len(self.letters))]
 
     def after(self, word: Iterable[int], state: int = 0) -> int:
-        """The state that *word* leads to."""
+        """Return the state that *word* leads to."""
         for letter in word:
             state = self.step(state, letter)[0]
         return state
 
     def run(self, word: Iterable[int], state: int = 0) -> tuple[Symbol, ...]:
-        """The outputs of *word*."""
+        """Return the outputs of *word*."""
         outputs: list[Symbol] = []
         for letter in word:
             state, output = self.step(state, letter)
@@ -55,7 +55,7 @@ class Mealy(Steps):
     table: tuple[tuple[tuple[int, Symbol], ...], ...]
 
     def step(self, state: int, letter: int, /) -> tuple[int, Symbol]:
-        """The next state, and the output."""
+        """Return the next state and the output."""
         return self.table[state][letter]
 
     @cached_property
@@ -66,10 +66,10 @@ class Mealy(Steps):
 
     @cached_property
     def identifiers(self) -> tuple[tuple[Word, ...], ...]:
-        """State → its identifiers, harmonised: any two states share a word on which they differ.
+        """State → its harmonised identifiers: any two states share a word on which they differ.
 
-        The machine is minimal. A machine of one state has nothing to tell apart; every letter then identifies it, or
-        the transitions of a wrong implementation would end unseen.
+        The machine is minimal. A machine of one state needs no identifier; every letter serves as one nevertheless, so
+        that the state after a wrong implementation's transition is observed.
         """
         if len(self.table) == 1:
             return (tuple((letter,) for letter in range(len(self.letters))),)
@@ -114,13 +114,13 @@ def difference(one: Steps, other: Steps, letters: int) -> Word | None:
 
 
 def _split(machine: Mealy) -> tuple[list[int], list[set[Word]]]:
-    """Moore's partition: state → its block, and state → the words by which its blocks were split, shortest first."""
+    """Return Moore's partition: state → its block, and state → the words that split its blocks, shortest first."""
     table, size = machine.table, len(machine.table)
     blocks, paths = [0] * size, [list[tuple[int, Word]]() for _ in range(size)]
     members: dict[int, list[int]] = {0: list(range(size))}
 
     def split(word_of: Callable[[int, list[int]], tuple[Word, Callable[[int], Hashable]] | None]) -> bool:
-        """Split every block that *word_of* finds a word for, once; whether any was."""
+        """Split every block for which *word_of* finds a word, once; return whether any was split."""
         changed = False
         for letter in range(len(machine.letters)):
             for block, states in [*members.items()]:
@@ -163,7 +163,7 @@ def _split(machine: Mealy) -> tuple[list[int], list[set[Word]]]:
 
 
 def without_prefixes(words: set[Word] | Sequence[Word]) -> tuple[Word, ...]:
-    """Return *words* without those that are a prefix of another one, shortest first."""
+    """Return *words* without those that are prefixes of others, shortest first."""
     ordered = sorted(set(words))
     kept = [word for word, after in zip(ordered, [*ordered[1:], ()], strict=True) if after[: len(word)] != word]
     return tuple(sorted(kept, key=lambda word: (len(word), word)))

@@ -1,8 +1,8 @@
-"""Mutants of a declared machine: each an edited row, and nothing else.
+"""Mutants of a declared machine: each has one edited row.
 
-First-order mutants are one edit of one row (wildcards expanded: a row is one event in one state). Hidden-state mutants
-have the same edits, but show them only after a first visit: the row is right when it is taken first, and wrong from
-then on, which is one register more. An edit does not say whether its mutant is equivalent; ``mealy.difference`` does.
+First-order mutants have one edit of one row (wildcards expanded: a row is one event in one state). Hidden-state mutants
+have the same edits, but show them only after a first visit: the row is right the first time and wrong from then on,
+which takes one more register. An edit does not say whether its mutant is equivalent; ``mealy.difference`` does.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ _VISITED: Final = "visited"
 """The register, guard and effect of a hidden state."""
 
 _BEFORE: Final = ("extra-row", "guard-negated")
-"""Operators that put a row in the way of others, which stand behind it."""
+"""Operators that put a row before others, and so shadow them."""
 
 OPERATORS: Final = (
     "target",
@@ -37,9 +37,9 @@ OPERATORS: Final = (
 
 @dataclass(frozen=True)
 class Mutant:
-    """*number* counts the mutants of the machine *right*; *edit* says what was changed in *row*, its *place*-th.
+    """Mutant *number* of the machine *right*; *edit* describes the change of *row*, its *place*-th.
 
-    *wrong* are the rows in its place.
+    The rows *wrong* replace it.
     """
 
     number: int
@@ -54,7 +54,7 @@ class Mutant:
 
     @cached_property
     def edited(self) -> Machine:
-        """The machine with the edit alone: what a hidden-state mutant is from the second visit on."""
+        """The machine with the edit alone; a hidden-state mutant behaves like it from the second visit on."""
         return _edited(self.right, self.right.rows, self.place, self.wrong)
 
     def edited_of(self, right: FiniteMachine) -> FiniteMachine:
@@ -67,14 +67,14 @@ class Mutant:
         return _hidden(self.right, self.right.rows, self.place, self.wrong) if self.hidden else self.edited
 
     def shows(self, right: FiniteMachine) -> bool:
-        """Return whether the edit can show in *right*, all of whose states were visited: its row fits somewhere."""
+        """Return whether the edit can show in *right*, all of whose states were visited: its row fits in some state."""
         if self.hidden or self.operator not in _BEFORE:
             return self.row in right.fitted
         return any((row.event, row.source) == (self.row.event, self.row.source) for row in right.fitted)
 
 
 def mutants(machine: Machine) -> Iterator[Mutant]:
-    """Every mutant of *machine*, first-order ones first, in the rows' order."""
+    """Yield every mutant of *machine*, first-order ones first, in the rows' order."""
     rows = machine.rows
     numbers = count()
     for hidden in (False, True):
@@ -87,7 +87,7 @@ def mutants(machine: Machine) -> Iterator[Mutant]:
 class DelayedMutant(Steps):
     """A hidden-state mutant as a Mealy machine: *right* until it has taken *row*, *wrong* from then on.
 
-    A state is twice that of ``FiniteMachine``, and one more when the row was taken.
+    A state is twice that of ``FiniteMachine``, plus one after the row was taken.
     """
 
     def __init__(self, right: FiniteMachine, wrong: FiniteMachine, row: Row) -> None:
@@ -96,11 +96,11 @@ class DelayedMutant(Steps):
         self.steps = LazyTransitions(self._found)
 
     def entered(self, state: int) -> int:
-        """Return the state in which *right* is in *state* and the row was not taken yet."""
+        """Return this machine's state while *right* is in *state* and the row was not taken yet."""
         return 2 * state
 
     def step(self, state: int, letter: int, /) -> tuple[int, Reaction]:
-        """The next state, and the output."""
+        """Return the next state and the output."""
         return self.steps[state, letter]
 
     def _found(self, state: int, letter: int) -> tuple[int, Reaction]:
@@ -111,7 +111,7 @@ class DelayedMutant(Steps):
 
 
 def behaviour(mutant: Mutant, right: FiniteMachine) -> FiniteMachine | DelayedMutant:
-    """Return the Mealy machine of *mutant*, given *right*, that of the machine without the edit."""
+    """Return the Mealy machine of *mutant*, given *right*, that of the unedited machine."""
     wrong = mutant.edited_of(right)
     return DelayedMutant(right, wrong, mutant.row) if mutant.hidden else wrong
 
@@ -159,7 +159,7 @@ def _edited(machine: Machine, rows: Sequence[Row], place: int, wrong: Sequence[R
 
 
 def _hidden(machine: Machine, rows: Sequence[Row], place: int, wrong: Sequence[Row]) -> Machine:
-    """Return the machine in which the row is right once and notes this; *wrong* stands in its place from then on."""
+    """Return the machine whose row is right once and records this; *wrong* replaces it from then on."""
     row = rows[place]
     first = replace(row, unless=(*row.unless, _VISITED), effects=(*row.effects, _VISITED))
     later = [replace(one, conditions=(*one.conditions, _VISITED)) for one in wrong]

@@ -1,12 +1,12 @@
 """Finite test suites from a minimal Mealy machine: W, Wp and HSI, and a transition tour as the baseline.
 
-A W, Wp or HSI suite for *k* extra states is n-complete: of all deterministic implementations over this alphabet that
-can be reset and have at most n+k states, those that answer every word as the machine does are equivalent to it
+A W, Wp or HSI suite for *k* extra states is n-complete: a deterministic implementation over this alphabet that can be
+reset and has at most n+k states is equivalent to the machine if it answers every word as the machine does
 (Vasilevskii 1973, Chow 1978; Fujiwara et al. 1991; Petrenko, Yevtushenko, Lebedev, Das 1993). A tour takes every
 transition, and identifies no state.
 
-Words are tuples of letters by their place; prefixes of other words are dropped, and the shortest words come first. No
-set's order shows: the same machine gives the same suite under every hash seed.
+Words are tuples of letters by their index; prefixes of other words are dropped, and the shortest words come first. The
+order of no set shows: the same machine gives the same suite under every hash seed.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -34,10 +34,10 @@ def hsi(machine: Mealy, k: int) -> Suite:
 
 
 def wp_words(machine: Mealy, k: int, still: Collection[Symbol] = ()) -> Iterator[Word]:
-    """The words of Wp as they are made, shortest middles first; some are prefixes of others.
+    """Yield the words of Wp as they are made, shortest middles first; some are prefixes of others.
 
-    An output in *still* says that the state is what it was. A word ends with the letter that has it, since the shorter
-    one without that letter goes on in its place.
+    An output in *still* means that the state did not change. A word ends with the letter that gives it: the word
+    without that letter is continued instead.
     """
 
     def tails(length: int, state: int) -> Sequence[Word]:
@@ -49,7 +49,7 @@ def wp_words(machine: Mealy, k: int, still: Collection[Symbol] = ()) -> Iterator
 def _words(
     machine: Mealy, k: int, tails: Callable[[int, int], Iterable[Word]], still: Collection[Symbol] = ()
 ) -> Iterator[Word]:
-    """After the state cover, every middle of up to k+1 letters with its tails, given its length and state."""
+    """Yield every middle of up to k+1 letters after the state cover, with its tails, given its length and state."""
     middles: list[tuple[Word, int]] = [(word, state) for state, word in enumerate(machine.cover)]
     for length in range(k + 2):
         longer: list[tuple[Word, int]] = []
@@ -64,7 +64,7 @@ def _words(
 
 
 def tour(machine: Mealy, _k: int = 0) -> Suite:
-    """Tour: take every transition at least once, in as few walks as the nearest transition not yet taken permits."""
+    """Tour: take every transition at least once, by walking to the nearest transition that was not yet taken."""
     left = {(state, letter) for state in range(len(machine.table)) for letter in range(len(machine.letters))}
     words: list[Word] = []
     while left:
@@ -83,7 +83,7 @@ SUITES: Final[Mapping[str, Callable[[Mealy, int], Suite]]] = {"w": w, "wp": wp, 
 
 
 def _nearest(machine: Mealy, start: int, left: set[tuple[int, int]]) -> Word | None:
-    """The shortest word from *start* that ends with one of the transitions *left*; None where none can be reached."""
+    """Return the shortest word from *start* that ends with one of the transitions *left*, None if none is reachable."""
 
     def onward(state: int) -> Iterator[tuple[int, int | None]]:
         return ((letter, None if (state, letter) in left else after) for letter, after in machine.onward(state))

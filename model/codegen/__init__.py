@@ -1,5 +1,5 @@
-"""From the rows of the core machine to the typed loops of the hot path.
+"""Generate the typed loops of the hot path from the rows of the core machine.
 
-In come the rows of ``request_cycle``; out goes ``core/loop.py``, committed and held against its source. Begin with
-``generate``; ``rows`` renders the rows for one loop, and ``loop_template`` has what stands around them.
+In come the rows of ``request_cycle``; out goes ``core/loop.py``, committed and compared with its source. Begin with
+``generate``; ``rows`` renders the rows for one loop, and ``loop_template`` has the frame around them.
 """

@@ -1,8 +1,8 @@
-"""From the rows of ``request_cycle`` to ``core/loop.py``: the hot path as readable, typed, committed Python.
+"""Generate ``core/loop.py`` from the rows of ``request_cycle``: the hot path as readable, typed, committed Python.
 
 A loop generated from the rows runs as fast as the best one written by hand (99 against 105 ns per event), and two to
 three times as fast as a table interpreter or a ``match`` statement; see docs/performance.md. ``make generate`` writes
-the file; tests/model/codegen/test_loop.py fails when it drifts. ``loop_template`` has what stands around the rows.
+the file; tests/model/codegen/test_loop.py fails when it drifts. ``loop_template`` has the frame around the rows.
 """
 
 from collections.abc import Sequence
@@ -46,13 +46,13 @@ def generate(spec: Machine = SPEC) -> str:
 
 
 def _load(names: Sequence[str]) -> list[str]:
-    """A state's attributes as locals."""
+    """Return the lines that load a state's attributes into locals."""
     some = [names[start : start + _ABREAST] for start in range(0, len(names), _ABREAST)]
     return [f"{', '.join(part)} = {', '.join(f'state.{name}' for name in part)}" for part in some]
 
 
 def _store(names: Sequence[str]) -> list[str]:
-    """Locals as a state's attributes."""
+    """Return the lines that store locals in a state's attributes."""
     some = [names[start : start + _ABREAST] for start in range(0, len(names), _ABREAST)]
     return [f"{', '.join(f'state.{name}' for name in part)} = {', '.join(part)}" for part in some]
 

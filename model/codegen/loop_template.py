@@ -1,4 +1,4 @@
-"""The frames that the generated loops share their rows in: what opens and closes a cycle, and how its share is kept."""
+"""The frames of the generated loops: statements that open and close a cycle, and that keep its items."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,18 +7,18 @@ from typing import Final
 from ..declaration.contexts import POSITIONS, Entries
 
 BUILT: Final = ("steps", "rounds", "fed", "made", "response", "groups", "group", "calls_of_group")
-"""The views under way."""
+"""The views of the open cycle."""
 
 
 @dataclass(frozen=True)
 class Variant:
     """One of the three loops: the same rows in another frame.
 
-    ``session`` looks at the event's session. It stands in each structure's branch: an attribute that is read of several
-    structures at one place is not specialised by CPython, which costs 30 ns. ``own`` are the state's names that the
-    loop works on besides the registers; ``home`` stands before each of them, and before the registers. ``outputs`` maps
-    an output of the core machine to its statements: a template in which ``{n}`` is its n-th argument (the event's
-    position is the last), ``{state.name}`` a register or an own name, and ``{event.name}`` a field of the event.
+    ``session`` tests the event's session. It stands in each structure's branch: where several structures' attributes
+    are read at one place, CPython does not specialise the read, which costs 30 ns. ``own`` are the state's names that
+    the loop works on besides the registers; ``home`` is the prefix of these and of the registers. ``outputs`` maps an
+    output of the core machine to its statements: a template in which ``{n}`` is its n-th argument (the event's position
+    is the last), ``{state.name}`` a register or an own name, and ``{event.name}`` a field of the event.
     """
 
     frame: str
@@ -36,10 +36,10 @@ def _lines(*statements: str) -> str:
 def _outputs(
     *, anomaly: str, close: str, begin: str = "", item: str = "", skip: str = "", **items: str
 ) -> Mapping[str, str]:
-    """The statements of each output, by the statements that a loop adds.
+    """Return the statements of each output, given those that a loop adds.
 
-    An event of the open cycle is an *item*; *items* say more, by kind. All other events are to *skip*. *anomaly* is the
-    template of one, of a kind at a position.
+    *item* is for an event of the open cycle, *items* adds more by kind, *skip* is for all other events. *anomaly* is
+    the template of an anomaly from its kind and position.
     """
     return {
         "open": _lines("{state.kind} = {0}", begin),
@@ -59,10 +59,10 @@ SINGLE_SESSION: Final = Variant(
     frame='''
 
 def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progress) -> int:
-    """Run the machine of the session without a name over events that stand without a gap from position *first* on.
+    """Run the machine of the unnamed session over events at consecutive positions from *first* on.
 
-    Ends before the first event of a session with a name; returns how many events it took. O(events). What it closes
-    and reveals is added to *progress*.
+    Stops before the first event of a named session; returns the number of events taken. O(events). Cycles closed and
+    anomalies revealed are added to *progress*.
     """
     if not events:
         return 0
@@ -108,10 +108,10 @@ def feed_sessions(
     ats: Sequence[int],
     progress: Progress,
 ) -> None:
-    """Run each event's session over it; *new* makes the state of one that is not there.
+    """Run each event through its session's machine; *new* makes the state of a session at its first event.
 
-    Events stand at *ats*, ascending; several may share a position. What closes and is revealed is added to *progress*.
-    O(events).
+    *ats* are the events' positions, ascending; several events may share one. Cycles closed and anomalies revealed are
+    added to *progress*. O(events).
     """
     if not events:
         return
@@ -142,7 +142,7 @@ def feed_sessions(
     ),
 )
 
-# RC-D3: consecutive outputs of one response are a round; without ids, an input between them parts them: fed holds it.
+# RC-D3: consecutive outputs of one response are a round; without ids, an input between them (in fed) separates them.
 _ROUND: Final = _lines(
     "identity = {event.response_id}",
     "if identity != response or (identity is None and fed):",
@@ -158,10 +158,10 @@ WITH_VIEWS: Final = Variant(
 def feed_views(
     state: ViewState, show: Callable[[CycleViews], object], events: Sequence[Event], ats: Sequence[int]
 ) -> None:
-    """Run one session's machine over its next events, and build both views as it goes; session ids are not looked at.
+    """Run one session's machine over its next events, and build both views meanwhile; session ids are ignored.
 
-    Events stand at *ats*, ascending; several may share a position. O(events). Each cycle that closes is handed to
-    *show* at once: who does not keep it spares the collector its lists. What is revealed is added to the state.
+    *ats* are the events' positions, ascending; several events may share one. O(events). Each closed cycle is handed to
+    *show* at once: a caller that does not keep it saves the collector its lists. Anomalies are added to the state.
     """
     steps: list[Step]
     groups: list[Group] | None
@@ -177,7 +177,7 @@ def feed_views(
     {store_views}
 ''',
     own=("kind", "anomalies", "dropped"),
-    # A call's entry is what the view shows of it: its position, and its result's once it is answered.
+    # A call's entry is its part of the view: its position, and its result's position once it is answered.
     entries=Entries(
         opened="call = {place} = Call({value})",
         answered="{entry}.result = at",
@@ -218,7 +218,7 @@ CYCLES: Final = (
     *("GROUPS", "OTHER", "AiBlock", "Anomaly", "Call", "Cycle", "CycleViews", "Group"),
     *("RootStep", "Round", "SteerStep", "Step", "between"),
 )
-"""What a loop imports of ``core.cycles``."""
+"""The names that a loop imports from ``core.cycles``."""
 
 HEADER = '''"""The hot path, generated from the rows of request_cycle: run `make generate`, do not edit."""
 
@@ -235,7 +235,7 @@ from .session_state import NO_RESPONSE, LoopState, Progress, State, ViewState
 FINISH = '''
 
 def finish(state: State) -> list[Anomaly]:
-    """What the log's end reveals; the state is left as it is."""
+    """Return the anomalies that the log's end reveals; the state does not change."""
     anomalies: list[Anomaly] = []
     active, root = state.active, state.root
 {body}    return anomalies

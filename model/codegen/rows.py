@@ -12,7 +12,7 @@ from ..declaration.vocabulary import Equal, Guard
 from .loop_template import Variant
 
 Branch: TypeAlias = tuple[str, Sequence[str]]
-"""A test and the lines under it; an empty test stands for all other cases."""
+"""A test, and the lines under it; an empty test stands for all other cases."""
 
 
 class _Fields:
@@ -26,7 +26,7 @@ class _Fields:
 
 
 class Writer:
-    """Writes the body of one loop; the terms are rendered for it (``contexts.Loop``).
+    """Writes the body of one loop; terms are rendered for it (``contexts.Loop``).
 
     ``flag`` names the variable that is true in the second of the machine's two states.
     """
@@ -40,23 +40,23 @@ class Writer:
         self._bound_fields: frozenset[str] = frozenset()
         self._locals: dict[object, str] = {}
 
-    # ---- how this loop spells what terms speak of ----
+    # ---- this loop's spelling of operands and outputs ----
 
     def place(self, register: str) -> str:
-        """A register is a local, or an attribute of the session's state."""
+        """Return the register's local, or its attribute in the session's state."""
         return f"{self._variant.home}{register}"
 
     def field(self, name: str) -> str:
-        """A field is an attribute, or a local where it is read more than once."""
+        """Return the field's attribute, or its local if it is read more than once."""
         self._reads[name] += 1
         return name if name in self._bound_fields else f"event.{name}"
 
     def local(self, operand: object) -> str | None:
-        """The local of an entry that several tests of the rows at hand read."""
+        """Return the local of an entry that several tests of these rows read."""
         return self._locals.get(operand)
 
     def output(self, name: str, arguments: Sequence[str]) -> str:
-        """The variant's template of the output, filled."""
+        """Return the variant's template of the output, filled."""
         return self._variant.outputs[name].format(*arguments, "at", state=self._state, event=_Fields(self.field))
 
     # ---- the rows ----
@@ -85,7 +85,7 @@ class Writer:
         self._bound_fields = frozenset()
 
     def _complete(self, symbol: Symbol) -> list[Branch]:
-        """The symbol's rows, behind the test that the event has the fields it needs (RC-D5)."""
+        """Return the symbol's rows, behind the test that the event has its required fields (RC-D5)."""
         lacks = [f"{self.field(name)} is None" for name in symbol.needs]
         if symbol.one_of:
             left, right = map(self.field, symbol.one_of)
@@ -94,7 +94,7 @@ class Writer:
         return [*malformed, *self.states(symbol.name)]
 
     def states(self, event: str) -> list[Branch]:
-        """A branch per control state, the later ones first (a log is mostly active); one where all states agree."""
+        """Return a branch per control state, later ones first (a log is mostly active); one if all states agree."""
         spec, flag = self._spec, self.place(self.flag)
         found = {state: [*self._rows(spec.by_event[event, state])] for state in reversed(spec.states)}
         if len({tuple(lines) for lines in found.values()}) == 1:
@@ -106,7 +106,7 @@ class Writer:
         return _total(said) if len(said) == len(branches) else said
 
     def _rows(self, rows: Sequence[Row]) -> Iterator[str]:
-        """Yield the rows of one event in one state: guards are disjoint and complete, so that the last needs no test.
+        """Yield the rows of one event in one state: guards are disjoint and complete, so the last row needs no test.
 
         Tests for an absent entry come first: tests after them may look into the entry.
         """
@@ -139,12 +139,12 @@ def _absence(guard: Guard) -> bool:
 
 
 def _total(branches: Sequence[Branch]) -> list[Branch]:
-    """The branches, of which one is always taken: the last needs no test."""
+    """Return the branches, the last without its test: one of them is always taken."""
     return [*branches[:-1], ("", branches[-1][1])]
 
 
 def chain(branches: Sequence[Branch]) -> list[str]:
-    """The lines of an ``if`` with its ``elif`` and ``else``; a branch without a test, alone, is its lines."""
+    """Return the lines of an ``if`` with its ``elif`` and ``else``; of a lone branch without a test, only its lines."""
     if len(branches) == 1 and not branches[0][0]:
         return [*branches[0][1]]
     heads = [f"{'el' if number else ''}if {test}:" if test else "else:" for number, (test, _) in enumerate(branches)]

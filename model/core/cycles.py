@@ -1,4 +1,4 @@
-"""What the projection yields: cycles of positions, their two views, and anomalies (PROTOCOL: the projection)."""
+"""The projection's result: cycles of positions, their two views, and anomalies (PROTOCOL: the projection)."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain, starmap
@@ -36,12 +36,12 @@ OTHER: Final = "other-group"
 
 
 def group_of(tool: str | None) -> GroupKind:
-    """The class of a tool."""
+    """Return the class of a tool."""
     return GROUPS.get(tool or "", OTHER)
 
 
 class Anomaly(msgspec.Struct, frozen=True, gc=False):
-    """What the machine does not permit: its kind and the position of the event (RC-D4)."""
+    """An event that the machine does not permit: the anomaly's kind and the event's position (RC-D4)."""
 
     kind: AnomalyKind
     at: int
@@ -86,7 +86,7 @@ Step: TypeAlias = RootStep | SteerStep | AiBlock
 
 
 class Round(msgspec.Struct, frozen=True, gc=False):
-    """An InferenceRound: positions of what the model was fed and of what it then made (RC-6.1, RC-D3)."""
+    """An InferenceRound: positions of the model's inputs and of its outputs (RC-6.1, RC-D3)."""
 
     inputs: list[int]
     outputs: list[int]
@@ -106,9 +106,9 @@ class CycleViews(msgspec.Struct, frozen=True, gc=False):
 class Cycle(msgspec.Struct, frozen=True, gc=False):
     """A RequestCycle as the hot path cuts it: positions only, no content.
 
-    It holds ``places``, and then all positions from ``begin`` to before the stop, except ``skips``: ``items`` are all
-    of them. ``stop`` and ``reason`` are None while the cycle is open (RC-D9). The views are made of it and the log on
-    demand (``definitions.views``), or built as the log is read (``ViewProjector``).
+    It holds ``places``, then every position from ``begin`` to before the stop, except ``skips``; ``items`` lists them
+    all. ``stop`` and ``reason`` are None while the cycle is open (RC-D9). The views are made from it and the log on
+    demand (``reference_views.views``), or built while the log is read (``ViewProjector``).
     """
 
     root: int
@@ -127,13 +127,13 @@ class Cycle(msgspec.Struct, frozen=True, gc=False):
 
 
 def between(begin: int, end: int, skips: Sequence[int]) -> Iterator[int]:
-    """The positions from *begin* to before *end* without *skips*, which are ascending and among them."""
+    """Return the positions from *begin* to before *end* without *skips*, which are ascending and among them."""
     ranges = zip((begin, *(skip + 1 for skip in skips)), (*skips, end), strict=True)
     return chain.from_iterable(starmap(range, ranges))
 
 
 class Projection(msgspec.Struct, frozen=True, rename="camel"):
-    """What one session's log projects to: PROTOCOL section 2, without ``sessionId``. Positions only, no content."""
+    """One session's projection: PROTOCOL section 2, without ``sessionId``. Positions only, no content."""
 
     cycles: tuple[CycleViews, ...]
     queued: tuple[int, ...]

@@ -1,7 +1,7 @@
-"""From bytes and JSON values to events: a fast typed decoder, and an exact judge for whatever it refuses (RC-D5).
+"""Decode bytes and JSON values to events: a fast typed decoder, and an exact judge for all that it refuses (RC-D5).
 
-The fast path never accepts what the judge would not: it either yields the same event, or refuses and leaves the line to
-the judge. tests/model/core/test_decode.py holds the two against each other.
+The fast path never accepts a line that the judge would not: it yields the same event, or leaves the line to the judge.
+tests/model/core/test_decode.py compares the two.
 """
 
 import json
@@ -49,7 +49,7 @@ _RULES: Final[Mapping[str, tuple[type[Any], Mapping[str, _Values]]]] = {
     "fault": (Fault, {}),
     "native": (Native, {}),
 }
-"""RC-D5: wire type → its structure, and its fields that are judged, with what they may be."""
+"""RC-D5: wire type → its structure, and each field that is judged with its permitted values."""
 _OF_KIND: Final[Mapping[str, Mapping[str, _Values]]] = {
     "assistant": {"text": str},
     "reasoning": {"text": str},
@@ -59,19 +59,19 @@ _OF_KIND: Final[Mapping[str, Mapping[str, _Values]]] = {
 _REQUIRED: Final = {"agent-output": "kind", "tool-result": "callId", "run-stop": "reason"}
 _INT_DIGITS: Final = sys.int_info.str_digits_check_threshold  # longer ones may be refused, by a limit that users set
 _PART: Final = Raw(b"null")
-"""Stands for a part of ``content``: the parts are not judged, and nobody reads them here."""
+"""Stands for a part of ``content``: parts are not judged here, nor read."""
 
 _REFUSALS: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 _LEAST: Final = 192
-"""Lines of a log in memory that are taken together, besides as many as stand in ``_SIZE`` bytes.
+"""Lines per batch of a log in memory, in addition to as many as ``_SIZE`` bytes hold.
 
 A batch costs some 3 µs by itself, more while it is cold: 0.07 of the yardstick in batches of 40 events of 1 to 4 kB.
 """
 _SIZE: Final = 65536
-"""Bytes: short lines together are not many more than this, which keeps interleaved sessions in the near cache."""
+"""Bytes: a batch of short lines has not many more, which keeps interleaved sessions in the near cache."""
 _FEW: Final = 240
-"""Lines together: so few are long, above 1.4 kB, and are looked at one by one, up to 0.05 cheaper than together; at
-1 kB and below together is cheaper."""
+"""Lines: if a batch has no more than these, they are long (above 1.4 kB) and decoded one by one, which is up to 0.05
+cheaper than together; at 1 kB and below, together is cheaper."""
 
 
 class Batch(NamedTuple):
@@ -82,9 +82,9 @@ class Batch(NamedTuple):
 
 
 def batches(log: bytes) -> Iterator[Batch]:
-    """The events of a whole log in memory, as ``decode_lines`` has them, some hundred lines at a time.
+    """Yield the events of a whole log in memory, decoded as by ``decode_lines``, some hundred lines per batch.
 
-    Never raises; a leading byte order mark is dropped. Each line is cut out of *log* itself, which spares a copy.
+    Never raises; a leading byte order mark is dropped. Each line is cut out of *log* itself, which saves a copy.
     """
     log = log.removeprefix(BOM_UTF8)
     lines = BytesIO(log)
@@ -108,10 +108,10 @@ def batches(log: bytes) -> Iterator[Batch]:
 
 
 def decode_lines(block: bytes) -> tuple[tuple[Event, ...], int]:
-    """The events of whole lines, and how many lines they are; blank ones hold no position.
+    """Return the events of whole lines, and the number of lines; blank ones hold no position.
 
-    Never raises: a line that is no event comes back as Malformed. Each line is decoded by itself, which is exact, and
-    is out of the way before the next is cut: its bytes take the same place in the nearest cache (docs/performance.md).
+    Never raises: a line that is no event becomes Malformed. Each line is decoded by itself, which is exact, and is
+    freed before the next is cut, so that both take the same place in the nearest cache (docs/performance.md).
     """
     try:
         events = tuple(map(_decode, BytesIO(block)))
@@ -123,14 +123,14 @@ def decode_lines(block: bytes) -> tuple[tuple[Event, ...], int]:
 
 
 def _sound(text: bytes) -> bool:
-    """True for UTF-8, or UnicodeDecodeError: the typed decoder does not look into what it skips."""
+    """Return True for UTF-8, else raise UnicodeDecodeError: the typed decoder does not validate what it skips."""
     if not text.isascii():
         text.decode()
     return True
 
 
 def lines_of(block: bytes) -> list[bytes]:
-    """The lines of *block*, blank ones too, without their line feeds; the last may lack its own."""
+    """Return the lines of *block*, blank ones too, without line feeds; the last line may lack its own."""
     lines = block.split(b"\n")
     if not lines[-1]:
         lines.pop()
@@ -138,7 +138,7 @@ def lines_of(block: bytes) -> list[bytes]:
 
 
 def is_blank(line: bytes) -> bool:
-    """Whether *line* holds no position: nothing, or only spaces, tabs and carriage returns."""
+    """Return True for a line that holds no position: an empty one, or only spaces, tabs and carriage returns."""
     return not line.strip(b" \t\r")
 
 
@@ -152,7 +152,7 @@ def decode_line(line: bytes) -> Event:
 
 
 def judge_line(line: bytes) -> Event:
-    """Decode one line by the letter of RC-D5; slow, exact, never raises."""
+    """Decode one line exactly as RC-D5 says; slow, never raises."""
     try:
         value = parse(line)
     except (ValueError, RecursionError) as error:
@@ -163,7 +163,7 @@ def judge_line(line: bytes) -> Event:
 def parse(line: bytes) -> Any:
     """Parse JSON as the log format reads it: lone surrogates become U+FFFD, NaN and Infinity are refused.
 
-    Raises ValueError (or RecursionError, on deep nesting) for what is no JSON.
+    Raises ValueError for text that is not JSON, RecursionError for deep nesting.
     """
     value = json.loads(line.decode(), parse_constant=_refuse, parse_int=_integer)
     if b"\\u" not in line:
@@ -181,7 +181,7 @@ def _integer(digits: str) -> int | float:
 
 
 def judge(value: Any) -> Event:
-    """The event that a decoded JSON value is (null stands for an unreadable line); never raises."""
+    """Return the event of a decoded JSON value (null stands for an unreadable line); never raises."""
     if not isinstance(value, dict):
         return Malformed("unreadable line" if value is None else f"not an object: {type(value).__name__}")
     given = cast(dict[str, Any], value)
@@ -220,7 +220,7 @@ def _misfit(value: Any, allowed: _Values) -> str | None:
 
 
 def completed(event: Any) -> Event:
-    """An event that lacks what its kind requires is malformed."""
+    """Return the event, or Malformed if it lacks a field that its kind requires."""
     symbol = next(letter for letter in SYMBOLS if letter.fits(event))
     if symbol.complete(event):
         complete: Event = event
@@ -235,7 +235,7 @@ def _attribute(struct: type[Any], field: str) -> str:
 
 
 def field_rules() -> list[tuple[str, str | None, dict[str, _Values], tuple[str, ...], tuple[str, ...]]]:
-    """RC-D5 as data: (type, kind, field → what it may be, required fields, fields of which exactly one is required)."""
+    """Return RC-D5 as data: (type, kind, field → permitted values, required fields, fields of which exactly one is)."""
     found: list[tuple[str, str | None, dict[str, _Values], tuple[str, ...], tuple[str, ...]]] = []
     kind: str | None
     for name, (struct, fields) in _RULES.items():

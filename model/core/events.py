@@ -1,7 +1,7 @@
-"""The events of the observable log (RC-1): typed, immutable, one structure a wire type.
+"""The events of the observable log (RC-1): typed, immutable, one structure per wire type.
 
 The wire is camelCase JSON with the tag field ``type``; attributes here are snake_case. Fields that no state depends on
-(X-8: ``arguments``, ``output``, ``seq``, ``timestamp``, what an observation holds) are not decoded: who shows them
+(X-8: ``arguments``, ``output``, ``seq``, ``timestamp``, an observation's fields) are not decoded: code that shows them
 reads the line again. ``Malformed`` and ``UnknownType`` stand for lines that are no event of the table; observations
 (``model-request``, ``fault``, ``native``) hold a position and are otherwise invisible.
 """
@@ -23,7 +23,7 @@ class _Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, rename="camel"
 
 
 class UserMessage(_Event, frozen=True, gc=False, tag="user-message"):
-    """What the user said: exactly one of ``text`` and ``content`` (RC-D5)."""
+    """A message of the user: exactly one of ``text`` and ``content`` (RC-D5)."""
 
     text: str | None = None
     content: list[Raw] | None = None
@@ -42,7 +42,7 @@ class AgentOutput(_Event, frozen=True, gc=False, tag="agent-output"):
 
 
 class ToolResult(_Event, frozen=True, gc=False, tag="tool-result"):
-    """What a tool returned for one call."""
+    """A tool's result for one call."""
 
     call_id: str
     is_error: bool | None = None
@@ -57,7 +57,7 @@ class RunStop(_Event, frozen=True, gc=False, tag="run-stop"):
 
 
 class ModelRequest(_Event, frozen=True, gc=False, tag="model-request"):
-    """Observation: the model is asked; consumption of user messages shows here (RC-D8)."""
+    """Observation: the model is asked; user messages show here as consumed (RC-D8)."""
 
 
 class Fault(_Event, frozen=True, gc=False, tag="fault"):
@@ -65,7 +65,7 @@ class Fault(_Event, frozen=True, gc=False, tag="fault"):
 
 
 class Native(_Event, frozen=True, gc=False, tag="native"):
-    """Observation: an event of the runtime's own that maps to nothing."""
+    """Observation: a runtime's own event without a counterpart in the table."""
 
 
 class UnknownType(msgspec.Struct, frozen=True, gc=False):
@@ -87,10 +87,10 @@ Event: TypeAlias = WireEvent | UnknownType | Malformed
 
 
 class Symbol(msgspec.Struct, frozen=True):
-    """A letter of the core's input alphabet, and which structures are it.
+    """A letter of the core's input alphabet, and the structures that it stands for.
 
-    An ``agent-output`` is told apart by ``kinds``. An event is complete when every field of ``needs`` is present, and
-    exactly one of ``one_of``; an incomplete one is ``malformed`` (RC-D5).
+    ``kinds`` distinguishes letters of ``agent-output``. An event is complete if every field of ``needs`` is present,
+    and exactly one of ``one_of``; an incomplete one is ``malformed`` (RC-D5).
     """
 
     name: str
@@ -100,11 +100,11 @@ class Symbol(msgspec.Struct, frozen=True):
     one_of: tuple[str, ...] = ()
 
     def fits(self, event: object) -> bool:
-        """Whether *event* is this letter, complete or not."""
+        """Return whether *event* is this letter, complete or not."""
         return isinstance(event, self.structs) and (not self.kinds or getattr(event, "kind", None) in self.kinds)
 
     def complete(self, event: object) -> bool:
-        """Whether *event* has the fields that this symbol requires."""
+        """Return whether *event* has the fields that this letter requires."""
         if any(getattr(event, name) is None for name in self.needs):
             return False
         return not self.one_of or sum(getattr(event, name) is not None for name in self.one_of) == 1
@@ -124,6 +124,6 @@ SYMBOLS: Final = (
 
 
 def symbol_of(event: Event) -> str:
-    """Name the letter of the alphabet that *event* is."""
+    """Return the name of the letter that *event* is."""
     symbol = next(letter for letter in SYMBOLS if letter.fits(event))
     return symbol.name if symbol.complete(event) else "malformed"

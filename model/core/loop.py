@@ -33,10 +33,10 @@ from .session_state import NO_RESPONSE, LoopState, Progress, State, ViewState
 
 
 def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progress) -> int:
-    """Run the machine of the session without a name over events that stand without a gap from position *first* on.
+    """Run the machine of the unnamed session over events at consecutive positions from *first* on.
 
-    Ends before the first event of a session with a name; returns how many events it took. O(events). What it closes
-    and reveals is added to *progress*.
+    Stops before the first event of a named session; returns the number of events taken. O(events). Cycles closed and
+    anomalies revealed are added to *progress*.
     """
     if not events:
         return 0
@@ -203,10 +203,10 @@ def feed_sessions(
     ats: Sequence[int],
     progress: Progress,
 ) -> None:
-    """Run each event's session over it; *new* makes the state of one that is not there.
+    """Run each event through its session's machine; *new* makes the state of a session at its first event.
 
-    Events stand at *ats*, ascending; several may share a position. What closes and is revealed is added to *progress*.
-    O(events).
+    *ats* are the events' positions, ascending; several events may share one. Cycles closed and anomalies revealed are
+    added to *progress*. O(events).
     """
     if not events:
         return
@@ -350,10 +350,10 @@ def feed_sessions(
 def feed_views(
     state: ViewState, show: Callable[[CycleViews], object], events: Sequence[Event], ats: Sequence[int]
 ) -> None:
-    """Run one session's machine over its next events, and build both views as it goes; session ids are not looked at.
+    """Run one session's machine over its next events, and build both views meanwhile; session ids are ignored.
 
-    Events stand at *ats*, ascending; several may share a position. O(events). Each cycle that closes is handed to
-    *show* at once: who does not keep it spares the collector its lists. What is revealed is added to the state.
+    *ats* are the events' positions, ascending; several events may share one. O(events). Each closed cycle is handed to
+    *show* at once: a caller that does not keep it saves the collector its lists. Anomalies are added to the state.
     """
     steps: list[Step]
     groups: list[Group] | None
@@ -507,7 +507,7 @@ def feed_views(
 
 
 def finish(state: State) -> list[Anomaly]:
-    """What the log's end reveals; the state is left as it is."""
+    """Return the anomalies that the log's end reveals; the state does not change."""
     anomalies: list[Anomaly] = []
     active, root = state.active, state.root
     if active:

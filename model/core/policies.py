@@ -11,7 +11,7 @@ QueueFate: TypeAlias = Literal["promote", "hold", "drop"]
 
 
 class Policies(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """How an active message without ``delivery`` is classified, and what becomes of the queue after a stop.
+    """The class of an active message without ``delivery``, and the fate of the queue after a stop.
 
     After ``completed`` the queue is always promoted. Raises msgspec.ValidationError when decoded from other values.
     """
@@ -21,7 +21,7 @@ class Policies(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
     queue_after_error: QueueFate = "promote"
 
     def queue_fate(self) -> dict[str, QueueFate]:
-        """Return what becomes of the queue, by stop reason."""
+        """Return the queue's fate by stop reason."""
         return {reason: self._fate(reason) for reason in get_args(StopReason)}
 
     def _fate(self, reason: StopReason) -> QueueFate:
@@ -43,7 +43,7 @@ VALUES: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class Tables(TypedDict):
-    """What the guards of the core consult besides state and event."""
+    """The data that guards of the core read besides state and event."""
 
     while_active: str
     queue_fate: Mapping[str, str]

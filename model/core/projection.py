@@ -1,4 +1,4 @@
-"""The projection: from a log's events to the cycles, queue and anomalies of each session (RC-7.6: deterministic).
+"""Project a log's events to the cycles, queue and anomalies of each session (RC-7.6: deterministic).
 
 ``Projector`` takes one session's events in batches of any size; ``LogProjector`` routes a whole log's. Both stream: a
 closed cycle is final, is returned once, and is not kept.
@@ -17,7 +17,7 @@ from .session_state import LoopState, Progress, ViewState
 
 
 class AnomalyError(ValueError):
-    """Strict mode: the log does what the machine does not permit. ``anomaly`` is the first such event."""
+    """Raised in strict mode: the machine does not permit an event. ``anomaly`` is the first such event."""
 
     def __init__(self, session_id: str | None, anomaly: Anomaly) -> None:
         session = "" if session_id is None else f" of session {session_id!r}"
@@ -27,9 +27,9 @@ class AnomalyError(ValueError):
 
 
 class Projector:
-    """The incremental projection of one session. Memory: the open cycle, the queue and what was dropped.
+    """The incremental projection of one session. Memory: the open cycle, the queue and the dropped follow-ups.
 
-    ``state`` is what the loop works on.
+    The loop works on ``state``.
     """
 
     def __init__(self, policies: Policies = DEFAULT, name: str | None = None) -> None:
@@ -38,7 +38,7 @@ class Projector:
     def feed(self, events: Sequence[Event], ats: Sequence[int]) -> Progress:
         """Take the next events at their positions (ascending); return the cycles closed and the anomalies revealed.
 
-        The events' own session ids are not looked at.
+        The events' own session ids are ignored.
         """
         progress = Progress([], [])
         taken = 0
@@ -49,11 +49,11 @@ class Projector:
         return progress
 
     def open_cycle(self) -> Cycle | None:
-        """The cycle under way as if the log ended here, None while idle."""
+        """Return the open cycle as if the log ended here, None while idle."""
         return self.state.open_cycle()
 
     def ending(self) -> list[Anomaly]:
-        """What the log's end here would reveal; nothing is changed."""
+        """Return the anomalies that the log's end here would reveal; nothing is changed."""
         return finish(self.state)
 
     @property
@@ -75,7 +75,7 @@ class Projector:
 
 
 class LogProjector:
-    """The projection of a whole log: one ``Projector`` a session, in the order in which the sessions appear.
+    """The projection of a whole log: one ``Projector`` per session, in the order in which the sessions appear.
 
     With ``strict``, the first anomaly of the log raises AnomalyError.
     """
@@ -92,11 +92,11 @@ class LogProjector:
         return projector.state
 
     def feed(self, batch: Batch) -> Progress:
-        """Route a batch; return what it did."""
+        """Route a batch to its sessions; return the cycles closed and the anomalies revealed."""
         events, ats = batch
         progress = Progress([], [])
         taken = 0
-        # Most logs are one session's without a name: the loop for those ends where another session begins.
+        # Most logs are of one session without a name: the loop for those ends where another session begins.
         if not self._named and events and events[0].session_id is None and isinstance(ats, range) and ats.step == 1:
             state = self._states.get(None) or self._states.setdefault(None, self._new(None))
             taken = feed(state, events, ats.start, progress)
@@ -108,7 +108,7 @@ class LogProjector:
         return progress
 
     def ending(self) -> list[tuple[str | None, Anomaly]]:
-        """What the log's end reveals, by session. Raises AnomalyError in strict mode."""
+        """Return the anomalies that the log's end reveals, by session. Raises AnomalyError in strict mode."""
         found = [(name, anomaly) for name, projector in self.projectors.items() for anomaly in projector.ending()]
         if self._strict and found:
             raise AnomalyError(*min(found, key=lambda item: item[1].at))
@@ -129,11 +129,11 @@ class ViewProjector:
         self._closed: list[CycleViews] = []
 
     def feed(self, events: Sequence[Event], ats: Sequence[int]) -> None:
-        """Take the next events at their positions."""
+        """Take the next events at their positions (ascending)."""
         feed_views(self._state, self._closed.append, events, ats)
 
     def projection(self) -> Projection:
-        """The projection as if the log ended here, ``truncated`` included; later events do not change it."""
+        """Return the projection as if the log ended here, ``truncated`` included; later events do not change it."""
         state = self._state
         cycles = self._closed
         if state.kind is not None:
@@ -145,26 +145,26 @@ class ViewProjector:
 
 
 class LogViewProjector:
-    """The projection of a whole log with both views: a ``ViewProjector`` a session, in the order in which they appear.
+    """The projection of a whole log with both views: one ``ViewProjector`` per session, in order of appearance.
 
     With ``strict``, the first anomaly of the log raises AnomalyError.
     """
 
     def __init__(self, policies: Policies = DEFAULT, *, strict: bool = False) -> None:
         self._policies = policies
-        # Which anomaly of several sessions is the first, Sessions knows: it is asked only where that matters.
+        # LogProjector knows which session's anomaly is the first; strict mode alone needs that.
         self._strict = LogProjector(policies, strict=True) if strict else None
         self.sessions: dict[str | None, ViewProjector] = {}
 
     def feed(self, batch: Batch) -> None:
-        """Route a batch. Raises AnomalyError in strict mode."""
+        """Route a batch to its sessions. Raises AnomalyError in strict mode."""
         if self._strict is not None:
             self._strict.feed(batch)
         for name, (events, ats) in _grouped(batch).items():
             self.sessions.setdefault(name, ViewProjector(self._policies, name)).feed(events, ats)
 
     def projections(self) -> dict[str | None, Projection]:
-        """Session → its projection, as if the log ended here. Raises AnomalyError in strict mode."""
+        """Return session → its projection, as if the log ended here. Raises AnomalyError in strict mode."""
         if self._strict is not None:
             self._strict.ending()
         return {name: ledger.projection() for name, ledger in self.sessions.items()}
@@ -183,7 +183,7 @@ def _grouped(batch: Batch) -> dict[str | None, tuple[Sequence[Event], Sequence[i
 
 
 def project(events: Sequence[Event], policies: Policies = DEFAULT, *, strict: bool = False) -> Projection:
-    """Project one session's whole log; positions index *events*, and ``session_id`` is not looked at.
+    """Project one session's whole log; positions index *events*, and ``session_id`` is ignored.
 
     Raises AnomalyError at the first anomaly in strict mode.
     """

@@ -1,4 +1,4 @@
-"""The two views written down as the clauses define them: the measure for the fast ones, and for laws."""
+"""The two views as the clauses define them: the reference for the fast ones, and for laws."""
 
 from collections.abc import Mapping, Sequence
 from itertools import groupby
@@ -8,7 +8,7 @@ from .events import AgentOutput, Event, ToolResult, UserMessage
 
 
 def steps(root: int, items: list[tuple[int, Event]]) -> list[Step]:
-    """The ResolutionStep view by definition: RC-6.2 to RC-6.5 with RC-D1 and RC-D2."""
+    """Return the ResolutionStep view by definition: RC-6.2 to RC-6.5 with RC-D1 and RC-D2."""
     results: dict[str | None, int] = {event.call_id: at for at, event in items if isinstance(event, ToolResult)}
     found: list[Step] = [RootStep(root)]
     blocks: list[list[tuple[int, AgentOutput]]] = []
@@ -40,7 +40,7 @@ def _class(call: tuple[int, AgentOutput]) -> GroupKind:
 
 
 def rounds(root: int, items: list[tuple[int, Event]]) -> list[Round]:
-    """The InferenceLoop view by definition: RC-6.1 with RC-D3."""
+    """Return the InferenceLoop view by definition: RC-6.1 with RC-D3."""
     ats = [root, *(at for at, _ in items)]  # several may be equal: what follows speaks of places in this list
     outputs = [(place, event) for place, (_, event) in enumerate(items, 1) if isinstance(event, AgentOutput)]
     inputs = [0, *(place for place, (_, event) in enumerate(items, 1) if not isinstance(event, AgentOutput))]
@@ -60,7 +60,7 @@ def rounds(root: int, items: list[tuple[int, Event]]) -> list[Round]:
 
 
 def views(cycle: Cycle, events: Sequence[Event]) -> CycleViews:
-    """A cycle of the session's log *events* with both views; the cycle's positions index *events*."""
+    """Return a cycle of the session's log *events* with both views; the cycle's positions index *events*."""
     items = [(at, events[at]) for at in cycle.items]
     shown, made = steps(cycle.root, items), rounds(cycle.root, items)
     return CycleViews(cycle.root, cycle.kind, cycle.stop, cycle.reason, shown, made)

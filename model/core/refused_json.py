@@ -1,7 +1,7 @@
-r"""Why the strict decoder refuses a text: no JSON, or JSON with a lone surrogate.
+r"""Reasons why the strict decoder refuses a text: it is not JSON, or JSON with a lone surrogate.
 
 ``"\ud800"`` is JSON by its grammar, and half a character: no Unicode text has it (RFC 8259, section 8.2). A log keeps
-such an event, with U+FFFD in the place of the half; an answer of the protocol is refused.
+such an event, with U+FFFD in place of the half; an answer of the protocol is refused.
 """
 
 import json
@@ -12,7 +12,7 @@ _ESCAPE: Final = re.compile(rb"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTA
 
 
 def why_refused(text: bytes, error: Exception) -> str:
-    r"""Say in a clause what *text* is, which raised *error* in the decoder.
+    r"""Return a clause that says why the decoder raised *error* on *text*.
 
     >>> why_refused(b'{"a": "\\ud83d"}', ValueError("truncated"))
     'JSON with a lone surrogate, \\ud83d at byte 7, which is half of a character: no text has it'
@@ -27,7 +27,7 @@ def why_refused(text: bytes, error: Exception) -> str:
 
 
 def _lone_surrogate(text: bytes) -> tuple[int, str] | None:
-    """The place and the escape of the first lone surrogate; None without one, and for what is no JSON."""
+    """Return the byte offset and the escape of the first lone surrogate; None without one, and for other than JSON."""
     try:
         json.loads(text)
     except (ValueError, RecursionError):

@@ -11,7 +11,7 @@ NO_RESPONSE: Final = 0
 
 
 class Progress(NamedTuple):
-    """What a batch did, in the order of its events: cycles closed and anomalies revealed, each with its session."""
+    """Cycles closed and anomalies revealed by a batch, each with its session, in the order of the events."""
 
     cycles: list[tuple[str | None, Cycle]]
     anomalies: list[tuple[str | None, Anomaly]]
@@ -20,8 +20,8 @@ class Progress(NamedTuple):
 class State:
     """One session's registers and tables, except open calls: their type differs by loop variant.
 
-    ``active`` is the control state. ``kind`` is None while no cycle is open; ``dropped`` only grows. Memory: positions,
-    of the open cycle, the queue and what was dropped; no content.
+    ``active`` is the control state. ``kind`` is None while no cycle is open; ``dropped`` only grows. Memory: the
+    positions of the open cycle, the queue and the dropped follow-ups; no content.
     """
 
     __slots__ = (
@@ -47,7 +47,7 @@ class State:
 
 
 class LoopState(State):
-    """The state of one session out of which cycles are cut: ``places`` are what the open one holds so far."""
+    """The state of one session from which cycles are cut: ``places`` are the open cycle's positions so far."""
 
     __slots__ = ("calls", "places")
 
@@ -57,14 +57,14 @@ class LoopState(State):
         self.places: list[int] = []
 
     def open_cycle(self) -> Cycle | None:
-        """The cycle under way as if the log ended here, None while idle; nothing is changed."""
+        """Return the open cycle as if the log ended here, None while idle; nothing is changed."""
         if self.kind is None:
             return None
         return Cycle(self.root, self.kind, None, None, self.root, tuple(self.places))
 
 
 class ViewState(State):
-    """The state of one session whose views are built as it goes; ``anomalies`` only grow."""
+    """The state of one session whose views are built as events come; ``anomalies`` only grow."""
 
     __slots__ = (
         "anomalies",

@@ -1,7 +1,7 @@
-"""What the environment does to a runtime, and what it observes: stimuli, what is awaited, and settled steps.
+"""The environment's side of a runtime: the stimuli that it sends, the awaited answers and settled steps that it sees.
 
 The wire is camelCase JSON with the tag field ``kind``. A settled step is one stimulus, run to quiescence (ioco: *quiet*
-is an output too): its new log events, everything that is awaited now, and perhaps a refusal.
+is an output too): its new log events, all answers that are awaited now, and perhaps a refusal.
 """
 
 from typing import Any, Literal, TypeAlias
@@ -75,7 +75,7 @@ class ModelStop(_Stimulus, frozen=True, kw_only=True, tag="model-stop"):
 
 
 class ModelFail(_Stimulus, frozen=True, kw_only=True, tag="model-fail"):
-    """The model fails: before it says anything (``retryable``, ``fatal``), or its stream breaks (``stream``)."""
+    """The model fails: before its first item (``retryable``, ``fatal``), or its stream breaks (``stream``)."""
 
     failure: FailureClass = msgspec.field(name="class")
     request_id: str | None = None
@@ -112,7 +112,7 @@ class Client(_Stimulus, frozen=True, kw_only=True, tag="client"):
 
 
 class Together(_Stimulus, frozen=True, kw_only=True, tag="together"):
-    """Several stimuli at once: applied in order, with no quiet between them."""
+    """Several stimuli at once: applied in order, without waiting for quiet between them."""
 
     stimuli: tuple[User | Abort | ModelOutput | ModelStop | ModelFail | ToolReturn | ToolFail, ...]
 
@@ -138,8 +138,8 @@ class Shown(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 class ModelAwaited(_Stimulus, frozen=True, kw_only=True, tag="model"):
     """A request to the model waits for its answer.
 
-    ``input`` is the whole context, None where it cannot be seen; ``tools`` is false where the request offers none, so
-    that the model calls none; ``cancelled`` where a model that ignores an abort goes on.
+    ``input`` is the whole context, None if it cannot be seen; ``tools`` is false if the request offers none, so that
+    the model calls none; ``cancelled`` is true for a model that ignores an abort and goes on.
     """
 
     request_id: str
@@ -159,7 +159,7 @@ class ToolAwaited(_Stimulus, frozen=True, kw_only=True, tag="tool"):
 
 
 class TimerAwaited(_Stimulus, frozen=True, kw_only=True, tag="timer"):
-    """A timer is due in so many seconds of the virtual clock."""
+    """A timer is due; seconds are of the virtual clock, from now on."""
 
     due: float = msgspec.field(name="in")
 
@@ -175,7 +175,7 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a stimulus led to. ``events`` are log events as JSON values; ``unsettled``: no quiet within the patience."""
+    """The outcome of a stimulus. ``events`` are log events as JSON; ``unsettled``: no quiet within the patience."""
 
     events: tuple[Any, ...] = ()
     awaiting: tuple[Awaited, ...] = ()
@@ -184,7 +184,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ResetOptions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What a runtime is started with (PROTOCOL, reset)."""
+    """A runtime's options at its start (PROTOCOL, reset)."""
 
     tools: tuple[dict[str, Any], ...] = ()
     limits: dict[str, int] = {}
@@ -197,14 +197,14 @@ class ResetOptions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
 
 
 class Word(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """An input of a runtime: how it is started, and the stimuli in order."""
+    """An input of a runtime: the options at its start, and the stimuli in order."""
 
     stimuli: tuple[Stimulus, ...]
     options: ResetOptions = ResetOptions()
 
 
 def unnamed(stimulus: Stimulus) -> Stimulus:
-    """The stimulus without the implementation's name of whom it answers: whoever is awaited first."""
+    """Return the stimulus without the implementation's id of the request that it answers: the first awaited one."""
     match stimulus:
         case ModelOutput() | ModelStop() | ModelFail():
             return msgspec.structs.replace(stimulus, request_id=None)

@@ -1,4 +1,4 @@
-"""What the terms of the vocabulary are read in, and rendered for: a step, a prover, a generated loop."""
+"""The contexts that terms of the vocabulary are evaluated in or rendered for: a step, a prover, a generated loop."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ ANSWERED: Final = -1
 
 @dataclass(frozen=True)
 class Output:
-    """One effect as data: what the pure machine asks for, with its arguments."""
+    """One effect as data: a request of the pure machine, with its arguments."""
 
     name: str
     arguments: tuple[Any, ...] = ()
@@ -18,7 +18,7 @@ class Output:
 
 @dataclass
 class Context:
-    """What a term is evaluated in: registers, tables, and the event at its position; outputs gather here."""
+    """The context of a step: registers, tables, and the event at its position; outputs are collected here."""
 
     registers: dict[str, Any]
     tables: Mapping[str, Any]
@@ -29,7 +29,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Slots:
-    """A queue to a prover: slot n of ``values`` holds what was pushed n-th; slots from ``head`` up to ``tail`` wait."""
+    """A queue to a prover: slot n of ``values`` holds the n-th pushed value; slots from ``head`` to ``tail`` wait."""
 
     values: Any
     head: Any
@@ -37,9 +37,9 @@ class Slots:
 
 
 class Symbolic(Protocol):
-    """What a term is rendered in for a prover: a ``Context`` of its expressions, so that the model imports no prover.
+    """The context of a prover: a ``Context`` of its expressions, so that the model imports no prover.
 
-    A register is an integer, an array (of a map) or ``Slots`` (of a queue); strings and None are integers apart.
+    A register is an integer, an array (of a map) or ``Slots`` (of a queue); strings and None are distinct integers.
     """
 
     registers: dict[str, Any]
@@ -47,27 +47,27 @@ class Symbolic(Protocol):
     at: Any
 
     def literal(self, value: str | int | None) -> Any:
-        """The expression of a constant."""
+        """Return the expression of a constant."""
 
     def field(self, name: str) -> Any:
-        """The expression of the event's field."""
+        """Return the expression of the event's field."""
 
     def table(self, name: str, *, keyed: bool = False) -> Any:
-        """The expression of a table; an array where it is keyed."""
+        """Return the expression of a table; an array if it is keyed."""
 
     def choose(self, test: Any, then: Any, otherwise: Any) -> Any:
-        """One of two expressions."""
+        """Return the expression of a choice between two."""
 
     def store(self, array: Any, key: Any, value: Any) -> Any:
-        """The array with one entry changed."""
+        """Return the array with one entry changed."""
 
     def nothing(self) -> Any:
-        """The array whose every entry is None's."""
+        """Return the array whose every entry is None's."""
 
 
 @dataclass(frozen=True)
 class Entries:
-    """How a loop keeps what a map holds of a call: templates over the entry, its place in the map, and a value."""
+    """A loop's templates for a map's entry of a call, over the entry, its place in the map, and a value."""
 
     opened: str = "{place} = {value}"
     answered: str = f"{{place}} = {ANSWERED}"
@@ -81,23 +81,23 @@ POSITIONS: Final = Entries()
 
 
 class Loop(Protocol):
-    """What a term is rendered for in a generated loop: where the loop keeps data, and how it asks for things."""
+    """The context of a generated loop: where it keeps data, and its statements for outputs."""
 
     entries: Entries
-    """How maps keep calls."""
+    """The templates for entries of maps."""
 
     def place(self, register: str) -> str:
-        """The expression of a register."""
+        """Return the expression of a register."""
         ...
 
     def field(self, name: str) -> str:
-        """The expression of the event's field."""
+        """Return the expression of the event's field."""
         ...
 
     def local(self, operand: object) -> str | None:
-        """The local that an operand is bound to, None where it is read anew."""
+        """Return the local that an operand is bound to, None if it is read anew."""
         ...
 
     def output(self, name: str, arguments: Sequence[str]) -> str:
-        """The statements that an output stands for; none is an empty text."""
+        """Return the statements of an output; an empty text for none."""
         ...

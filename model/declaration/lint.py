@@ -1,4 +1,4 @@
-"""The lint of a declared machine: faults that `transitions` accepts without a word."""
+"""The lint of a declared machine: faults that `transitions` accepts silently."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
@@ -10,13 +10,12 @@ from .vocabulary import Emit, Equal, Record, Settle
 
 
 def lint(machine: Machine, tables: Iterable[Mapping[str, Any]] = ()) -> list[str]:
-    """Say everything that is wrong with *machine*, one sentence per fault; an empty list means sound.
+    """List the faults of *machine*, one sentence per fault; an empty list means sound.
 
     Checked: names are declared, once, and used; for every event in every state the guards are disjoint (row order means
-    nothing) and complete (the machine is total), and no row is a silent default: where the values of a field or table
-    are enumerated, each row names those that it is for. Every state is reachable from the initial one. Each of
-    *tables*, which the machine is run with, has an entry for every key of its ``Literal``, and values of its
-    ``Literal`` alone.
+    nothing) and complete (the machine is total), and no row is a silent default: if the values of a field or table are
+    enumerated, each row names those that it is for. Every state is reachable from the initial one. Each of *tables*,
+    which the machine is run with, has an entry for every key of its ``Literal``, and only values of its ``Literal``.
     """
     undeclared = [*_frame(machine), *_undeclared(machine), *_unenumerated(machine)]
     faults = undeclared or [*_unused(machine), *_guards(machine), *_defaults(machine), *_unreachable(machine)]
@@ -24,7 +23,7 @@ def lint(machine: Machine, tables: Iterable[Mapping[str, Any]] = ()) -> list[str
 
 
 def _frame(machine: Machine) -> Iterator[str]:
-    """Faults in what the machine declares besides its rows."""
+    """Yield faults in the declarations besides the rows."""
     for role, state in (("initial", machine.initial), *(("final", state) for state in machine.final)):
         if state not in machine.states:
             yield f"{role} state {state!r} is not declared"
@@ -66,7 +65,7 @@ def _unused(machine: Machine) -> Iterator[str]:
 
 
 def _guards(machine: Machine) -> Iterator[str]:
-    """Go through everything that the guards of one (event, state) can be together."""
+    """Yield faults found in every combination of the guards of one (event, state)."""
     for event, state in product(machine.events, machine.states):
         rows = machine.by_event[event, state]
         where = f"event {event!r} in state {state!r}"
@@ -84,10 +83,10 @@ def _guards(machine: Machine) -> Iterator[str]:
 
 
 def _cases(machine: Machine, names: list[str]) -> Iterator[dict[str, bool]]:
-    """Every way in which the named guards can hold or not.
+    """Yield every combination of truth values that the named guards can have.
 
-    A value equals one constant at most, and one of its values where they are enumerated; all else is taken to be
-    independent, so that nothing that can be is left out.
+    A value equals at most one constant, and exactly one if its values are enumerated; all other guards count as
+    independent, so that no possible case is left out.
     """
     constants: dict[Operand, list[object]] = {}
     for name in names:
@@ -116,7 +115,7 @@ def _chosen(row: Row, case: Mapping[str, bool]) -> bool:
 
 
 def _defaults(machine: Machine) -> Iterator[str]:
-    """A value that is added to a ``Literal`` must find no row: none is for all values but some."""
+    """Yield silent defaults: a value added to a ``Literal`` must find no row; no row may be for all values but some."""
     for row in machine.rows:
         named = {machine.guards[name].subject for name in row.conditions}
         for name in row.unless:
@@ -129,7 +128,7 @@ def _defaults(machine: Machine) -> Iterator[str]:
 
 
 def _unenumerated(machine: Machine) -> Iterator[str]:
-    """Guards that compare an enumerated value with another, and tables that do not declare their values or keys."""
+    """Yield guards that compare an enumerated value with a foreign one, and tables with undeclared values or keys."""
     for name, guard in machine.guards.items():
         values = guard.subject.values
         if not isinstance(guard, Equal):
@@ -148,7 +147,7 @@ def _unenumerated(machine: Machine) -> Iterator[str]:
 
 
 def _partial(machine: Machine, tables: Mapping[str, Any]) -> Iterator[str]:
-    """Tables that are missing, or lack an entry that the machine can ask for, or hold what is no declared value."""
+    """Yield tables that are missing, lack an entry that the machine can look up, or hold an undeclared value."""
     consulted = (one for one in terms(tuple(machine.guards.values())) if isinstance(one, Table))
     for table in dict.fromkeys(consulted):
         if table.name not in tables:

@@ -1,4 +1,4 @@
-"""The machine record: one declaration in native `transitions` rows, read by everything that is derived from it."""
+"""The machine record: one declaration in native `transitions` rows, from which everything else is derived."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass
@@ -39,7 +39,7 @@ class Row:
 
     @property
     def label(self) -> str:
-        """``event [guard, not guard] / effect; effect`` in words, as a diagram's edge shows it."""
+        """``event [guard, not guard] / effect; effect`` in words, as on a diagram's edge."""
         conditions = [*self.conditions, *(f"not {name}" for name in self.unless)]
         guard = f" [{', '.join(conditions)}]" if conditions else ""
         effects = f" / {'; '.join(self.effects)}" if self.effects else ""
@@ -51,12 +51,12 @@ class Machine:
     """A declared machine. ``clauses`` maps an event to the clauses that its rows state.
 
     ``always`` holds in every reachable state; ``sometimes`` in at least one, or the model is vacuous.
-    ``boundary`` names the event whose reasons are one boundary class, where there is one; ``final`` the states in which
-    a log may end.
+    ``boundary`` names the event, if any, whose reasons are one boundary class; ``final`` the states in which a log may
+    end.
 
-    ``ignored`` are the effects of every (event, state) that the table does not name, of events that it names somewhere:
-    they become rows behind the event's last one, before anything reads the table. An event that the table never names
-    gets none, and the lint says so.
+    ``ignored`` are the effects of every (event, state) that the table does not name, for events that it names in some
+    other state: they become rows behind the event's last one, before anything reads the table. An event that the table
+    never names gets none, and the lint reports it.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Machine:
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """The table's rows with wildcards expanded, in the table's order: each is one object, told apart by ``is``."""
+        """The table's rows with wildcards expanded, in the table's order: each is one object, compared with ``is``."""
         return tuple(self._expanded())
 
     def _expanded(self) -> Iterator[Row]:
@@ -107,7 +107,7 @@ class Machine:
                 )
 
     def sources(self, source: str | list[str] | None) -> Sequence[str]:
-        """The states that a native row's source names."""
+        """Return the states that a native row's source names."""
         if source == EVERY:
             return self.states
         return source if isinstance(source, list) else [source or ""]
@@ -126,11 +126,11 @@ class Machine:
         return found
 
     def permits(self, row: Row, context: Context) -> bool:
-        """Whether the row's guards hold in *context*."""
+        """Return whether the row's guards hold in *context*."""
         return all(self.guards[name].holds(context) for name in row.conditions) and not any(
             self.guards[name].holds(context) for name in row.unless
         )
 
     def fresh(self, tables: Mapping[str, object]) -> Context:
-        """A context with initial registers, for the given tables."""
+        """Return a context with initial registers, for the given tables."""
         return Context({name: REGISTER_KINDS[kind]() for name, kind in self.registers.items()}, tables)

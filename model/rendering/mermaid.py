@@ -24,7 +24,7 @@ def to_mermaid(scene: Scene) -> str:
 
 
 def _notes(views: Views, rows: Sequence[Row], place: int, first: str, last: str) -> Iterator[str]:
-    """Write the rounds and steps that begin with the row of that place."""
+    """Write the rounds and steps that begin with the row at *place*."""
     for span in views.rounds:
         if span.first == place:
             inputs, outputs = _positions(rows, span.inputs) or "none", _positions(rows, span.outputs) or "none"
@@ -49,5 +49,5 @@ def _name(party: str) -> str:
 
 
 def _entities(text: str) -> str:
-    """Write all but letters, digits and a few marks as entities: Mermaid finds nothing to obey."""
+    """Write all characters except letters, digits and a few marks as entities: Mermaid finds nothing to obey."""
     return "".join(char if char.isalnum() or char in " ,.()?!…“”▶⟨⟩+-_" else f"#{ord(char)};" for char in text)

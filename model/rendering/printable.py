@@ -1,7 +1,7 @@
 """Text of an implementation, made fit to be shown: no character is hidden, and none is obeyed.
 
-``Printable`` is the type of what may be printed. ``line``, ``lines``, ``fill`` and ``joined`` alone make it, and the
-sinks of the command line take nothing else: both type checkers see raw text on its way to a terminal or a CI service.
+``Printable`` is the type of text that may be printed. Only ``line``, ``lines``, ``fill`` and ``joined`` make it, and
+the sinks of the command line take no other type: both type checkers see raw text on its way to a terminal or CI.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Any, Final, LiteralString, NewType
 from unicodedata import category, east_asian_width
 
 WIDEST: Final = 36
-"""Columns that a text of a log gets in a picture; wide characters take two."""
+"""Columns of a log's text in a picture; wide characters take two."""
 _HIDDEN: Final = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 """Unicode's categories of characters that print nothing: controls, bidi marks, surrogates, private use and such."""
 
@@ -26,7 +26,7 @@ def spelled(text: object) -> str:
 
 
 class _Spelling(dict[int, str]):
-    """Code point → how it is shown, worked out once: texts can be long."""
+    """Code point → its spelling, computed once: texts can be long."""
 
     def __missing__(self, code: int) -> str:
         hidden = code != ord("\n") and category(chr(code)) in _HIDDEN
@@ -36,25 +36,26 @@ class _Spelling(dict[int, str]):
 
 _SPELLING: Final = _Spelling()
 _OBEYED: Final = re.compile(r"^([^\S\n]*):(?=:)|##(?=\w*\[)", re.MULTILINE)
-"""How commands begin that CI services take from any output: ``::error::`` at the beginning of a line (GitHub Actions);
-``##[group]``, ``##vso[`` (Azure Pipelines) and ``##teamcity[`` anywhere. Those of GitLab need an escape character."""
+"""The beginnings of commands that CI services obey in any output: ``::error::`` at the beginning of a line (GitHub
+Actions); ``##[group]``, ``##vso[`` (Azure Pipelines) and ``##teamcity[`` anywhere. Those of GitLab need an escape
+character."""
 
 
 class Printable(str):
-    """Text without a character that is hidden, or that a terminal or a CI service obeys, but for our own colours."""
+    """Text in which no character is hidden, nor obeyed by a terminal or a CI service, except our own colours."""
 
     __slots__ = ()
 
 
 Document = NewType("Document", str)
-"""A whole text in a format that has an escaping of its own: JSON, a report, a picture, a log."""
+"""A whole text in a format with its own escaping: JSON, a report, a picture, a log."""
 
 NOTHING: Final = Printable()
 """An empty line."""
 
 
 def line(text: object) -> Printable:
-    r"""Spell *text* on one line. What is printable already stays as it is.
+    r"""Spell *text* on one line. Text that is Printable already stays as it is.
 
     >>> line("::error::a\nb")
     '⟨U+003A⟩:error::a⟨U+000A⟩b'
@@ -84,7 +85,7 @@ def joined(between: LiteralString, texts: Iterable[object]) -> Printable:
 
 
 def _harmless(text: str) -> Printable:
-    """Spell a character of what a CI service would obey, wherever its parts came from."""
+    """Spell one character of each command that a CI service would obey, wherever its parts came from."""
     found = "::" in text or "##" in text
     return Printable(_OBEYED.sub(_broken, text) if found else text)
 
@@ -94,7 +95,7 @@ def _broken(found: re.Match[str]) -> str:
 
 
 class _Lines(Formatter):
-    """Spells each value before it is padded: what is hidden would take no column."""
+    """Spells each value before it is padded: hidden characters would take no column."""
 
     def format_field(self, value: Any, format_spec: str) -> str:
         if isinstance(value, str):
@@ -106,12 +107,12 @@ _FORMATTER: Final = _Lines()
 
 
 def shown(text: str) -> Printable:
-    """Fit *text* in one line of ``WIDEST`` columns, spelled; wider only where a CI service would obey it."""
+    """Fit *text*, spelled, in one line of ``WIDEST`` columns; wider only if a CI service would obey it."""
     return _harmless(cut(" ".join(text.split()), WIDEST))
 
 
 def cut(text: str, wide: int) -> str:
-    """Spell *text*, and cut it where it takes more than *wide* columns."""
+    """Spell *text*, and cut it if it takes more than *wide* columns."""
     out: list[str] = []
     left = wide - 1
     for piece in map(spelled, text):

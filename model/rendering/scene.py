@@ -12,10 +12,10 @@ Stroke: TypeAlias = Literal["", "answer", "asked", "other"]
 
 @dataclass(frozen=True)
 class Arrow:
-    """A row: *source* tells *dest* something; where both are the same, a party does something by itself.
+    """A row: *source* tells *dest* something; if both are the same, the party does something by itself.
 
-    ``caption`` is our word for it, ``text`` what was said, ``at`` an event's position. The stroke is dashed for an
-    ``answer``, and light for a row that the log does not hold (``asked``) or that is no part of a cycle (``other``).
+    ``caption`` is our word for it, ``text`` the party's own words, ``at`` an event's position. The stroke is dashed for
+    an ``answer``, and light for a row that the log does not hold (``asked``) or that is no part of a cycle (``other``).
     ``marked`` is True for the row to point at.
     """
 
@@ -44,7 +44,7 @@ Row: TypeAlias = Arrow | Band
 
 @dataclass(frozen=True)
 class Span:
-    """A round, a step or a group: its rows (``inputs`` and ``outputs`` tell them apart in a round) and its parts."""
+    """A round, a step or a group: its rows (in a round, ``inputs`` and ``outputs``) and its parts."""
 
     label: str
     outputs: tuple[int, ...]
@@ -66,7 +66,7 @@ class Span:
 class Views:
     """The InferenceLoop view, drawn on the left, and the ResolutionStep view, drawn on the right.
 
-    Spans name rows by their index. ``attached`` has the row of each result, and the position of its call.
+    Spans name rows by their index. ``attached`` maps the row of each result to the position of its call.
     """
 
     rounds: tuple[Span, ...]
@@ -76,7 +76,7 @@ class Views:
 
 @dataclass(frozen=True)
 class Scene:
-    """The whole picture. ``lifelines`` stand from left to right, and name every source and destination."""
+    """The whole picture. ``lifelines``, from left to right, name every source and destination."""
 
     title: str
     lifelines: tuple[str, ...]
@@ -85,6 +85,6 @@ class Scene:
 
 
 def label(row: Row, mark: str) -> str:
-    """Write *row* on one line, with *mark* before it where it is marked."""
+    """Write *row* on one line, with *mark* before it if it is marked."""
     at = None if row.at is None else str(row.at)
     return " ".join(filter(None, (mark * row.marked, at, row.caption, row.text and f"“{row.text}”")))

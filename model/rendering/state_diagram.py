@@ -1,8 +1,8 @@
 """A declared machine as a picture: its rows become DOT (built with `graphviz`, no binary) or a Mermaid stateDiagram-v2.
 
-A row that leads to a state is an edge, and rows of one source and destination share it. An internal row is an activity
-inside its state: as loops they would hide the rest. A row that only reports an anomaly is grey and stands aside. The
-boundary event shows its reasons as one class.
+A row that leads to a state is an edge, shared by rows of one source and destination. An internal row is an activity
+inside its state: as loops, internal rows would hide the rest. A row that only reports an anomaly is grey and stands
+aside. The boundary event shows its reasons as one class.
 """
 
 import re
@@ -113,7 +113,7 @@ def to_dot(machine: Machine) -> str:
 
 
 def _record(title: str, lines: Iterable[Line]) -> str:
-    """Write a record: the title above three columns; an event is named once for the rows in a row that it has."""
+    """Write a record: the title above three columns; an event is named once for its consecutive rows."""
     columns: tuple[list[str], ...] = ([], [], [])
     for event, group in groupby(lines, key=lambda item: item.event):
         for index, item in enumerate(group):
@@ -128,14 +128,14 @@ def _field(text: str) -> str:
 
 
 def edge_lines(machine: Machine, rows: Sequence[Row]) -> Iterator[tuple[str, Row | None]]:
-    """Yield the lines beside an edge, each with the row that it is about; None for an event's name."""
+    """Yield the lines beside an edge, each with its row, or None for an event's name."""
     for text, row in _said(machine, rows):
         for part in wrap(text, _WIDTH, subsequent_indent=_BLANK * 6) if row else [text]:
             yield part, row
 
 
 def _said(machine: Machine, rows: Sequence[Row]) -> Iterator[tuple[str, Row | None]]:
-    """Write the text beside an edge: each event once, with the cases in which it takes the edge."""
+    """Yield the text beside an edge: each event once, then the cases in which it takes the edge."""
     for event, cases in groupby((line(machine, row) for row in rows), lambda item: item.event):
         yield event, None
         for case in cases:
@@ -167,5 +167,5 @@ def to_mermaid(machine: Machine) -> str:
 
 
 def _mermaid(text: str) -> str:
-    """Write the characters with a meaning in Mermaid as entities."""
+    """Write the characters that have a meaning in Mermaid as entities."""
     return "".join(f"#{ord(char)};" if char in '#;:<>&"%{}' else char for char in text)

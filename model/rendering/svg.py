@@ -1,6 +1,6 @@
-"""A scene as SVG: plain strings, the same bytes everywhere, and nothing is loaded.
+"""A scene as SVG: plain strings, the same bytes everywhere; the picture loads nothing.
 
-A log's text is in a monospaced face: it takes the same room in every font.
+A log's text is in a monospaced face, which has the same width in every font.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,9 +14,9 @@ _TOP, _HEAD_TOP, _HEAD_BASE = 132, 62, 92
 _LABELS, _BARS = 20, 122
 _MARGIN: Final = 90
 _FIRST: Final = 196
-"""Of the first lifeline, where the rounds stand on its left."""
+"""px from the left border to the first lifeline, if rounds stand on its left."""
 _STEPS, _GROUPS, _RIGHT = 76, 160, 260
-"""From the last lifeline to the steps, to their groups, and to the right border."""
+"""px from the last lifeline to the steps, to their groups, and to the right border."""
 _STYLE: Final = """<style>
 text { font: 12px Helvetica, Arial, "Liberation Sans", "DejaVu Sans", sans-serif; fill: #000 }
 .middle { text-anchor: middle }
@@ -42,25 +42,25 @@ HEAD: Final = (
     '<defs><marker id="head" viewBox="0 0 10 10" refX="9.5" refY="5" markerWidth="9" markerHeight="9" '
     'markerUnits="userSpaceOnUse" orient="auto"><path d="M 0 1 L 10 5 L 0 9 z" class="tip"/></marker></defs>'
 )
-"""The arrows' head."""
+"""The head of arrows."""
 
 
 def to_svg(scene: Scene) -> str:
-    """Draw *scene* as a file of its own."""
+    """Draw *scene* as a file."""
     opening, title, *parts = _drawn(scene)
     opening = opening.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
     return "\n".join([opening, title, _STYLE, HEAD, *parts]) + "\n"
 
 
 def embedded(scene: Scene) -> str:
-    """Draw *scene* for a page that has the styles of its classes, and ``HEAD`` once."""
+    """Draw *scene* for a page that contains the styles of its classes, and ``HEAD`` once."""
     return "".join(_drawn(scene))
 
 
 class _Sheet:
-    """Measures in px, of a picture with room for a log's texts and views, or of a closer one without.
+    """Measures in px, of a picture with room for a log's texts and views, or of a narrower one without.
 
-    The captions are small print where they stand beside a log's own words.
+    Captions are in small print beside a log's own words.
     """
 
     def __init__(self, lifelines: Sequence[str], *, views: bool) -> None:
@@ -154,7 +154,7 @@ def _row(sheet: _Sheet, y: int, row: Row) -> Iterator[str]:
 
 
 def _arrow(sheet: _Sheet, y: int, row: Arrow) -> Iterator[str]:
-    """Draw an arrow, with its words beside its source: so they cross no lifeline unless they are long."""
+    """Draw an arrow, with its words beside its source: there only long ones cross a lifeline."""
     start, end = sheet.x(row.source), sheet.x(row.dest)
     back = end < start
     yield _line((start, y), (end + (2 if back else -2), y), row.stroke, ' marker-end="url(#head)"')
@@ -180,7 +180,7 @@ def _band(sheet: _Sheet, y: int, row: Band) -> Iterator[str]:
 
 
 def _rounds(sheet: _Sheet, rounds: Sequence[Span]) -> Iterator[str]:
-    """Draw a bar per round, a circle on it for each of its events; rounds that overlap get bars side by side."""
+    """Draw a bar per round, with a circle on it for each event; overlapping rounds get bars side by side."""
     lanes: list[int] = []
     for item in rounds:
         lane = next((index for index, last in enumerate(lanes) if last < item.first), len(lanes))

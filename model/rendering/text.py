@@ -6,13 +6,13 @@ from .printable import columns, cut
 from .scene import Band, Row, Scene, label
 
 WIDE: Final = 72
-"""Columns from the first lifeline to the last, at most: with what stands beside them a screen line."""
+"""Columns from the first lifeline to the last, at most: with the texts beside them, one screen line."""
 _WIDEST: Final = 50
 _LEFT: Final = 3
 
 
 def to_text(scene: Scene) -> str:
-    """Write *scene* as lines of text; words that are too long for their arrow are cut."""
+    """Write *scene* as lines of text; words too long for their arrow are cut."""
     gap = min(WIDE // max(len(scene.lifelines) - 1, 1), _WIDEST)
     places = {party: _LEFT + gap * index for index, party in enumerate(scene.lifelines)}
     heads = "".join(f" {party}".ljust(gap) for party in scene.lifelines).rstrip()

@@ -1,4 +1,4 @@
-"""Events, stimuli and what is awaited in words: one line of text for each, and who tells it to whom for a picture."""
+"""Events, stimuli and awaited answers in words: one line of text for each, and the two parties for a picture."""
 
 import json
 from collections.abc import Collection, Mapping
@@ -12,7 +12,7 @@ AGENT: Final = "agent"
 MODEL: Final = "model"
 TOOLS: Final = "tools"
 WIDE: Final = 160
-"""Characters of a value that are shown: a screen line and a half."""
+"""Characters shown of a value, at most: a screen line and a half."""
 
 
 # ---- one line ----
@@ -28,7 +28,7 @@ def event_line(event: Any, *, without: Collection[str] = ()) -> str:
 
 
 def awaited_line(one: stimuli.Awaited, *, whole: bool = False) -> str:
-    """Write what is awaited; *whole* adds what the model is shown, or the tool's name and arguments."""
+    """Write an awaited answer; *whole* adds the model's context, or the tool's name and arguments."""
     session = "" if one.session_id is None else f"session {one.session_id}: "
     match one:
         case stimuli.ModelAwaited():
@@ -50,7 +50,7 @@ def _entry(entry: stimuli.Shown) -> str:
 
 
 def short(value: Any) -> str:
-    """Write a JSON value on one line, cut where it is longer than ``WIDE``."""
+    """Write a JSON value on one line, cut if it is longer than ``WIDE``."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= WIDE else f"{text[:WIDE]} … ({len(text):,} characters)"
 
@@ -59,10 +59,10 @@ def short(value: Any) -> str:
 
 
 class Telling(NamedTuple):
-    """One party tells another something; where both are the same, no party does.
+    """One party tells another something; if both are the same, no party does.
 
     ``what`` is our word for it, ``text`` the implementation's own words, ``how`` a message's delivery. ``spoken`` is
-    True where the text alone says enough.
+    True if the text alone says enough.
     """
 
     source: str
@@ -74,7 +74,7 @@ class Telling(NamedTuple):
 
     @property
     def brief(self) -> str:
-        """All of it in few words."""
+        """The whole in few words."""
         text = shown(self.text)
         return " ".join(filter(None, (self.how, "" if self.spoken and text else self.what, text)))
 
@@ -134,12 +134,12 @@ def of_stimulus(stimulus: stimuli.Stimulus) -> Telling:
 
 
 def as_object(value: object) -> Mapping[str, object]:
-    """Take a JSON object as it is, anything else as one without fields."""
+    """Return a JSON object as it is, any other value as an object without fields."""
     return cast("Mapping[str, object]", value) if isinstance(value, dict) else {}
 
 
 def plain(value: object) -> str:
-    """Take a text as it is, a list of parts as their texts, other JSON as JSON."""
+    """Return a text as it is, a list of parts as their texts, other JSON as JSON."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):

@@ -1,6 +1,6 @@
-"""``make fuzz``: each target under atheris in a process of its own; a line of figures each, exit code 1 for a finding.
+"""``make fuzz``: each target under atheris in its own process; a line of figures per target, exit code 1 for a finding.
 
-Work is in ``build/fuzz/TARGET``: ``corpus`` grows from run to run, ``broken-*`` are inputs that break a promise.
+The folder ``build/fuzz/TARGET`` has ``corpus``, which grows from run to run, and ``broken-*``, which break a promise.
 """
 
 import argparse
@@ -24,7 +24,7 @@ KEPT: Final = 100_000
 
 
 def main() -> int:
-    """Fuzz the named targets, or all; the exit code."""
+    """Fuzz the named targets, or all; return the exit code."""
     parser = argparse.ArgumentParser(prog="fuzz")
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=", ".join(TARGETS))
     parser.add_argument("--runs", type=int, default=1_000_000, help="inputs to each target")
@@ -66,7 +66,7 @@ def fuzzed(name: str, runs: int, seconds: int, seed: int) -> bool:
 
 
 def minimised(name: str) -> list[bytes]:
-    """The fewest inputs that take all the edges which the corpus takes, the short ones first, up to KEPT bytes."""
+    """Return the fewest inputs that take all edges of the corpus, short ones first, up to KEPT bytes."""
     folder = WORK / name
     shutil.rmtree(folder / "fewest", ignore_errors=True)
     (folder / "fewest").mkdir()
@@ -79,7 +79,7 @@ def minimised(name: str) -> list[bytes]:
 
 
 def _atheris(name: str, folder: Path, *flags: str) -> str:
-    """What the target's process says; it works in *folder*, gives way to others, and its output is kept there."""
+    """Run the target's process in *folder*, at low priority; return its output, which is also kept there."""
     limits = (f"-rss_limit_mb={MEGABYTES}", f"-timeout={SECONDS}", f"-max_len={LONGEST}", "-print_final_stats=1")
     command = [sys.executable, "-m", "fuzz.one", name, *flags, *limits]
     paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])

@@ -1,4 +1,4 @@
-"""What adapters and servers may answer: projectors and runtimes over the protocol, and a run's event stream."""
+"""Answers of adapters and servers: of projectors and runtimes over the protocol, and a run's event stream."""
 
 import asyncio
 from collections.abc import Iterator
@@ -48,11 +48,11 @@ LOG: Final[tuple[dict[str, Any], ...]] = (
     {"type": "run-stop", "reason": "error"},
 )
 DUE: Final = b'"seq":0'
-"""In an answer it stands for the number that is due: else any line more or less would make all others wrong."""
+"""Stands in an answer for the number that is due: otherwise one line more or less would make all others wrong."""
 
 
 class _Script:
-    """What takes the place of processes: the first line answers each hello, each other line one message more."""
+    """Replaces processes: the first line answers each hello, each further line one more message."""
 
     def __init__(self, data: bytes) -> None:
         self._hello, *self._lines = data.split(b"\n")
@@ -97,7 +97,7 @@ def _shown(error: Exception) -> None:
 
 
 def projector(data: bytes) -> None:
-    """Whatever a projector answers, a call gives a projection that can be judged and sent on, or a documented error."""
+    """A call gives a projection that can be judged and sent on, or a documented error, whatever a projector answers."""
     with patch.object(connection, "Child", _Script(data)):
         try:
             target = RemoteProjector(Connection("cmd:a", command=("a",), timeout=1.0))
@@ -133,7 +133,7 @@ RUN_LAWS: Final = [law for law in selected(["runtime"]) if law.kind == "run"]
 
 
 def runtime(data: bytes) -> None:
-    """Whatever a runtime answers to a word, every law can judge it, or the word ends in a documented error."""
+    """Every law can judge a runtime's answers to a word, or the word ends in a documented error."""
     with patch.object(connection, "Child", _Script(data)):
         try:
             target = RemoteRuntime(Connection("cmd:a", command=("a",), timeout=1.0))
@@ -173,7 +173,7 @@ class _Body(httpx.AsyncByteStream):
 
 
 class _Server(httpx.AsyncBaseTransport):
-    """What takes the place of sockets: a POST is answered by ``body``."""
+    """Replaces sockets: ``body`` answers a POST."""
 
     body: _Body
 
@@ -186,12 +186,12 @@ _CLIENT: Final = httpx.AsyncClient(transport=_SERVER, trust_env=False)
 
 
 async def _values(body: bytes, size: int) -> tuple[list[Any], str | None]:
-    """The values of a stream that comes in pieces of *size* bytes, and why it broke, if it did."""
+    """Return the values of a stream that comes in pieces of *size* bytes, and the reason if it broke."""
     _SERVER.body = _Body(body, size)
     found: list[Any] = []
     try:
         async for value in run_events(_CLIENT, "http://127.0.0.1/", bytes, {}, lambda: None):
-            found.append(value)  # noqa: PERF401 - what came before a break is kept
+            found.append(value)  # noqa: PERF401 - values before a break are kept
     except BrokenStreamError as error:
         return found, str(error)
     return found, None

@@ -1,7 +1,7 @@
-"""The committed inputs: a file per target, an input per line, as a JSON string of UTF-8.
+"""The committed inputs: one file per target, one input per line, as a JSON string of UTF-8.
 
-A byte that is no UTF-8 is written as the lone surrogate that ``surrogateescape`` makes of it, so that any bytes are
-kept, and text can be read.
+A byte that is no UTF-8 is written as its lone surrogate by ``surrogateescape``, so that any bytes are kept, and text is
+readable.
 """
 
 import json
@@ -13,14 +13,14 @@ FOLDER: Final = Path(__file__).parent / "corpus"
 
 
 def load(name: str) -> list[bytes]:
-    """The inputs of a target, none where it has no file."""
+    """Return the inputs of a target, none if it has no file."""
     file = FOLDER / f"{name}.jsonl"
     lines = file.read_text("ascii").splitlines() if file.exists() else []
     return [json.loads(line).encode("utf-8", "surrogateescape") for line in lines]
 
 
 def save(name: str, inputs: Iterable[bytes]) -> Path:
-    """Write the inputs of a target, the short ones first; return the file."""
+    """Write the inputs of a target, short ones first; return the file."""
     file = FOLDER / f"{name}.jsonl"
     ordered = sorted(set(inputs), key=lambda data: (len(data), data))
     file.write_text("".join(f"{json.dumps(data.decode('utf-8', 'surrogateescape'))}\n" for data in ordered), "ascii")

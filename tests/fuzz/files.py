@@ -38,7 +38,7 @@ RESULT: Final = _result()
 
 
 class _File:
-    """What ``read`` needs of a path."""
+    """The part of a path that ``read`` needs."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data

@@ -1,4 +1,4 @@
-"""A mutator that knows lines and the tokens of JSON: bytes alone seldom stay JSON, and get nowhere.
+"""A mutator that knows lines and the tokens of JSON: mutated bytes seldom stay JSON, and reach little code.
 
 One change per call: to the order of lines, to one line's tokens, or, now and then, to the bytes.
 """

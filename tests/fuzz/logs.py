@@ -1,4 +1,4 @@
-"""What recorded logs go through: readers of each format, the decoder, the projection, redaction."""
+"""The code that takes recorded logs: readers of each format, the decoder, the projection, redaction."""
 
 import json
 import re
@@ -35,9 +35,9 @@ from turncheck.model.core.reference_views import views
 from turncheck.model.machines.request_cycle import SPEC, tables
 
 PIECE: Final = 61
-"""Bytes that a slow stream gives at a time: lines, marks and characters are cut in two. Pieces of 7 halve the speed."""
+"""Bytes per read of a slow stream, which cuts lines, marks and characters in two. Pieces of 7 halve the speed."""
 LIMIT: Final = 128
-"""Bytes of the longest line for inputs of odd length: a limit that short inputs reach."""
+"""Bytes of the longest line for inputs of odd length: short inputs can reach this limit."""
 EVERY_POLICIES: Final = tuple(
     Policies(first, interrupted, error)  # type: ignore[arg-type]
     for first in VALUES["whileActive"]
@@ -45,7 +45,7 @@ EVERY_POLICIES: Final = tuple(
     for error in VALUES["queueAfterError"]
 )
 NESTING: Final = 200
-"""Levels of JSON that every reader takes (docs/log-format.md)."""
+"""Levels of JSON that every reader must take (docs/log-format.md)."""
 
 
 class Pieces:
@@ -99,7 +99,7 @@ def _read(data: bytes, name: str | None, limit: int, piece: int) -> list[tuple[i
 
 
 def seen(event: Event) -> tuple[Any, ...]:
-    """What an event means to the core and its views."""
+    """Return an event's meaning to the core and its views."""
     symbol = symbol_of(event)
     given = (symbol, event.session_id)
     if symbol in ("malformed", "unknown-type"):
@@ -123,7 +123,7 @@ def seen(event: Event) -> tuple[Any, ...]:
 
 
 def _shallow(data: bytes) -> bytes:
-    """*data* without lines that nest deeper than a reader must take: whether they are readable depends on the stack."""
+    """Return *data* without lines that nest deeper than a reader must take: the stack decides if they are readable."""
     return b"\n".join(line for line in data.split(b"\n") if line.count(b"[") + line.count(b"{") <= NESTING)
 
 
@@ -156,14 +156,14 @@ def _interpreter(policies: Policies) -> Interpreter:
 
 
 def _by_the_rows(events: Sequence[Event], policies: Policies) -> Projection:
-    """The oracle's projection; its machine is made once, and begins anew."""
+    """Return the oracle's projection; its machine is made once, and begins anew."""
     machine = _interpreter(policies)
     machine.context, machine.state = SPEC.fresh(tables(policies)), SPEC.initial
     return oracle.project(events, policies, machine)
 
 
 def projection(data: bytes) -> None:
-    """The generated loops project a log as the rows do, in one batch or several; the first byte says which policies."""
+    """The generated loops project a log as the rows do, in one batch or several; the first byte is for the policies."""
     first = data[0] if data else 0
     policies = EVERY_POLICIES[first % len(EVERY_POLICIES)]
     events, _ = decode_lines(data[1:])
@@ -215,7 +215,7 @@ _LENGTH: Final = re.compile(r"\d+ characters")
 
 
 def redaction(data: bytes) -> None:
-    """Of a log only sizes, new names and the format's own words are left; its verdict is, and so is its shape."""
+    """Redaction keeps only a log's sizes, new names and the format's own words; its verdict and shape stay the same."""
     data = _shallow(data)
     try:
         lines = list(redact(BytesIO(data), MAX_LINE))
@@ -259,7 +259,7 @@ def _is_hidden(value: Any) -> None:
 
 
 def _verdict(data: bytes) -> tuple[Any, ...]:
-    """The verdict, with findings by the number of their event: in server-sent events a position is a line's."""
+    """Return the verdict, with findings by their event's number: in server-sent events a position is a line's."""
     result = check("-", BytesIO(data))
     numbers = {at: number for number, (at, *_) in enumerate(_read(data, None, MAX_LINE, len(data) + 1) or ())}
     found = [(finding.law, numbers[finding.at]) for finding in result.findings]

@@ -1,4 +1,4 @@
-"""Inputs to begin with: recordings, the projection's examples, counterexamples of the matrix, and answers made here."""
+"""Initial inputs: recordings, the projection's examples, counterexamples of the matrix, and answers made here."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -19,13 +19,13 @@ from turncheck.model.core.projection import project
 from turncheck.model.core.stimuli import ModelOutput, ModelStop, Text
 
 LONGEST: Final = 1500
-"""Bytes of an input: what a log needs is some lines, and libFuzzer's time goes with the length."""
+"""Bytes of an input: a log needs only some lines, and libFuzzer's time grows with the length."""
 _TESTS: Final = Path(__file__).parents[1]
 _MATRIX: Final = _TESTS.parent / "docs" / "matrix" / "counterexamples"
 
 
 def every_log() -> Iterator[bytes]:
-    """Logs of all formats."""
+    """Yield logs of all formats."""
     for name in FORMATS:
         yield from logs(name)
     yield b"[" + b",".join(json.dumps(event).encode() for event in LOG) + b"]"
@@ -33,7 +33,7 @@ def every_log() -> Iterator[bytes]:
 
 
 def logs(name: str) -> Iterator[bytes]:
-    """The recordings in a format, and the projection's examples, each cut to the lines that fit."""
+    """Yield the recordings in a format, and the projection's examples, each cut to the lines that fit."""
     for path in sorted((_TESTS / "recordings" / "logs").rglob("*.*")):
         if path.suffix in (".jsonl", ".sse"):
             with path.open("rb") as file:
@@ -46,7 +46,7 @@ def logs(name: str) -> Iterator[bytes]:
 
 
 def own_logs() -> Iterator[bytes]:
-    """Logs in turncheck's own format."""
+    """Yield logs in turncheck's own format."""
     return logs("turncheck")
 
 
@@ -55,7 +55,7 @@ def _cut(log: bytes) -> bytes:
 
 
 def logs_with_policies() -> Iterator[bytes]:
-    """The same behind a byte that says the policies."""
+    """Yield the same after a byte that chooses the policies."""
     for number, log in enumerate(own_logs()):
         yield b"%c" % (ord("0") + number % len(EVERY_POLICIES)) + log[: LONGEST - 1]
 
@@ -76,7 +76,7 @@ _FAILURES: Final = (
 
 
 def projector_answers() -> Iterator[bytes]:
-    """Right answers of a projector, with all capabilities and none, and its refusals."""
+    """Yield right answers of a projector, with all capabilities and none, and its refusals."""
     projected = Raw(encode(project(tuple(map(judge, LOG)), DEFAULT)))
     answers = [encode(Answer(0, ok=True, projection=projected, input_changed=False))] * 2
     done = encode(Answer(0, ok=True))
@@ -89,7 +89,7 @@ def projector_answers() -> Iterator[bytes]:
 
 
 def runtime_answers() -> Iterator[bytes]:
-    """Answers of the plainest reference to the word and its closing, as the runtime of different profiles."""
+    """Yield answers of the simplest reference to the word and its closing, as the runtime of different profiles."""
     runtime = reference_runtime("interaction")
     start = runtime.reset(OPTIONS)
     steps = runtime.run(WORD)
@@ -108,12 +108,12 @@ def runtime_answers() -> Iterator[bytes]:
 
 
 def run_streams() -> Iterator[bytes]:
-    """The recorded event streams of AG-UI servers."""
+    """Yield the recorded event streams of AG-UI servers."""
     return logs("ag-ui")
 
 
 def counterexamples() -> Iterator[bytes]:
-    """The counterexamples of the matrix on one line each, and one of a projector."""
+    """Yield the counterexamples of the matrix on one line each, and one of a projector."""
     for path in sorted(_MATRIX.glob("*.json")):
         line = json.dumps(json.loads(path.read_bytes()), separators=(",", ":")).encode()
         if len(line) <= 3 * LONGEST:

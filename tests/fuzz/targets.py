@@ -11,7 +11,7 @@ from turncheck.adapters.logs.formats.registry import FORMATS
 
 @dataclass(frozen=True)
 class Target:
-    """``check`` takes any bytes, and raises where a promise is broken; ``seeds`` are inputs to begin with."""
+    """``check`` takes any bytes, and raises if a promise is broken; ``seeds`` are the initial inputs."""
 
     check: Callable[[bytes], None]
     seeds: Callable[[], Iterable[bytes]]

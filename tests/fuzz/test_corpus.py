@@ -1,4 +1,4 @@
-"""What fuzzing learned, without the fuzzer: every committed input, and every seed, keeps each promise of its target."""
+"""The fuzzer's inputs without the fuzzer: every committed input, and every seed, keeps its target's promises."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Files are written whole or not at all, whatever the disk, the target and the other writers do."""
+"""Files are written whole or not at all, whatever the disk, the target and other writers do."""
 
 import ast
 import errno
@@ -39,7 +39,7 @@ def temporaries(folder):
     return [name for name in names(folder) if name.startswith(".turncheck-")]
 
 
-# ---- what is written ----
+# ---- files that are written ----
 
 
 @pytest.mark.parametrize("data", [b"", b"\x00\r\n", "größer\n", "x" * 3_000_000])
@@ -109,7 +109,7 @@ def test_the_bytes_are_durable_before_the_name_and_the_name_before_the_end(file,
     assert done == ["file", "rename", "folder"]
 
 
-# ---- what cannot be written ----
+# ---- files that cannot be written ----
 
 
 def refused(path, data=b"new"):
@@ -120,7 +120,7 @@ def refused(path, data=b"new"):
 
 
 def test_a_file_with_an_error_on_the_way_is_as_it_was(file, monkeypatch):
-    """EIO comes from no disk that a test can have."""
+    """No disk that a test can have gives EIO."""
 
     def broken(_descriptor):
         raise OSError(errno.EIO, os.strerror(errno.EIO))
@@ -228,7 +228,7 @@ def test_a_link_above_the_file_is_followed(tmp_path):
     assert (tmp_path / "real" / "a").read_bytes() == b"new"
 
 
-# ---- what is no regular file ----
+# ---- files that are not regular ----
 
 
 def test_a_device_is_written_in_place():
@@ -321,7 +321,7 @@ def test_a_writer_that_is_killed_leaves_a_whole_file_and_at_most_one_temporary(t
         assert parent.stdout is not None
         for _ in range(KILLS):
             pid = int(parent.stdout.readline())
-            threading.Event().wait(chance.random() * 0.01)  # not to be safe: a random moment is what is tested
+            threading.Event().wait(chance.random() * 0.01)  # the test needs a random moment: this is no precaution
             os.kill(pid, signal.SIGKILL)
             print("next", file=parent.stdin, flush=True)
             assert parent.stdout.readline() == "dead\n"
@@ -394,7 +394,7 @@ METHODS = {"write_text", "write_bytes", "touch", "copy2", "copyfile", "copyfileo
 
 
 def modules():
-    """The product's modules, without those that run in environments of their own."""
+    """Yield the product's modules, without those that run in other environments."""
     for room in ("model", "adapters", "conformance"):
         for path in (HOUSE / room).rglob("*.py"):
             if not {"runtimes", "templates"} & {*path.parts}:
@@ -402,7 +402,7 @@ def modules():
 
 
 def writes(call):
-    """Whether a call writes a file by itself."""
+    """Return whether a call writes a file by itself."""
     text, name = ast.unparse(call), ast.unparse(call.func)
     modes = [one.value for one in ast.walk(call) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
     return (

@@ -1,4 +1,4 @@
-"""Projectors with one fault each, named by it; the docstring says the symptom. Each is a ``python:`` target."""
+"""Projectors with one fault each, which names them; the docstring is the symptom. Each is a ``python:`` target."""
 
 import itertools
 import os
@@ -18,7 +18,7 @@ class LastInFirstOut(Plain):
 
 
 class TwoFollowUpsInOneCycle(Plain):
-    """All that waits is promoted at once, and the others become steers of the first."""
+    """All waiting follow-ups are promoted at once, and the others become steers of the first."""
 
     def next_waiting(self):
         first, *others = self.queue
@@ -34,7 +34,7 @@ class TwoFollowUpsInOneCycle(Plain):
 
 
 class FollowUpSteersToo(Plain):
-    """A queued follow-up is shown in the running cycle besides."""
+    """A queued follow-up is also shown in the running cycle."""
 
     def enqueue(self):
         super().enqueue()
@@ -54,14 +54,14 @@ class PromotedAtTheNextMessage(Plain):
 
 
 class ShowsTheQueueNewestFirst(Plain):
-    """``queued`` is turned round."""
+    """``queued`` is in reverse order."""
 
     def result(self):
         return super().result() | {"queued": list(self.queue)[::-1]}
 
 
 class DropsHeldQueue(Plain):
-    """A queue to be held is thrown away, and nobody says so."""
+    """A queue that should be held is silently discarded."""
 
     def fate(self, reason):
         fate = super().fate(reason)
@@ -78,7 +78,7 @@ class HoldsAfterError(Plain):
 
 
 class PromotesAfterDrop(Plain):
-    """Drop drops all but the oldest follow-up, which is promoted."""
+    """Drop discards all follow-ups except the oldest, which is promoted."""
 
     def fate(self, reason):
         fate = super().fate(reason)
@@ -101,14 +101,14 @@ class InterruptedLosesQueue(Plain):
 
 
 class ForgetsDropped(Plain):
-    """What was dropped is not told."""
+    """Dropped follow-ups are not reported."""
 
     def drop(self):
         self.queue.clear()
 
 
 class KeepsWhatItDropped(Plain):
-    """What was dropped waits on besides."""
+    """Dropped follow-ups also stay in the queue."""
 
     def drop(self):
         self.dropped += self.queue
@@ -123,7 +123,7 @@ class HeldIsPromotedWithoutMessage(Plain):
 
 
 class IgnoresPolicies(Plain):
-    """Policies are taken and not heeded."""
+    """Policies are accepted and ignored."""
 
     def __init__(self, policies=None):
         super().__init__()
@@ -154,7 +154,7 @@ class IgnoresWhileActive(Plain):
 
 
 class SteerLeaksIntoNextCycle(Plain):
-    """A steer that no output followed is shown in the next cycle."""
+    """A steer without an output after it is shown in the next cycle."""
 
     leaked: tuple[Any, ...] = ()
 
@@ -206,7 +206,7 @@ class PromotedIsDirect(Plain):
 
 
 class RootTwice(Plain):
-    """A promoted root is a steer of its own cycle besides."""
+    """A promoted root is also a steer of its own cycle."""
 
     def open(self, kind, root):
         super().open(kind, root)
@@ -252,7 +252,7 @@ class AcceptsAfterStop(Plain):
 
 
 class RewritesClosedCycles(Plain):
-    """A result that comes late is attached in the cycle that stopped, and told as an anomaly all the same."""
+    """A late result is attached in the cycle that stopped, and still reported as an anomaly."""
 
     def outside_run(self, symbol, event):
         super().outside_run(symbol, event)
@@ -288,7 +288,7 @@ class ClosesAtTheEnd(Plain):
 
 
 class MergesTwoTexts(Plain):
-    """A text right after a text goes into its block, and is seen no more."""
+    """A text right after a text goes into its block, and disappears."""
 
     def text(self, event):
         last = self.cycle.steps[-1]
@@ -313,14 +313,14 @@ class ReasoningAndAnswerInOneBlock(Plain):
 
 
 class BlockPerCall(Plain):
-    """Every call opens a block of its own."""
+    """Every call opens its own block."""
 
     def opens_block(self):
         return super().opens_block() or bool(self.cycle.steps[-1]["groups"])
 
 
 class InventsATextForACall(Plain):
-    """A call without text before it is its block's text besides."""
+    """A call without a text before it is also its block's text."""
 
     def call(self, event):
         opens = self.opens_block()
@@ -347,7 +347,7 @@ class SplitsGroupAtResult(Plain):
 
 
 class GroupsAcrossTexts(Plain):
-    """A call goes on with the last group of its class, though a text came between."""
+    """A call continues the last group of its class, though a text came between."""
 
     def call(self, event):
         blocks = [step for step in self.cycle.steps if step["type"] == "ai-block" and step["groups"]]
@@ -396,7 +396,7 @@ class ResultAttachedByOrder(Plain):
 
 
 class ResultIsAStep(Plain):
-    """A result is a block of its own besides."""
+    """A result is also a block of its own."""
 
     def attach(self, event):
         super().attach(event)
@@ -423,14 +423,14 @@ class RoundPerOutput(Plain):
 
 
 class RoundsOnlyAtInputs(Plain):
-    """Response ids do not divide rounds, inputs alone do."""
+    """Only inputs divide rounds, response ids do not."""
 
     def opens_round(self, response):
         return bool(self.cycle.fed)
 
 
 class RoundsOnlyAtIds(Plain):
-    """Inputs do not divide rounds, response ids alone do."""
+    """Only response ids divide rounds, inputs do not."""
 
     def opens_round(self, response):
         return response != self.cycle.response
@@ -465,7 +465,7 @@ class RejectedSplitsRound(Plain):
 
 
 class ForgetsLeftoverInputs(Plain):
-    """Inputs that no output followed are in no round."""
+    """Inputs without an output after them are in no round."""
 
     def rounds(self, cycle):
         return cycle.rounds or super().rounds(cycle)
@@ -488,7 +488,7 @@ class ViewsDisagree(Plain):
 
 
 class NewestInputFirst(Plain):
-    """A round's inputs are turned round."""
+    """A round's inputs are in reverse order."""
 
     def rounds(self, cycle):
         return [part | {"inputs": part["inputs"][::-1]} for part in super().rounds(cycle)]
@@ -530,14 +530,14 @@ class AcceptsUsedCallIds(Plain):
 
 
 class ForgetsUnanswered(Plain):
-    """A call that the stop left unanswered is not told."""
+    """A call that the stop left unanswered is not reported."""
 
     def remark_unanswered(self):
         pass
 
 
 class TellsOneUnanswered(Plain):
-    """Of several unanswered calls the first alone is told."""
+    """Only the first of several unanswered calls is reported."""
 
     def remark_unanswered(self):
         told = len(self.anomalies)
@@ -563,7 +563,7 @@ class NullIsPresent(Plain):
 
 
 class RejectsUnknownFields(Plain):
-    """A field that is none of the table's makes its event malformed."""
+    """A field that the table does not have makes its event malformed."""
 
     known = (
         *("type", "source", "text", "content", "id", "delivery", "kind", "responseId", "callId", "tool", "arguments"),
@@ -575,7 +575,7 @@ class RejectsUnknownFields(Plain):
 
 
 class JudgesForeignFields(Plain):
-    """A text that is no string makes any event malformed, its type's own or not."""
+    """A text that is no string makes any event malformed, even one whose type has no text."""
 
     def read(self, value):
         strange = isinstance(value, dict) and not isinstance(value.get("text", ""), str)
@@ -583,7 +583,7 @@ class JudgesForeignFields(Plain):
 
 
 class UnknownTypeRaises(Plain):
-    """A type that it does not know is an exception."""
+    """An unknown type raises an exception."""
 
     def read(self, value):
         event = super().read(value)
@@ -648,7 +648,7 @@ class LongIdsAreOther(Plain):
 
 
 class UnansweredByName(Plain):
-    """Unanswered calls are told in the order of their ids."""
+    """Unanswered calls are reported in the order of their ids."""
 
     def remark_unanswered(self):
         self.cycle.calls = dict(sorted(self.cycle.calls.items()))
@@ -656,7 +656,7 @@ class UnansweredByName(Plain):
 
 
 class ResponsesByPrefix(Plain):
-    """Of a response id the first letter counts."""
+    """Only the first letter of a response id counts."""
 
     def output(self, event):
         super().output(type(event)(kind=event.kind, response_id=event.response_id and event.response_id[0]))
@@ -699,7 +699,7 @@ class HashOrder(Plain):
 
 
 class CountsItsCalls(Plain):
-    """Every seventh projection lacks its last anomaly: the count is the class's."""
+    """Every seventh projection of the class lacks its last anomaly."""
 
     count = itertools.count(1)
 
@@ -709,7 +709,7 @@ class CountsItsCalls(Plain):
 
 
 class ProjectSeesWhatWasFed(Plain):
-    """Projecting a log begins with the queue that feeding left."""
+    """The projection of a log begins with the queue left by feeding."""
 
     def project(self, events, policies=None):
         result = super().project(events, policies)
@@ -735,7 +735,7 @@ class ChangesItsInput(Plain):
 
 
 class ChangesWhatItIsFed(Plain):
-    """Events that are fed are taken out of the list."""
+    """Fed events are removed from the caller's list."""
 
     def feed(self, events):
         while events:
@@ -743,7 +743,7 @@ class ChangesWhatItIsFed(Plain):
 
 
 class RemembersWhatWasFed(Plain):
-    """A reset forgets nothing but the positions."""
+    """A reset forgets only the positions."""
 
     def reset(self):
         anomalies = getattr(self, "anomalies", [])
@@ -761,7 +761,7 @@ class ChunkBoundaryClosesCycle(Plain):
 
 
 class ChunkBoundaryForgetsCalls(Plain):
-    """Calls of the chunk before are unknown."""
+    """Calls of an earlier chunk are unknown."""
 
     def feed(self, events):
         if self.cycle is not None:
@@ -770,7 +770,7 @@ class ChunkBoundaryForgetsCalls(Plain):
 
 
 class AskingEndsTheRun(Plain):
-    """Asking what was fed closes the cycle."""
+    """Asking for the projection of fed events closes the cycle."""
 
     def project(self, events, policies=None):
         result = super().project(events, policies)
@@ -780,7 +780,7 @@ class AskingEndsTheRun(Plain):
 
 
 class EmptyChunkRaises(Plain):
-    """A chunk of no events is an exception."""
+    """A chunk without events raises an exception."""
 
     def feed(self, events):
         assert events
@@ -814,7 +814,7 @@ class FifthWaitingIsLost(Plain):
 
 
 class ThirdRoundWithoutIdGoesOn(Plain):
-    """The third round of a cycle, if it has no response id, swallows the next such."""
+    """The third round of a cycle, if it has no response id, absorbs the next one without."""
 
     def opens_round(self, response):
         third = len(self.cycle.rounds) == 3 and self.cycle.response is None and response is None
@@ -869,7 +869,7 @@ class ThirdOpenCallIsForgotten(Plain):
 
 
 class ThirdErrorIsNotABoundary(Plain):
-    """The third stop by error is overheard."""
+    """The third stop by error is ignored."""
 
     def stop(self, reason):
         if reason == "error" and sum(cycle.reason == "error" for cycle in self.closed) == 2:
@@ -885,7 +885,7 @@ class FifthCycleHasNoTruncation(Plain):
 
 
 class SixthAnomalyIsForgotten(Plain):
-    """Five anomalies are told, and no more."""
+    """Only five anomalies are reported."""
 
     def anomaly(self, kind, at):
         if len(self.anomalies) < 5:
@@ -893,7 +893,7 @@ class SixthAnomalyIsForgotten(Plain):
 
 
 class FifthTextMerges(Plain):
-    """The fifth text of a cycle goes into the block before, if that has no calls."""
+    """The fifth text of a cycle goes into the previous block, if that has no calls."""
 
     def text(self, event):
         blocks = [step for step in self.cycle.steps if step["type"] == "ai-block"]
@@ -904,7 +904,7 @@ class FifthTextMerges(Plain):
 
 
 class PositionsEndAtForty(Plain):
-    """What comes after the fortieth event of a session is not read."""
+    """Events after the fortieth of a session are not read."""
 
     def take(self, value):
         if self.at < 39:
@@ -944,7 +944,7 @@ def empty(events, policies=None):
 
 
 def raises(events, policies=None):
-    """Every log is an exception."""
+    """Every log raises an exception."""
     raise RuntimeError("not today")
 
 

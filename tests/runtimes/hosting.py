@@ -1,4 +1,4 @@
-"""A runtime that conforms and hosts sessions: each is a ``Right``; it takes images, tells usage and survives a kill."""
+"""A conforming runtime that hosts sessions, each a ``Right``; it takes images, logs usage and survives a kill."""
 
 from msgspec.structs import replace
 
@@ -9,7 +9,7 @@ from .target import CAPABILITIES, Target
 
 
 class Session(Right):
-    """One session: every event and everything awaited names it; the default session has no name."""
+    """One session: every event and every awaited answer names it; the default session has no name."""
 
     def __init__(self, host, name):
         self.host, self.session = host, name
@@ -39,7 +39,7 @@ class Session(Right):
 
 
 class Hosting(Target):
-    """Sessions by name, and what outlives the process: the histories, by folder and session."""
+    """Sessions by name, and the histories, by folder and session, which outlive the process."""
 
     def __init__(self, **given):
         self.kept = {}
@@ -74,11 +74,11 @@ class Hosting(Target):
             yield from session.awaiting()
 
     def count(self, message):
-        """How many images the model is shown with a message."""
+        """Return the number of images that the model is shown with a message."""
         return sum(part.get("type") == "image" for part in message.content or ())
 
     def tell(self, session, usage):
-        """Say what the model used."""
+        """Log the model's usage."""
         session.events.append({"type": "native", "usage": usage})
 
     def save(self, session):
@@ -86,26 +86,26 @@ class Hosting(Target):
         self.kept[self.options.state_dir, session.session] = [*session.history]
 
     def load(self, name):
-        """The history that was kept."""
+        """Return the history that was kept."""
         return self.kept.get((self.options.state_dir, name), ()) if self.options.state_dir else ()
 
 
 class ShowsOneImageOnly(Hosting):
-    """Of several images of a message the model is shown the first."""
+    """The model is shown only the first of a message's images."""
 
     def count(self, message):
         return min(super().count(message), 1)
 
 
 class KeepsUsageToItself(Hosting):
-    """The model's usage is counted, and told nowhere."""
+    """The model's usage is counted, and not logged."""
 
     def tell(self, session, usage):
         pass
 
 
 class SessionsShareAQueue(Hosting):
-    """What waits in one session is served by whichever ends first."""
+    """Messages that wait in one session are served by any session whose run ends first."""
 
     def of(self, name):
         session = super().of(name)
@@ -133,7 +133,7 @@ class ForgetsAtARestart(Hosting):
 
 
 class RemembersTheQuestionsOnly(Hosting):
-    """After a restart the model is shown what users said, and not what it answered."""
+    """After a restart, the model is shown the users' messages, and not its own answers."""
 
     def load(self, name):
         return [one for one in super().load(name) if one.role == "user"]

@@ -1,4 +1,4 @@
-"""Runtimes with one fault each, named by it; the docstring says the symptom. Real runtimes have had most of them."""
+"""Runtimes with one fault each, which names them; the docstring is the symptom. Real runtimes have had most."""
 
 import random
 from collections import deque
@@ -15,7 +15,7 @@ from .right import Right
 
 
 class EndsTwice(Right):
-    """A run says twice that it is over."""
+    """A run reports its end twice."""
 
     def log(self, kind, /, **fields):
         super().log(kind, **fields)
@@ -24,7 +24,7 @@ class EndsTwice(Right):
 
 
 class EndsAtEveryRound(Right):
-    """Each answered batch of tools is told as the run's end, and the run goes on."""
+    """Each answered batch of tools is reported as the run's end, and the run goes on."""
 
     def execute(self):
         super().execute()
@@ -33,7 +33,7 @@ class EndsAtEveryRound(Right):
 
 
 class LateResultIsLogged(Right):
-    """A tool that ignored the abort is heard after the run's end."""
+    """The result of a tool that ignored the abort is logged after the run's end."""
 
     def tool(self, stimulus, output, **flags):
         late = any(one.call_id == stimulus.call_id for one in self.cancelled)
@@ -51,7 +51,7 @@ class NeverEndsAfterAbortAmidATool(Right):
 
 
 class ForgetsToAskAfterTools(Right):
-    """The results are in, and the model is not asked."""
+    """All results are there, and the model is not asked."""
 
     def execute(self):
         if self.pending or self.open:
@@ -69,7 +69,7 @@ class AsksForEver(Right):
 
 
 class ForgetsToPromote(Right):
-    """After a run that completed, what waits goes on waiting."""
+    """After a completed run, waiting messages go on waiting."""
 
     def fate(self, reason):
         return "hold" if reason == "completed" else super().fate(reason)
@@ -191,14 +191,14 @@ class CountSurvivesAnAbort(Right):
 
 
 class AbortCompletes(Right):
-    """An aborted run is told as completed."""
+    """An aborted run is reported as completed."""
 
     def interrupt(self):
         self.stop("completed")
 
 
 class AbortIsAnError(Right):
-    """An aborted run is told as failed, since the request to the model was cancelled."""
+    """An aborted run is reported as failed, since the request to the model was cancelled."""
 
     def interrupt(self):
         self.stop("error", "the request was aborted")
@@ -221,7 +221,7 @@ class WaitsForDeafTools(Right):
 
 
 class ReleasedAndStillOpen(Right, abortEnds="when-released"):
-    """It declares that an abort ends the run when what runs is released, and then forgets to end it."""
+    """It declares that an abort ends the run when its tools are released, and then forgets to end it."""
 
     def release(self):
         pass
@@ -246,7 +246,7 @@ class StartsTheNextToolAfterAnAbort(Right):
 
 
 class AsksTheModelAfterAnAbort(Right):
-    """An abort amid a tool answers it, and asks the model what it has to say to that."""
+    """An abort amid a tool answers its call, and then asks the model."""
 
     def abort(self):
         if not self.running:
@@ -265,7 +265,7 @@ class AsksTheModelAfterAnAbort(Right):
 
 
 class KeepsAbortedText(Right, machine="conversation"):
-    """What a response said until it was aborted is kept."""
+    """The items of an aborted response are kept."""
 
     def abort(self):
         for item in self.said if self.active else ():
@@ -277,14 +277,14 @@ class KeepsAbortedText(Right, machine="conversation"):
 
 
 class CompletesAfterAModelFailure(Right):
-    """A model's failure just ends the run, as if all were said."""
+    """A model's failure ends the run as completed."""
 
     def fail(self, failure):
         self.stop("completed")
 
 
 class FailureIsSwallowed(Right):
-    """The exception goes nowhere: the run neither ends nor asks again."""
+    """The exception is lost: the run neither ends nor asks again."""
 
     def stop(self, reason, detail=None):
         if reason != "error":
@@ -292,21 +292,21 @@ class FailureIsSwallowed(Right):
 
 
 class RetriesOnceMore(Right, retries=2):
-    """Three attempts are taken for three retries, the other way round."""
+    """It confuses attempts and retries, and retries once more than declared."""
 
     def retries(self):
         return super().retries() + 1
 
 
 class RetriesForEver(Right):
-    """A failed request is made again, always."""
+    """A failed request is always repeated."""
 
     def retries(self):
         return 1_000_000
 
 
 class RetriesFatalFailures(Right, retries=2):
-    """A failure that will not pass is retried too."""
+    """A permanent failure is retried too."""
 
     def fail(self, failure):
         super().fail("retryable")
@@ -334,7 +334,7 @@ class LosesTheSecondResult(Right):
 
 
 class AnswersTwice(Right):
-    """A result is logged when the tool returns, and once more before the model is asked."""
+    """A result is logged when the tool returns, and again before the model is asked."""
 
     def result(self, name, output, **flags):
         super().result(name, output, **flags)
@@ -359,7 +359,7 @@ class CutCallIsNeverAnswered(Right):
 
 
 class ResultsWaitForTheBatch(Right, tools="parallel"):
-    """Results are logged when all are in; an abort before that throws away what tools did."""
+    """Results are logged when all are there; an abort before that discards them."""
 
     def start(self, root):
         self.held = []
@@ -387,7 +387,7 @@ class InventsASuccess(Right):
 
 
 class ToolFailureKillsTheRun(Right):
-    """A tool that fails takes the run with it."""
+    """A failing tool ends the run."""
 
     def tool(self, stimulus, output, **flags):
         if flags and self.running:
@@ -399,7 +399,7 @@ class ToolFailureKillsTheRun(Right):
 
 
 class ToolFailureHasNoResult(Right):
-    """A tool's failure is told to the model, and not in the log."""
+    """A tool's failure is shown to the model, and not logged."""
 
     def log(self, kind, /, **fields):
         if kind != "tool-result" or not fields.get("isError") or fields.get("synthetic"):
@@ -407,14 +407,14 @@ class ToolFailureHasNoResult(Right):
 
 
 class TellsFailureAsSuccess(Right):
-    """A tool's failure is a result without a sign that it is one."""
+    """A tool's failure is logged as a successful result."""
 
     def tool(self, stimulus, output, **flags):
         super().tool(stimulus, "done" if flags else output)
 
 
 class ExecutesMalformedArguments(Right):
-    """Arguments that are no JSON are taken for none."""
+    """Arguments that are not JSON count as absent."""
 
     def begin(self, call):
         malformed = isinstance(call.arguments, str)
@@ -422,7 +422,7 @@ class ExecutesMalformedArguments(Right):
 
 
 class TwoResultsUnderOneId(Right):
-    """A call id that comes twice has two results, and nobody can say which is whose."""
+    """A call id that comes twice has two results that cannot be matched to the calls."""
 
     def log(self, kind, /, **fields):
         if "callId" in fields:
@@ -469,7 +469,7 @@ class SecondRootIsNotShown(Right):
 
 
 class LosesTheSteerThatComesWithTheLastText(Right):
-    """A steer that comes while the model says its last is never looked at."""
+    """A steer during the model's last response is never read."""
 
     def respond(self):
         if not self.open:
@@ -478,7 +478,7 @@ class LosesTheSteerThatComesWithTheLastText(Right):
 
 
 class SteerWaitsForTheNextRun(Right):
-    """A steer that comes while the model says its last is shown in the next run."""
+    """A steer during the model's last response is shown in the next run."""
 
     def respond(self):
         if self.open:
@@ -488,14 +488,14 @@ class SteerWaitsForTheNextRun(Right):
 
 
 class ForgetsSteers(Right):
-    """A steer is accepted, and that is all."""
+    """A steer is accepted, and never shown to the model."""
 
     def keep_steer(self, message):
         pass
 
 
 class FollowUpLeaksIntoTheRun(Right):
-    """A message that waits for the next run is shown to the model at once besides."""
+    """A message that waits for the next run is also shown to the model at once."""
 
     def enqueue(self, message):
         super().enqueue(message)
@@ -513,14 +513,14 @@ class BusyMessagesSteer(Right):
 
 
 class LastInFirstOut(Right):
-    """The youngest message that waits is served first."""
+    """The youngest waiting message is served first."""
 
     def next_waiting(self):
         return self.queue.pop()
 
 
 class TwoFollowUpsInOneRun(Right):
-    """All that waits is served at once."""
+    """All waiting messages are served at once."""
 
     def next_waiting(self):
         while len(self.queue) > 1:
@@ -529,7 +529,7 @@ class TwoFollowUpsInOneRun(Right):
 
 
 class SteersLastInFirstOut(Right):
-    """Of several steers the youngest is shown first."""
+    """The youngest of several steers is shown first."""
 
     def read_steers(self):
         self.steers.reverse()
@@ -537,7 +537,7 @@ class SteersLastInFirstOut(Right):
 
 
 class ReplaysTheRoot(Right):
-    """A message that was promoted is shown twice."""
+    """A promoted message is shown twice."""
 
     def next_waiting(self):
         message = super().next_waiting()
@@ -546,28 +546,28 @@ class ReplaysTheRoot(Right):
 
 
 class LosesTheQueueAtAnAbort(Right):
-    """An abort throws away what waits, and nobody says so."""
+    """An abort silently discards waiting messages."""
 
     def fate(self, reason):
         return "drop" if reason == "interrupted" else super().fate(reason)
 
 
 class HoldsAfterAFailure(Right):
-    """It declares that what waits is served after a failure, and holds it."""
+    """It declares that waiting messages are served after a failure, and holds them."""
 
     def fate(self, reason):
         return "hold" if reason == "error" else super().fate(reason)
 
 
 class PromotesWhatItShouldHold(Right, queueAfterInterrupted="hold"):
-    """It declares that what waits is held after an abort, and serves it."""
+    """It declares that waiting messages are held after an abort, and serves them."""
 
     def fate(self, reason):
         return "promote"
 
 
 class ServesWhatItDropped(Right, queueAfterInterrupted="drop"):
-    """It declares that what waits is dropped after an abort, and serves it later."""
+    """It declares that waiting messages are dropped after an abort, and serves them later."""
 
     def fate(self, reason):
         return "hold" if reason == "interrupted" else super().fate(reason)
@@ -607,7 +607,7 @@ class SwallowsSteersAmidTools(Right):
 
 
 class LogsWhatWaitsWhenItIsServed(Right):
-    """A message that waits is in no log until its run begins: whoever looks does not find it."""
+    """A waiting message is not in the log until its run begins."""
 
     def user(self, message):
         if self.active and message.delivery != "steer":
@@ -622,7 +622,7 @@ class LogsWhatWaitsWhenItIsServed(Right):
 
 
 class LosesTheSecondOfTwoAtOnce(Right):
-    """Two messages at once: the second overwrites the first's place, and nobody hears of it."""
+    """The second of two messages at once is silently lost."""
 
     def take(self, stimulus):
         if isinstance(stimulus, Together):
@@ -643,7 +643,7 @@ class ShowsAnOrphanCall(Right):
 
 
 class ShowsResultsAtTheTail(Right):
-    """When a run is over, the results of its calls stand behind all that the model said."""
+    """After a run, the results of its calls stand behind all texts of the model."""
 
     def start(self, root):
         self.history.sort(key=lambda one: one.role == "tool")
@@ -651,7 +651,7 @@ class ShowsResultsAtTheTail(Right):
 
 
 class ShowsAResultTwice(Right):
-    """The history has a result twice."""
+    """The history contains a result twice."""
 
     def result(self, name, output, **flags):
         super().result(name, output, **flags)
@@ -659,7 +659,7 @@ class ShowsAResultTwice(Right):
 
 
 class InventsAUserMessage(Right):
-    """After tools the model is told to go on, as if the user had said so."""
+    """After tools, a made-up user message tells the model to go on."""
 
     def execute(self):
         if not (self.open or self.pending):
@@ -668,7 +668,7 @@ class InventsAUserMessage(Right):
 
 
 class InventsAnAnswer(Right):
-    """A failed run leaves an apology in the history that the model never said."""
+    """A failed run leaves an apology in the history, which is not the model's."""
 
     def stop(self, reason, detail=None):
         super().stop(reason, detail)
@@ -686,7 +686,7 @@ class ForgetsResultsAfterAFailure(Right):
 
 
 class ForgetsTheRunAfterAnAbort(Right):
-    """An aborted run is forgotten whole."""
+    """An aborted run is missing from the history."""
 
     def interrupt(self):
         super().interrupt()
@@ -807,7 +807,7 @@ class ForgetsWhatItSaid(Right):
 
 
 class LogsAnItemTwice(Right):
-    """A text is logged as it streams, and once more when it is whole."""
+    """A text is logged while it streams, and again when it is whole."""
 
     def log_output(self, **fields):
         super().log_output(**fields)
@@ -816,7 +816,7 @@ class LogsAnItemTwice(Right):
 
 
 class LosesReasoning(Right):
-    """It declares reasoning, and keeps it to itself."""
+    """It declares reasoning, and does not log it."""
 
     def say(self, item):
         if not isinstance(item, Reasoning):
@@ -824,7 +824,7 @@ class LosesReasoning(Right):
 
 
 class CutsTexts(Right):
-    """A text ends where a buffer did."""
+    """A text is cut at a buffer's end."""
 
     def log_output(self, **fields):
         super().log_output(**fields | ({"text": fields["text"][:10]} if "text" in fields else {}))
@@ -860,7 +860,7 @@ class TwoResponsesAreOneRound(Right):
 
 
 class BoundIsOffByOne(Right):
-    """One request more than the limit says."""
+    """A run makes one request more than its limit."""
 
     def bound(self):
         bound = super().bound()
@@ -880,7 +880,7 @@ class LogsUnknownEvents(Right):
 
 
 class LogsPlainText(Right):
-    """What it prints for people is taken for events."""
+    """Its printed text is taken for events."""
 
     def start(self, root):
         self.events.append("run started")
@@ -895,7 +895,7 @@ class StopsForNoReason(Right):
 
 
 class DeclaresAbort(Right):
-    """It declares that runs can be aborted, and has no such thing."""
+    """It declares that runs can be aborted, and cannot abort them."""
 
     def abort(self):
         self.refuse("unsupported", "abort")
@@ -913,7 +913,7 @@ class DeclaresModelInput(Right):
 
 
 class CountsAcrossResets(Right):
-    """Request ids go on where they were before the reset."""
+    """Request ids continue those before the reset."""
 
     ever = 0
 
@@ -925,7 +925,7 @@ class CountsAcrossResets(Right):
 
 
 class RunsToolsInAnyOrder(Right):
-    """Tools start in an order that nobody chose."""
+    """Tools start in random order."""
 
     def __init__(self, **given):
         self.dice = random.Random(0)
@@ -947,7 +947,7 @@ class HashOrder(Right):
 
 
 class AsksTwiceAfterAnAbort(Right):
-    """The run after an interrupted one asks the model twice: once for what was left, once for the message."""
+    """The run after an interrupted one asks the model twice: once for the remains, once for the message."""
 
     left = False
 
@@ -967,7 +967,7 @@ class AsksTwiceAfterAnAbort(Right):
 
 
 class ObserverKillsTheRun(Right):
-    """What a listener raises ends the run."""
+    """A listener's exception ends the run."""
 
     def say(self, item):
         super().say(item)
@@ -976,7 +976,7 @@ class ObserverKillsTheRun(Right):
 
 
 class SlowObserverLosesEvents(Right):
-    """A listener that is slow misses what comes after a text, and so does the log."""
+    """A slow listener misses the events after a text, and so does the log."""
 
     def log(self, kind, /, **fields):
         if self.options.observer != "slow" or kind != "tool-result":
@@ -984,7 +984,7 @@ class SlowObserverLosesEvents(Right):
 
 
 class RetriesLessOften(Right, machine="interaction", retries=2):
-    """It claims the machine and two retries, and tries once more only."""
+    """It declares the machine and two retries, and retries once."""
 
     def retries(self):
         return 1
@@ -1000,7 +1000,7 @@ class StopInATextEndsTheRun(Right):
 
 
 class StopFromTheUserAborts(Right):
-    """A user who says stop aborts, in whatever way it was meant."""
+    """A user's text that says stop aborts the run."""
 
     def user(self, message):
         super().user(message)
@@ -1009,7 +1009,7 @@ class StopFromTheUserAborts(Right):
 
 
 class IdsDecide(Right):
-    """A call whose id has not the provider's prefix is not executed."""
+    """A call whose id lacks the provider's prefix is not executed."""
 
     def begin(self, call):
         if call.call_id.startswith("c"):
@@ -1022,7 +1022,7 @@ class IdsDecide(Right):
 
 
 class Late(Right):
-    """A count of what happened since the reset."""
+    """A runtime that counts events since the reset."""
 
     def reset(self, *options):
         self.runs = self.aborts = self.failures = self.steered = self.items = self.results = 0
@@ -1034,14 +1034,14 @@ class Late(Right):
 
 
 class LastInFirstOutAfterThreeRuns(Late):
-    """From the fourth run on the youngest message that waits is served first."""
+    """From the fourth run on, the youngest waiting message is served first."""
 
     def next_waiting(self):
         return self.queue.pop() if self.runs >= 3 else self.queue.popleft()
 
 
 class FourthSteerIsLost(Late):
-    """Three steers are kept."""
+    """Only three steers are kept."""
 
     def keep_steer(self, message):
         self.steered += 1
@@ -1050,7 +1050,7 @@ class FourthSteerIsLost(Late):
 
 
 class FourthWaitingIsLost(Late):
-    """The queue has three places."""
+    """The queue holds only three messages."""
 
     def enqueue(self, message):
         if len(self.queue) < 3:
@@ -1058,7 +1058,7 @@ class FourthWaitingIsLost(Late):
 
 
 class SecondAbortIsIgnored(Late):
-    """The signal is set once."""
+    """Only the first abort sets the signal."""
 
     def abort(self):
         self.aborts += self.active
@@ -1067,7 +1067,7 @@ class SecondAbortIsIgnored(Late):
 
 
 class SecondAbortLosesTheQueue(Late):
-    """The second abort throws away what waits."""
+    """The second abort discards waiting messages."""
 
     def interrupt(self):
         self.aborts += 1
@@ -1106,14 +1106,14 @@ class FourthResultIsLost(Late):
 
 
 class HistoryHasTenPlaces(Late):
-    """What was said long ago is not shown any more, in the middle of a run."""
+    """Old messages are no longer shown, in the middle of a run."""
 
     def shown(self):
         return super().shown()[-10:]
 
 
 class FifthRunEndsTwice(Late):
-    """The fifth run says twice that it is over."""
+    """The fifth run reports its end twice."""
 
     def log(self, kind, /, **fields):
         super().log(kind, **fields)
@@ -1122,7 +1122,7 @@ class FifthRunEndsTwice(Late):
 
 
 class ThirdCallOfAResponseIsForgotten(Late):
-    """Two calls of a response are executed."""
+    """Only two calls of a response are executed."""
 
     def respond(self):
         for name in list(self.open)[2:]:
@@ -1134,7 +1134,7 @@ class ThirdCallOfAResponseIsForgotten(Late):
 
 
 class Unsettled(Right):
-    """No quiet after a tool's end, within whatever patience."""
+    """It is never quiet after a tool's end, whatever the patience."""
 
     def step(self):
         return replace(super().step(), unsettled=any(one["type"] == "tool-result" for one in self.events))
@@ -1148,7 +1148,7 @@ class Dies(Right):
 
 
 class EverySeventhRunEndsTwice(Right):
-    """Now and then a run says twice that it is over; a reset changes nothing about that."""
+    """Every seventh run reports its end twice, counted across resets."""
 
     runs = 0
 

@@ -138,7 +138,7 @@ LINES = {
         (USER, '{"type":"agent-thought"}', STOP),
         (USER, '{"type":"native","name":"agent-thought"}', STOP),
     ),
-    "outside-run": ("A run says twice that it is over.", (USER, STOP, STOP), (USER, STOP)),
+    "outside-run": ("A run reports its end twice.", (USER, STOP, STOP), (USER, STOP)),
     "unknown-call": ("A result comes without its call.", (USER, RESULT, STOP), (USER, CALL, RESULT, STOP)),
     "duplicate-result": (
         "A call is answered twice.",

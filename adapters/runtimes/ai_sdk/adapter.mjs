@@ -1,8 +1,8 @@
 // The AI SDK's streamText, version 6, from node_modules under the folder TURNCHECK_ENVIRONMENT.
-// streamText has no session: what stands around it here is what its documentation shows of a chat server. The messages are
-// the caller's; response.messages are appended to them in onFinish ("Response Messages" in "Tool Calling"), which also runs
-// after an abort, with the steps that were finished by then. One response at a time: that a message is rejected meanwhile is
-// this server's word, not the SDK's. A stop button aborts the response's signal.
+// streamText has no session: the code around it here is the chat server of its documentation. The messages are the
+// caller's; response.messages are appended to them in onFinish ("Response Messages" in "Tool Calling"), which also runs
+// after an abort, with the steps finished by then. One response at a time: meanwhile, this server rejects messages; the
+// SDK has no rule for that. A stop button aborts the response's signal.
 import { rawArguments, serve } from "../../kit/turncheck_kit.mjs";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const { APICallError, jsonSchema, stepCountIs, streamText, tool } = await import
 );
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
-const MAX_ROUNDS = 20; // the default of its ToolLoopAgent; streamText's own is one step, which answers no tool result
+const MAX_ROUNDS = 20; // the default of its ToolLoopAgent; that of streamText is one step, which answers no tool result
 const RETRIES = 2; // streamText's default
 const POLICIES = {
   busy: "reject",
@@ -36,7 +36,7 @@ const STOPS = { "end-turn": "stop", "tool-use": "tool-calls", length: "length" }
 
 const textOf = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** The prompt as the model is shown it: {role, text or callId} entries. */
+/** Return the prompt that the model is shown, as {role, text or callId} entries. */
 function shown(prompt) {
   return prompt.flatMap(({ role, content }) => {
     if (role === "system") return [{ role, text: content }];
@@ -57,7 +57,7 @@ function shown(prompt) {
   });
 }
 
-/** A failed call of the provider's service: what its package throws for 503 and for 401. */
+/** Make the error of a failed call, as the provider's package throws it for 503 and for 401. */
 function refusal(failure) {
   const retryable = failure.kind === "retryable";
   return new APICallError({
@@ -69,7 +69,7 @@ function refusal(failure) {
   });
 }
 
-/** The parts of the language model interface that a provider makes of the scripted items. */
+/** Yield the parts of the language model interface that a provider makes from the scripted items. */
 async function* parts(request, first) {
   const finish = (unified) => ({ type: "finish", finishReason: { unified, raw: undefined }, usage: USAGE });
   yield { type: "stream-start", warnings: [] };
@@ -91,8 +91,8 @@ async function* parts(request, first) {
     }
     yield finish(STOPS[request.reason]);
   } catch (error) {
-    if (error.kind === undefined || error.kind === "stream") throw error; // aborted, or broken: so is the body
-    yield { type: "error", error: refusal(error) }; // what a provider's stream says in its midst
+    if (error.kind === undefined || error.kind === "stream") throw error; // aborted, or broken like the body
+    yield { type: "error", error: refusal(error) }; // a provider's error amid its stream
     yield finish("error");
   }
 }
@@ -168,7 +168,7 @@ class Session {
   async respond() {
     const { env } = this;
     this.controller = new AbortController();
-    this.answered = []; // the requests whose answers have begun, of which no step has begun
+    this.answered = []; // the requests whose answers have begun, and whose step has not
     this.stopped = false;
     this.error = undefined;
     try {
@@ -200,13 +200,13 @@ class Session {
     this.controller = undefined;
   }
 
-  /** The first terminal counts: an error part may be followed by a finish, or by the stream's end alone. */
+  /** The first terminal counts: a finish may follow an error part, or only the stream's end. */
   stop(reason, detail, how) {
     if (!this.stopped) this.log({ type: "run-stop", reason, detail }, how);
     this.stopped = true;
   }
 
-  /** What this throws is the adapter's failure, and not the stream's. */
+  /** An error here is the adapter's failure, not the stream's. */
   read(part) {
     try {
       this.hear(part);
@@ -243,7 +243,7 @@ class Session {
       case "tool-result":
         this.log({ type: "tool-result", callId: part.toolCallId, output: part.output });
         break;
-      case "tool-error": // of a tool that failed, an unknown one, or wrong input
+      case "tool-error": // from a failed tool, an unknown one, or wrong input
         this.log({
           type: "tool-result",
           callId: part.toolCallId,

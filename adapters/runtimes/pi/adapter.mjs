@@ -1,6 +1,6 @@
-// pi's Agent (pi-agent-core), version 0.73.1 or 0.87.1: whichever the folder TURNCHECK_ENVIRONMENT has under node_modules.
-// What a message is to pi (a prompt, a steer or a follow-up), its caller decides: idle it is a prompt, active it is what
-// its delivery says, and without one a prompt, which pi rejects.
+// pi's Agent (pi-agent-core), version 0.73.1 or 0.87.1: the one in node_modules under the folder TURNCHECK_ENVIRONMENT.
+// pi's caller decides whether a message is a prompt, a steer or a follow-up: idle, it is a prompt; active, its delivery
+// decides, and without one it is a prompt, which pi rejects.
 import { rawArguments, serve } from "../../kit/turncheck_kit.mjs";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,8 +19,8 @@ const load = (path) => import(pathToFileURL(join(folder, scope, path)));
 const { version } = JSON.parse(readFileSync(join(folder, scope, "pi-agent-core/package.json"), "utf8"));
 const { Agent } = await load("pi-agent-core/dist/index.js");
 const { createAssistantMessageEventStream, parseStreamingJson } = await load("pi-ai/dist/index.js");
-// All providers of pi-ai send what this makes of the context: it leaves failed and aborted responses out, and answers
-// calls that have no result. It moved between the two versions.
+// All providers of pi-ai send this function's version of the context: it leaves out failed and aborted responses, and
+// answers calls without a result. It moved between the two versions.
 const transform = ["providers", "api"]
   .map((name) => `pi-ai/dist/${name}/transform-messages.js`)
   .find((path) => existsSync(join(folder, scope, path)));
@@ -62,7 +62,7 @@ const textOf = (content) =>
     ? content
     : content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 
-/** The context as the model is shown it: {role, text or callId} entries. */
+/** Return the context that the model is shown, as {role, text or callId} entries. */
 function shown(context) {
   const entries = context.systemPrompt ? [{ role: "system", text: context.systemPrompt }] : [];
   for (const message of transformMessages(context.messages, MODEL, (id) => id)) {
@@ -110,7 +110,7 @@ async function play(stream, request, signal) {
         const toolCall = { type: "toolCall", id: item.callId, name: item.tool, arguments: {} };
         message.content.push(toolCall);
         push("toolcall_start", { contentIndex });
-        toolCall.arguments = parseStreamingJson(text); // what each provider makes of the text that the model wrote
+        toolCall.arguments = parseStreamingJson(text); // as each provider parses the model's text
         push("toolcall_delta", { contentIndex, delta: text });
         push("toolcall_end", { contentIndex, toolCall });
       } else {
@@ -136,7 +136,7 @@ async function play(stream, request, signal) {
 }
 
 class Session {
-  deliveries = new Map(); // of each message that pi holds, by the object that was given to it
+  deliveries = new Map(); // of each message that pi holds, by the object given to it
   active = false; // a cycle is under way: its run-stop is not yet logged
   responseId = undefined;
 
@@ -188,7 +188,7 @@ class Session {
     this.deliveries.set(message, busy ? delivery : "direct");
     if (busy) return delivery === "steer" ? agent.steer(message) : agent.followUp(message);
     this.active = true;
-    // It rejects where a listener throws; agent_end may have been emitted before that, or not at all.
+    // It rejects if a listener throws; agent_end may have been emitted before that, or not at all.
     return agent.prompt(message).catch((error) => this.stop("error", error.message, { source: "adapter" }));
   }
 
@@ -198,7 +198,7 @@ class Session {
     this.active = false;
   }
 
-  /** A listener's exception would be pi's own: what this one throws is the adapter's failure. */
+  /** A listener's exception would count as pi's: an error here is the adapter's failure. */
   listen(event) {
     try {
       this.hear(event);
@@ -210,7 +210,7 @@ class Session {
   hear(event) {
     switch (event.type) {
       case "message_start":
-        // One agent run answers its follow-ups too: what was before is over when one is taken.
+        // One agent run answers its follow-ups too: the cycle before is over when one is taken.
         if (this.deliveries.get(event.message) === "followUp") {
           this.stop("completed", undefined, { source: "adapter" });
           this.active = true;
@@ -230,7 +230,7 @@ class Session {
         break;
       }
       case "agent_end": {
-        // agent_end has no status: the last assistant message has it.
+        // agent_end has no status; the last assistant message has one.
         const { stopReason, errorMessage } = event.messages.findLast((message) => message.role === "assistant") ?? {};
         this.stop({ error: "error", aborted: "interrupted" }[stopReason] ?? "completed", errorMessage);
         break;
@@ -239,7 +239,7 @@ class Session {
     }
   }
 
-  /** An item is shown whole at its end event. */
+  /** An item's end event shows it whole. */
   update(event) {
     const { responseId } = this;
     if (event.type === "text_end")

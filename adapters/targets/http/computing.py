@@ -20,7 +20,7 @@ class Server:
         self._processes: list[Path] = []
 
     def computing(self) -> bool:
-        """True where one of its threads runs or is about to; False where that cannot be seen."""
+        """Return True if one of its threads runs or is ready to; False if that cannot be seen."""
         if not any(process.exists() for process in self._processes):
             self._processes = list(_listeners(self._port))
         return any(state in "RD" for process in self._processes for state in _states(process))

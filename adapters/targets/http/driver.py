@@ -1,4 +1,4 @@
-"""Play an AG-UI endpoint's environment: apply stimuli, wait for quiet, return the new events and what is awaited."""
+"""Play an AG-UI endpoint's environment: apply stimuli, wait for quiet, return new events and awaited answers."""
 
 import uuid
 from itertools import chain
@@ -31,17 +31,17 @@ from .model_endpoint.endpoint import Command, ModelCall
 from .quiet import Quiet, State
 
 _BEYOND: Final = ("limits", "policies", "clock", "deaf_tools", "deaf_model", "observer", "state_dir")
-"""Options for which AG-UI has no words."""
+"""Options that AG-UI cannot express."""
 
 _AT_ONCE: Final = 200
-"""Requests to the model that wait at once: each holds a connection, and a process has 1,024 descriptors by default."""
+"""Requests to the model that may wait at once: each holds a connection; a process has 1,024 descriptors by default."""
 
 _FAREWELLS: Final = 20
-"""How often an endpoint without a client is told that its model fails: a client of OpenAI's asks three times."""
+"""Failures that the model gives an endpoint without a client, at most: OpenAI's client asks three times."""
 
 
 class Driver:
-    """The driver of one endpoint, which its model endpoint calls too."""
+    """The driver of one endpoint; the model endpoint calls it too."""
 
     def __init__(self, post: Post, quiet: Quiet) -> None:
         self._post, self._quiet = post, quiet
@@ -50,7 +50,7 @@ class Driver:
         self._calls: list[ModelCall] = []
         self._requests = 0
         self._events: list[LogEvent] = []
-        self._asked: list[tuple[Session, LogEvent]] = []  # requests of this step: logged behind the events before them
+        self._asked: list[tuple[Session, LogEvent]] = []  # requests of this step: logged after the events before them
         self._refused: Refusal | None = None
         self._error: Exception | None = None
         self._prefix = ""
@@ -58,7 +58,7 @@ class Driver:
     # Called by the harness
 
     async def reset(self, options: ResetOptions) -> Step:
-        """Leave what is under way, and begin with new threads."""
+        """Leave the runs under way, and begin with new threads."""
         await self.leave()
         self._requests = 0
         self._options = options
@@ -69,7 +69,7 @@ class Driver:
         return self._step(settled=True)
 
     async def leave(self) -> None:
-        """Leave what is under way, and forget it."""
+        """Leave the runs under way, and forget them."""
         self._error = None
         for session in self._sessions.values():
             if session.active:
@@ -82,7 +82,7 @@ class Driver:
             for call in fresh:
                 call.commands.put_nowait(ModelFail(failure="fatal"))
             failed += fresh
-            if not fresh or not await self._settle():  # one that never reads its answer stays: it is forgotten
+            if not fresh or not await self._settle():  # a request whose answer is never read stays: it is forgotten
                 break
         self._sessions, self._calls = {}, []
         self._events, self._asked, self._refused = [], [], None
@@ -105,22 +105,22 @@ class Driver:
         self.moved()
 
     def moved(self) -> None:
-        """It is not quiet."""
+        """Note activity: the endpoint is not quiet."""
         self._quiet.moved()
 
     def rejected(self, message: LogEvent, why: str) -> None:
-        """The endpoint refused *message*: it is not logged."""
+        """Note that the endpoint refused *message*: it is not logged."""
         self._events = [event for event in self._events if event.get("id") != message["id"]]
         self._refuse("rejected", why)
 
     def broke(self, error: Exception) -> None:
-        """The step can't be answered."""
+        """Note that the step can't be answered."""
         self._error = error
 
     # Called by the model endpoint
 
     def asked(self, request: ChatRequest) -> ModelCall | str:
-        """The model is asked. Return why the request is refused, where it is."""
+        """Take a request to the model; return its call, or the reason for a refusal."""
         self.moved()
         session = self._owner(request)
         if session is None:
@@ -222,7 +222,7 @@ class Driver:
         return self._sessions[name]
 
     def _owner(self, request: ChatRequest) -> Session | None:
-        """Return the session whose run asks: of several under way, the one whose user's text the request has."""
+        """Return the session whose run asks: of several under way, the one whose user text is in the request."""
         running = [session for session in self._sessions.values() if session.streaming]
         if len(running) > 1:
             texts = [entry.text or "" for entry in shown(request.messages) if entry.role == "user"]
@@ -257,7 +257,7 @@ class Driver:
         return Step(tuple(events), (*models, *tools), refused, not settled)
 
     def _log_requests(self) -> None:
-        """Log the requests of this step: they follow from the events before them, which came on another connection."""
+        """Log the requests of this step after the events that caused them, which came on another connection."""
         asked, self._asked = self._asked, []
         for session, event in asked:
             session.settle()

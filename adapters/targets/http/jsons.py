@@ -7,15 +7,15 @@ Object: TypeAlias = dict[str, Any]
 
 
 def as_object(value: Any) -> Object:
-    """*value* where it is an object, an empty one otherwise."""
+    """Return *value* if it is an object, else an empty one."""
     return cast("Object", value) if isinstance(value, dict) else {}
 
 
 def as_list(value: Any) -> list[Any]:
-    """*value* where it is a list, an empty one otherwise."""
+    """Return *value* if it is a list, else an empty one."""
     return cast("list[object]", value) if isinstance(value, list) else []
 
 
 def as_text(value: Any) -> str:
-    """*value* where it is a string, its JSON otherwise."""
+    """Return *value* if it is a string, else its JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -16,20 +16,20 @@ MODEL_PORT: Final = 8790
 RETRIES: Final = 2
 """Retries of a failed request by OpenAI's clients, with which most servers ask the model."""
 PATIENCE: Final = 2.0
-"""Seconds to quiet, as in the helper libraries; a server whose own tools or retries take longer wants more."""
+"""Seconds to quiet, as in the helper libraries; a server with slower tools or retries needs more."""
 LULL: Final = 0.02
 """Seconds without an event that count as quiet while the model is awaited. On two busy cores, half of 2,000 steps of a
-pydantic-ai server had a silence of over 2 ms amid them, 1 % one of over 19 ms (the longest: 105 ms). ``computing``
-tells such a silence from quiet: with it, 80 words of 18 stimuli gave the same log each time."""
+pydantic-ai server contained a silence of over 2 ms, 1 % one of over 19 ms (the longest: 105 ms). ``computing``
+distinguishes such a silence from quiet: with it, 80 words of 18 stimuli gave the same log each time."""
 
 _MODULE: Final = "turncheck.adapters.targets.http"
 
 
 @dataclass(frozen=True)
 class Options:
-    """The address of the endpoint, and the way in which it is driven.
+    """The address of the endpoint, and the settings of its driver.
 
-    ``retries`` is how often it asks the model again, at most; ``patience`` and ``lull`` are seconds.
+    ``retries`` is the endpoint's highest number of repeated model requests; ``patience`` and ``lull`` are seconds.
     """
 
     url: str

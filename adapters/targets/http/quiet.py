@@ -1,7 +1,7 @@
-"""Wait until an endpoint is quiet: nothing more can be seen of it before the next stimulus.
+"""Wait until an endpoint is quiet: it shows nothing more before the next stimulus.
 
-It is quiet when no stream is open and no model is awaited; or when each run under way awaits the model, and an endpoint
-that is not computing sent nothing for a lull. Anything else that keeps it busy must end within the patience.
+It is quiet when no stream is open and no model is awaited; or when each run under way awaits the model, and the
+endpoint, without computing, sent nothing for a lull. Any other activity must end within the patience.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Final, Literal, TypeAlias
 
 State: TypeAlias = Literal["idle", "waiting", "busy"]
-"""Nothing is under way; everything under way awaits the model; something goes on."""
+"""No run is under way; each run under way awaits the model; some run goes on."""
 
 _LAST_LOOK: Final = 0.002
 """Seconds. Bytes that came while this process had no CPU are still in the event loop when a lull is over."""
@@ -27,7 +27,7 @@ class Quiet:
         self._moved.set()
 
     async def settle(self, state: Callable[[], State]) -> bool:
-        """Wait for quiet. Return False where the patience is over first."""
+        """Wait for quiet. Return False if the patience is over first."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._patience
         while (now := state()) != "idle":
@@ -43,7 +43,7 @@ class Quiet:
         return True
 
     async def _moves(self, seconds: float) -> bool:
-        """Return whether anything happens within *seconds*."""
+        """Return whether the endpoint acts within *seconds*."""
         try:
             await asyncio.wait_for(self._moved.wait(), seconds)
         except TimeoutError:

@@ -47,11 +47,11 @@ _PROFILE: Final = Profile(
     ),
     policies={"tools": "parallel", "abortEnds": "at-once"},
 )
-"""The capabilities of an AG-UI endpoint; one that lacks some gets a profile of its own (docs/http.md)."""
+"""The capabilities of an AG-UI endpoint; an endpoint without some of them gets its own profile (docs/http.md)."""
 
 
 class _Worker:
-    """One endpoint, driven by the messages."""
+    """One endpoint, driven by messages."""
 
     def __init__(self, options: Options, secret: Secret, client: httpx.AsyncClient) -> None:
         self._options = options
@@ -61,7 +61,7 @@ class _Worker:
         self.port = ModelPort(model_endpoint(self._driver, secret, self._release), options.model_port, secret)
 
     async def answer(self, message: Message) -> Answer | HelloAnswer:
-        """Do what *message* says."""
+        """Carry out *message*."""
         match message:
             case Hello():
                 profile = msgspec.structs.replace(
@@ -96,13 +96,13 @@ class _Worker:
                 return Answer(seq, ok=True, steps=tuple(steps))
 
     async def _release(self) -> None:
-        """Leave the runs and the port: another worker is driven now."""
+        """Leave the runs and the port: the harness now drives another worker."""
         await self._driver.leave()
         await self.port.release()
 
 
 async def work(options: Options, secret: Secret, requests: BinaryIO, answers: BinaryIO) -> None:
-    """Serve until told to stop, or until *requests* ends. Raises StartError."""
+    """Serve until ``stop`` or the end of *requests*. Raises StartError."""
     await _check(options)
     async with new_client() as client:
         worker = _Worker(options, secret, client)
@@ -124,7 +124,7 @@ async def _serve(worker: _Worker, secret: Secret, requests: BinaryIO, answers: B
 
 
 async def _check(options: Options) -> None:
-    """Raise StartError where nobody listens at the endpoint's address."""
+    """Raise StartError if nobody listens at the endpoint's address."""
     host, port = options.address
     try:
         _, writer = await asyncio.open_connection(host, port)

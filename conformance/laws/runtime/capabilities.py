@@ -1,4 +1,4 @@
-"""Laws on capabilities that no row of a machine speaks of: images, usage, sessions, persistence."""
+"""Laws on capabilities that no machine's rows cover: images, usage, sessions, persistence."""
 
 from collections.abc import Sequence
 from typing import Any, Final, cast
@@ -21,7 +21,7 @@ def images_shown(trace: RuntimeTrace) -> Judgement:
             ids, text, count = entry.get("ids") or (), entry.get("text"), entry.get("images")
             names = [name for name in sent if name in ids or trace.sent[name].text == text]
             if not names or count is None:
-                continue  # where the adapter does not count them, nothing is seen
+                continue  # an adapter that does not count images shows nothing
             wanted = sum(sent[name] for name in names)
             yield WITNESS
             if count != wanted:
@@ -34,7 +34,7 @@ def usage_told(trace: RuntimeTrace) -> Judgement:
     for response in trace.whole_responses():
         step = response.end
         usage = getattr(step and step.stimulus, "usage", None)
-        if step is None or usage is None or not response.items:  # an empty response may leave nothing to tell it with
+        if step is None or usage is None or not response.items:  # an empty response may leave no event to carry it
             continue
         yield WITNESS
         cycle = trace.cycle_before(step)
@@ -49,15 +49,15 @@ def sessions_independent(rerun: Rerun) -> Judgement:
     """A word in one session gives the same, whatever another session does between its stimuli."""
     word = tuple(map(unnamed, rerun.word))
     if not word or any(isinstance(stimulus, Advance) for stimulus in word):
-        return  # the clock is one for all
+        return  # all sessions share the clock
     mixed: list[tuple[str, Stimulus]] = []
-    for one in word:  # the other session gets the messages and aborts first, and no answers: its runs stay open
+    for one in word:  # the other session gets messages and aborts first, and no answers: its runs stay open
         mixed += [("b", _in_session(_other(each), "b")) for each in flat(one) if isinstance(each, User | Abort)]
         mixed.append(("a", _in_session(one, "a")))
     alone = rerun.answers([_in_session(one, "a") for one in word], rerun.trace.options)
     together = rerun.answers([stimulus for _, stimulus in mixed], rerun.trace.options)
     if len(alone) < len(word) or len(together) < len(mixed):
-        return  # no quiet: another law's business
+        return  # no quiet: another law judges that
     yield WITNESS
     expected = iter(alone)
     for place, ((session, _), step) in enumerate(zip(mixed, together, strict=True), 1):
@@ -93,7 +93,7 @@ def restart_remembers(rerun: Rerun) -> Judgement:
 
 _NOTHING: Final[list[Any]] = []
 _SHORT = 3
-"""Stimuli of a word that is killed after its run. Each kill costs a start of the process: 5 s for OpenAI Agents on a
+"""Stimuli of a word that is followed by a kill. Each kill costs a start of the process: 5 s for OpenAI Agents on a
 busy machine, which has 41 such words of four stimuli among 233."""
 
 
@@ -111,20 +111,20 @@ def _in_session(stimulus: Stimulus, name: str) -> Stimulus:
 
 
 def _other(stimulus: User | Abort) -> User | Abort:
-    """The stimulus with another message: its text and id are told apart from those of the first session."""
+    """Return the stimulus with another message, whose text and id differ from those of the first session."""
     if isinstance(stimulus, User):
         return replace(stimulus, id=f"other {stimulus.id}", text=f"other {stimulus.text}")
     return stimulus
 
 
 def _of_a(step: Step) -> list[dict[str, Any]]:
-    """The events of session ``a``."""
+    """Return the events of session ``a``."""
     events = [cast("dict[str, Any]", event) for event in step.events if isinstance(event, dict)]
     return [event for event in events if event.get("sessionId") == "a"]
 
 
 def _seen(step: Step) -> Any:
-    """A step of session ``a`` without the names of requests and executions, which may count for all sessions."""
+    """Return a step of session ``a`` without the ids of requests and executions, which sessions may count together."""
     told = ("type", "kind", "id", "text", "reason", "delivery", "callId", "tool", "arguments", "output", "isError")
     return {
         "events": [{name: event[name] for name in told if name in event} for event in _of_a(step)],
@@ -134,7 +134,7 @@ def _seen(step: Step) -> Any:
 
 
 def _input(steps: Sequence[Step]) -> Any:
-    """What the model is shown in the last request of *steps*, without ids; None where no step shows it."""
+    """Return the model's context in the last request of *steps*, without ids; None if no step shows it."""
     requests = [cast("dict[str, Any]", event) for step in steps for event in step.events if isinstance(event, dict)]
     shown = [event["input"] for event in requests if event.get("type") == "model-request" and "input" in event]
     if not shown:

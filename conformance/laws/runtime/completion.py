@@ -1,4 +1,4 @@
-"""Laws on what a run is for: it asks its model, and completes where nothing went wrong."""
+"""Laws on the purpose of a run: it asks its model, and completes if nothing went wrong."""
 
 import json
 from collections import Counter
@@ -47,7 +47,7 @@ def answered_runs_complete(trace: RuntimeTrace) -> Judgement:
 
 
 def _taken_with_the_next(trace: RuntimeTrace, index: int) -> bool:
-    """True if the adapter put this run's end between messages that the runtime takes in one input (RC-D7)."""
+    """Return True if the adapter put this run's end between messages that the runtime takes as one input (RC-D7)."""
     return (
         trace.inferred(trace.cycles[index].stop)
         and index + 1 < len(trace.cycles)
@@ -56,7 +56,7 @@ def _taken_with_the_next(trace: RuntimeTrace, index: int) -> bool:
 
 
 def _disturbed(trace: RuntimeTrace, kinds: tuple[type, ...]) -> Container[int]:
-    """The cycles that were open before, during or after a step with a stimulus of one of *kinds*."""
+    """Return the cycles open before, during or after a step with a stimulus of one of *kinds*."""
     found: set[int] = set()
     for step in trace.steps:
         if any(isinstance(one, kinds) for one in flat(step.stimulus)):
@@ -66,9 +66,9 @@ def _disturbed(trace: RuntimeTrace, kinds: tuple[type, ...]) -> Container[int]:
 
 
 def _in_order(response: Response, named: Counter[str]) -> bool:
-    """True if any runtime can go on from the response: it is whole, says something, and its calls can be executed.
+    """Return True if any runtime can go on from the response: it is whole, not empty, and its calls can be executed.
 
-    An empty response may be an error (TM-D3), and so may one that was cut by its length, or a call id that recurs.
+    An empty response may be an error (TM-D3), and so may one that its length limit cut, or a call id that recurs.
     *named* counts the ids of all calls.
     """
     stop = None if response.end is None else response.end.stimulus
@@ -85,7 +85,7 @@ def _items(response: Response) -> list[Item]:
 
 
 def _usable(call: ToolCall) -> bool:
-    """True if the call's arguments are a JSON object, or absent."""
+    """Return True if the call's arguments are a JSON object, or absent."""
     arguments = call.arguments
     if isinstance(arguments, str):
         with suppress(ValueError):

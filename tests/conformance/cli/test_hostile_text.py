@@ -1,4 +1,4 @@
-"""Whatever foreign text a command prints, no terminal and no CI service obeys it: every command, in every place."""
+"""No terminal and no CI service obeys foreign text that a command prints: every command, every place."""
 
 import json
 import shlex
@@ -38,7 +38,7 @@ for line in sys.stdin:
             print(json.dumps({{"seq": message["seq"], "ok": True, **step}}), flush=True)
 """
 NAMES = [ESCAPES.replace("\x00", ""), *COMMANDS, "\udcff"]
-"""Arguments: what a shell, an action's input or a matrix of CI may hand on."""
+"""Arguments that a shell, an action's input or a CI matrix may pass on."""
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_a_hostile_argument_is_not_obeyed(command, name, tmp_path, invoke):
 
 
 def test_json_is_exact(hostile, invoke):
-    """JSON escapes control characters by itself; bidi controls stay in it as data."""
+    """JSON itself escapes control characters; bidi controls stay in it as data."""
     out = invoke(hostile, "project", "log.jsonl", "--json").out
     assert json.loads(out)["sessionId"] == TEXT
     assert "\u202e" in out

@@ -1,4 +1,4 @@
-"""A signal ends `turncheck verify` as Ctrl-C does, at whatever moment, and nothing that it started is left."""
+"""A signal ends `turncheck verify` as Ctrl-C does, at any moment, and none of its child processes is left."""
 
 import contextlib
 import json
@@ -20,10 +20,10 @@ import pytest
 
 DOUBLES = Path(__file__).parents[2] / "adapters" / "doubles"
 SECONDS = 40
-"""From the signal to the end: more than it takes on two busy cores, and less than what hangs."""
+"""Seconds from the signal to the end: more than it takes on two busy cores, less than a hang."""
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 START_UP = (0.0, 0.05, 0.2, 0.4, 0.7)
-"""Seconds after its start. Python answers a SIGINT within its own start as it likes, by exit code 1 too."""
+"""Seconds after its start. Python's reaction to a SIGINT during its own start varies: exit code 1 is possible."""
 MESSAGES = ("hello", "reset", "reset:2", "apply", "apply:3", "apply:7", "run", "run:9", "stop")
 ADAPTER = '''
 """A runtime that breaks a law at each message, with a deaf daemon; at the AT-th message it ends the harness."""
@@ -68,17 +68,17 @@ if os.environ["PYTHONHASHSEED"] == "0":
 
 
 def living(mark):
-    """The processes whose environment holds *mark*."""
+    """Return the processes whose environment contains *mark*."""
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):  # it ended, or is somebody else's
+        with contextlib.suppress(OSError):  # it ended, or belongs to another user
             if mark in path.read_bytes():
                 found.append(path.parent.name)
     return found
 
 
 class Verifying:
-    """``turncheck verify`` in a process of its own."""
+    """``turncheck verify`` in another process."""
 
     def __init__(self, folder, target, number, **environment):
         self.mark, self.number, self.folder = str(uuid4()), number, folder
@@ -94,7 +94,7 @@ class Verifying:
         )
 
     def judge(self, *, early=False):
-        """It ends in time, by its signal; what it wrote is whole, and nothing is left.
+        """It ends in time, by its signal; its files are whole, and no process is left.
 
         An *early* signal may come before the command line hears it.
         """
@@ -106,14 +106,14 @@ class Verifying:
             assert (result["cut"], result["incomplete"]) == ("interrupted", True)
         for file in (self.folder / "found").glob("*"):
             assert json.loads(file.read_bytes())["schema"] == 1, file
-        deadline = time.monotonic() + SECONDS  # of one that was killed, the supervisor ends the rest
+        deadline = time.monotonic() + SECONDS  # after a kill, the supervisor ends the rest
         while (left := living(self.mark.encode())) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert left == []
 
 
 def numbered(*moments, signals=SIGNALS):
-    """The moments, each with one of the signals."""
+    """Pair each moment with one of the signals."""
     return [pytest.param(*one, id="-".join(map(str, one))) for one in zip(moments, cycle(signals), strict=False)]
 
 
@@ -135,14 +135,14 @@ def test_a_node_program_is_ended_amid_a_message(tmp_path, moment, number):
 @pytest.mark.parametrize(("seconds", "number"), numbered(*START_UP, signals=SIGNALS[:2]))
 def test_a_program_is_ended_while_it_starts(tmp_path, seconds, number):
     running = Verifying(tmp_path, command_of(sys.executable, "hostile_runtime.py", "run:1000000"), number)
-    time.sleep(seconds)  # the moment is what is tested: any will do
+    time.sleep(seconds)  # the test is about the moment: any will do
     running.process.send_signal(number)
     running.judge(early=True)
 
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
-    """How many messages of the user the adapter gets in a whole run, shrinking included."""
+    """The number of user messages that the adapter gets in a whole run, shrinking included."""
     folder = tmp_path_factory.mktemp("asked")
     (folder / "breaking.py").write_text(ADAPTER)
     running = Verifying(folder, "python:breaking:Breaking", signal.SIGTERM, AT="never")

@@ -1,9 +1,8 @@
-"""Hold every exhibit to every law, and print what was found; ``--write`` writes it down too.
+"""Check every exhibit against every law, and print the findings; ``--write`` records them too.
 
     make museum
 
-Exits 1 where an exhibit is caught otherwise than its label says, or than was written down, or its mended variant is not
-passed.
+Exits 1 if the findings on an exhibit differ from its label or from the record, or its mended variant does not pass.
 """
 
 import sys
@@ -22,7 +21,7 @@ def shown(name: str) -> tuple[Found, dict[str, str]]:
 
 
 def wrong(name: str, what: Found, against: dict[str, str], known: dict[str, Found]) -> list[str]:
-    """What is not as it should be, in sentences."""
+    """Return the deviations from the label and the record, in sentences."""
     expected = EXHIBITS[name].law
     said = []
     if what.laws[:1] != (expected,):
@@ -37,7 +36,7 @@ def wrong(name: str, what: Found, against: dict[str, str], known: dict[str, Foun
 
 
 def run() -> None:
-    """Print a line for each exhibit as it is done."""
+    """Print a line for each exhibit when it is done."""
     write = "--write" in sys.argv[1:]
     known = {} if write else recorded()
     everything: dict[str, Found] = {}

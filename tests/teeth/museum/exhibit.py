@@ -1,4 +1,4 @@
-"""What an exhibit is, and how its file is read: as it stands, faulty, or with the hunk beside it applied."""
+"""Exhibits, and two readings of their files: as they stand, faulty, or with the hunk beside them applied."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +11,9 @@ THREADS: Final = "https://github.com/"
 
 @dataclass(frozen=True)
 class Exhibit:
-    """A defect: whose it was, the thread that reports it, its title, and the law that names it first.
+    """A defect: its runtime, the thread that reports it, its title, and the law that names it first.
 
-    ``version`` is the one that the report speaks of, where it names one.
+    ``version`` is the one in the report, if it names one.
     """
 
     runtime: str
@@ -24,18 +24,18 @@ class Exhibit:
 
     @property
     def url(self) -> str:
-        """Where the thread is; a pull request's number leads there too."""
+        """The thread's address; a pull request's number leads there too."""
         repository, _, number = self.reference.partition("#")
         return f"{THREADS}{repository}/issues/{number}"
 
 
 def source(name: str) -> str:
-    """An exhibit's own text: faulty."""
+    """Return an exhibit's own text, which is faulty."""
     return (FOLDER / f"{name}.py").read_text(encoding="utf-8")
 
 
 def hunks(name: str) -> list[tuple[str, str]]:
-    """The hunks of an exhibit's patch, each as the text that it finds and the text that it puts there."""
+    """Return the hunks of an exhibit's patch, each as the text that it finds and its replacement."""
     parts: list[list[str]] = []
     for line in (FOLDER / f"{name}.patch").read_text(encoding="utf-8").splitlines(keepends=True):
         if line.startswith("@@"):
@@ -50,7 +50,7 @@ def _side(lines: list[str], sign: str) -> str:
 
 
 def mended(name: str) -> str:
-    """An exhibit's text with its hunks applied. Raises ValueError where one does not find its place."""
+    """Return an exhibit's text with its hunks applied. Raises ValueError if one does not fit exactly one place."""
     text = source(name)
     for old, new in hunks(name):
         if text.count(old) != 1:
@@ -60,7 +60,7 @@ def mended(name: str) -> str:
 
 
 def exhibited(name: str, text: str) -> Any:
-    """The class ``Runtime`` or ``Projector`` of *text*, which is the exhibit's or its mended variant's."""
+    """Return the class ``Runtime`` or ``Projector`` of *text*, which is the exhibit's or its mended variant's."""
     folder, _, _ = name.partition("/")
     module = ModuleType(f"{__package__}.{name.replace('/', '.')}")
     module.__package__ = f"{__package__}.{folder}"
@@ -70,5 +70,5 @@ def exhibited(name: str, text: str) -> Any:
 
 
 def is_projector(name: str) -> bool:
-    """Whether an exhibit turns a log into cycles; the others are runtimes, which are driven."""
+    """Return whether an exhibit turns a log into cycles; the others are runtimes, which are driven."""
     return "\nclass Projector(" in source(name)

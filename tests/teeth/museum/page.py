@@ -1,4 +1,4 @@
-"""The museum's page: of each exhibit the report, the law that names it, and the shortest sequence that shows it."""
+"""The museum's page: each exhibit's report, the law that names it, and the shortest sequence that shows it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -9,7 +9,7 @@ from .exhibit import FOLDER
 from .registry import EXHIBITS
 
 FOUND: Final = FOLDER / "found.json"
-"""What ``make museum`` found: written with ``--write``, and held to what is found ever since."""
+"""The findings of ``make museum``: written with ``--write``, and compared with each later run."""
 HEAD: Final = """# Museum
 
 Defects that real agent runtimes had, as their public trackers report them: {exhibits}, of {runtimes} runtimes. Each is
@@ -28,7 +28,7 @@ This page is generated.
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What was found of an exhibit: the laws that it breaks, in their order, and the shortest word for the first."""
+    """The findings on an exhibit: the laws that it breaks, in their order, and the shortest word for the first."""
 
     laws: tuple[str, ...]
     sequence: tuple[str, ...]
@@ -40,7 +40,7 @@ def recorded() -> dict[str, Found]:
 
 
 def page(found: Mapping[str, Found]) -> str:
-    """The page, in Markdown."""
+    """Return the page, in Markdown."""
     runtimes = {exhibit.runtime for exhibit in EXHIBITS.values()}
     laws = {exhibit.law for exhibit in EXHIBITS.values()}
     head = HEAD.format(exhibits=len(EXHIBITS), runtimes=len(runtimes), laws=len(laws))

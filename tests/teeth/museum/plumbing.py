@@ -1,7 +1,7 @@
-"""What every runtime of the museum stands on: stimuli become calls of its own methods, and what it does is logged.
+"""The base of every runtime in the museum: stimuli become calls of its methods, and its actions are logged.
 
-A runtime says what ``boot``, ``prompt`` and ``abort`` do, and asks for a model or a tool with a function that hears of
-the answer; ``tasks`` makes coroutines of that. It conforms or not by its own doing: nothing here decides anything.
+A runtime defines ``boot``, ``prompt`` and ``abort``, and asks for a model or a tool with a callback for the answer;
+``tasks`` makes coroutines of that. Whether it conforms depends on its own code: nothing here decides that.
 """
 
 import json
@@ -34,8 +34,8 @@ PLAIN = ("abort", "tools", "tool-failure", "model-failure", "model-input")
 
 
 class Host:
-    """One session of a runtime. ``can`` are its capabilities; its policies are the usual ones, or else as its class
-    says: one that is None is not declared.
+    """One session of a runtime. ``can`` are its capabilities; its policies are the usual ones, unless its class gives
+    others: a policy that is None is not declared.
     """
 
     can: tuple[str, ...] = PLAIN
@@ -69,7 +69,7 @@ class Host:
     # ---- stimuli ----
 
     def settle(self, stimulus=None):
-        """What a stimulus leads to until all is quiet."""
+        """Apply a stimulus, and return the step once all is quiet."""
         self.events, self.refused = [], None
         if stimulus is not None:
             self.deliver(stimulus)
@@ -111,7 +111,7 @@ class Host:
     # ---- the model and the tools ----
 
     def ask(self, hear, shown=None):
-        """Show the model the history, or *shown*; ``hear(what, value)``: item, and then stop or fail. The id."""
+        """Show the model the history, or *shown*; ``hear(what, value)``: item, then stop or fail. Return the id."""
         self.asked += 1
         name, shown = f"r{self.asked}", tuple(self.history if shown is None else shown)
         self.requests[name] = shown, hear
@@ -119,7 +119,7 @@ class Host:
         return name
 
     def close_request(self, name):
-        """Nobody waits for the answer any more."""
+        """Forget the request: nobody waits for the answer any more."""
         self.requests.pop(name, None)
 
     def model_says(self, what, value, name):
@@ -133,7 +133,7 @@ class Host:
         hear(what, value)
 
     def run_tool(self, call, hear, arguments=None):
-        """Start a tool; ``hear(what, value)``: return or fail, once. The name of this execution of it."""
+        """Start a tool; ``hear(what, value)``: return or fail, once. Return the execution's name."""
         self.executed[call.call_id] += 1
         name = f"{call.call_id}.{self.executed[call.call_id]}"  # what a shrunk word says is still the same
         arguments = call.arguments if arguments is None else arguments
@@ -142,7 +142,7 @@ class Host:
         return name
 
     def cancel_tool(self, name):
-        """Signal the tool; one that ignores it goes on, and is not heard."""
+        """Signal the tool; one that ignores the signal goes on, and its result is dropped."""
         awaited, _ = self.executions.pop(name, (None, None))
         if awaited is not None and self.options.deaf_tools:
             deaf = ToolAwaited(
@@ -178,7 +178,7 @@ class Host:
         self.history.append(said(item))
 
     def answer(self, call_id, output, *, failed=False, synthetic=False):
-        """Log a tool's result, and keep it. One that no tool gave is a failure, and synthetic."""
+        """Log a tool's result, and keep it. A result that no tool gave is a failure, and synthetic."""
         flags = {"isError": failed or synthetic or None, "synthetic": synthetic or None}
         self.log("tool-result", callId=call_id, output=output, **flags)
         self.history.append(result(call_id, output, failed=failed or synthetic))
@@ -194,7 +194,7 @@ class Host:
 
 
 class Driven(Target):
-    """A runtime of the museum as what ``verify`` drives."""
+    """A runtime of the museum as a target of ``verify``."""
 
     def __init__(self, runtime, hash_seed=0):
         self.runtime, self.declares = runtime, runtime.declares
@@ -212,25 +212,25 @@ class Driven(Target):
 
 
 def asked(message):
-    """A user's message, as the model is shown it."""
+    """Return the model's entry for a user's message."""
     return Shown(role="user", text=message.text, ids=(message.id,))
 
 
 def said(item):
-    """An item of the model, as it is shown again."""
+    """Return the model's entry for one of its own items."""
     if isinstance(item, ToolCall):
         return Shown(role="assistant", call_id=item.call_id, tool=item.tool)
     return Shown(role="assistant", text=item.text)
 
 
 def result(call_id, output, *, failed=False):
-    """A tool's result, as the model is shown it."""
+    """Return the model's entry for a tool's result."""
     text = output if isinstance(output, str) else json.dumps(output)
     return Shown(role="tool", call_id=call_id, text=text, is_error=failed or None)
 
 
 def unanswered(history):
-    """The ids of the calls in *history* that have no result there."""
+    """Return the ids of the calls in *history* without a result there."""
     answered = {entry.call_id for entry in history if entry.role == "tool"}
     called = [entry.call_id for entry in history if entry.role == "assistant" and entry.call_id is not None]
     return [name for name in called if name not in answered]

@@ -1,4 +1,4 @@
-"""Hold an exhibit to all laws as ``verify`` does by default, and say what was found in short words."""
+"""Check an exhibit against all laws, as ``verify`` does by default, and describe the findings briefly."""
 
 from typing import Any
 
@@ -19,18 +19,18 @@ HASH_SEED = 4321
 PATIENCE = 30
 """Seconds for one answer of a projector."""
 LONGEST = 8
-"""Stimuli, or events, that a shrunk sequence may have."""
+"""Stimuli or events of a shrunk sequence, at most."""
 
 
 def found(name: str, examples: int = EXAMPLES, *, up_to: str | None = None) -> Found:
-    """Hold an exhibit to all laws, or to those that come no later than *up_to*: which one breaks first is the same."""
+    """Check an exhibit against all laws, or those up to *up_to*, with the same first finding; return the findings."""
     result, counterexamples = _verified(name, mend=False, examples=examples, up_to=up_to)
     broken = tuple(law.law for law in result.laws if law.verdict == "fail")
     return Found(broken, sequence(counterexamples[broken[0]]) if broken else ())
 
 
 def objections(name: str, examples: int = EXAMPLES) -> dict[str, str]:
-    """What the laws have against the mended variant: law → verdict, of those that neither pass nor are skipped."""
+    """Return law → verdict for the mended variant, of the laws that neither pass nor are skipped."""
     result, _ = _verified(name, mend=True, examples=examples)
     return {law.law: f"{law.verdict}: {law.why}" for law in result.laws if law.verdict not in {"pass", "skipped"}}
 
@@ -46,7 +46,7 @@ def _verified(name: str, *, mend: bool, examples: int, up_to: str | None = None)
 
 
 def sequence(counterexample: AnyCounterexample) -> tuple[str, ...]:
-    """The stimuli of a word, or the events of a log, each in a word or two."""
+    """Return the stimuli of a word, or the events of a log, each in a word or two."""
     if isinstance(counterexample, Counterexample):
         return tuple(map(_event, counterexample.input.events))
     given = msgspec.to_builtins(counterexample.word)

@@ -12,7 +12,7 @@ MENDED = "mended__"
 
 
 def attribute(name: str, *, mend: bool) -> str:
-    """The name here of an exhibit, or of its mended variant."""
+    """Return the name here of an exhibit, or of its mended variant."""
     return (MENDED if mend else "") + name.replace("/", "__")
 
 

@@ -1,6 +1,6 @@
-"""Coroutines on the plumbing, without an event loop: what is ready runs until nothing is, and that is quiet.
+"""Coroutines on the plumbing, without an event loop: ready tasks run until none is ready, which is quiet.
 
-A task whose exception nobody awaits is silent, as a promise is.
+A task whose exception nobody awaits is silent, like a promise.
 """
 
 from collections import deque
@@ -11,7 +11,7 @@ from .plumbing import Host
 
 
 class Rejected(Exception):  # noqa: N818 - what rejects a promise
-    """What a run can end with."""
+    """The errors that a run can end with."""
 
 
 class Aborted(Rejected):
@@ -31,39 +31,39 @@ class ToolError(Rejected):
 
 
 class Signal:
-    """An abort signal: set once, and then for ever."""
+    """An abort signal: set once, and never reset."""
 
     def __init__(self):
         self.aborted, self.listeners = False, []
 
     def abort(self):
-        """Set it, and tell who listens."""
+        """Set it, and call the listeners."""
         if not self.aborted:
             self.aborted = True
             for listener in self.listeners:
                 listener()
 
     def on_abort(self, listener):
-        """Call *listener* when it is set, at once where it is."""
+        """Call *listener* when it is set, at once if it is set already."""
         if self.aborted:
             listener()
         self.listeners.append(listener)
 
     def check(self):
-        """Raise Aborted where it is set."""
+        """Raise Aborted if it is set."""
         if self.aborted:
             raise Aborted
 
 
 class Future:
-    """What will be there."""
+    """A value that will be there later, or an error."""
 
     def __init__(self, ready):
         self.ready, self.waiters = ready, []
         self.done, self.value, self.error = False, None, None
 
     def settle(self, value=None, error=None):
-        """It is there, or it never will be; only the first time counts."""
+        """Set the value or the error; only the first call counts."""
         if not self.done:
             self.done, self.value, self.error = True, value, error
             self.ready.extend(self.waiters)
@@ -85,7 +85,7 @@ class Task(Future):
         ready.append(self.go_on)
 
     def cancel(self):
-        """Raise Aborted where it waits."""
+        """Raise Aborted at the place where it waits."""
         self.thrown = Aborted()
         self.ready.append(self.go_on)
 
@@ -152,7 +152,7 @@ class Coroutines(Host):
         return Task(self.ready, coroutine)
 
     async def gather(self, tasks):
-        """What each of *tasks* gives, in their order; raises the first error at once."""
+        """Return the results of *tasks*, in their order; raises the first error at once."""
         over = Future(self.ready)
 
         async def watch(task):
@@ -173,7 +173,7 @@ class Coroutines(Host):
         return Stream(self, shown, signal)
 
     async def respond(self, signal=None, shown=None):
-        """Ask the model; log and keep each item as it comes. The calls of the response."""
+        """Ask the model; log and keep each item as it comes. Return the calls of the response."""
         response, calls = self.stream(shown, signal), []
         async for item in response:
             self.say(item, response.id)
@@ -182,7 +182,7 @@ class Coroutines(Host):
         return calls
 
     async def execute(self, call, signal=None, arguments=None):
-        """What the tool returns; raises ToolError, or Aborted."""
+        """Return the tool's output. Raises ToolError or Aborted."""
         future = Future(self.ready)
 
         def hear(what, value):

@@ -1,4 +1,4 @@
-"""The museum in short: fewer generated words than ``make museum`` takes, which is what the page is made of."""
+"""The museum in short: fewer generated words than in ``make museum``, which makes the page."""
 
 import os
 import re

@@ -1,1 +1,1 @@
-"""Conforming variants: what the sources allow, each in another way. A law that alarms at one of them is wrong."""
+"""Conforming variants: implementations that the sources allow. A law that alarms at one of them is wrong."""

@@ -11,12 +11,12 @@ from variants.registry import MACHINES, PROJECTORS, RUNTIMES, combinations
 
 WORDS, LOGS_EACH = 60, 60
 COMBINED = 3
-"""Generated words for each of the many combinations of policies, besides the directed ones."""
+"""Generated words for each of the many combinations of policies, in addition to the directed ones."""
 WORKERS = 2
 
 
 def rows(pool: ProcessPoolExecutor) -> Iterator[tuple[str, str, list[Future[Held]]]]:
-    """Subject, name, and the runs of each row of the table."""
+    """Yield subject, name, and the runs of each row of the table."""
     for name in RUNTIMES:
         yield "runtime", name, [pool.submit(held, "runtime", name, WORDS)]
     every = list(enumerate(combinations()))
@@ -34,7 +34,7 @@ def rows(pool: ProcessPoolExecutor) -> Iterator[tuple[str, str, list[Future[Held
 
 
 def main() -> int:
-    """Print the table; the exit code."""
+    """Print the table; return the exit code."""
     started, alarms, count = time.monotonic(), 0, 0
     print(f"{'variant':58} {'passed':>7} {'skipped':>8} {'no evidence':>12} {'findings':>9}")
     with ProcessPoolExecutor(WORKERS) as pool:

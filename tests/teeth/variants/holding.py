@@ -1,4 +1,4 @@
-"""Hold a variant to all laws, and say what came of it."""
+"""Check a variant against all laws, and count the verdicts."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ HASH_SEED = 4321
 
 @dataclass(frozen=True)
 class Held:
-    """How many laws passed, were skipped, had no evidence; and what was found."""
+    """Numbers of laws that passed, were skipped, had no evidence; and the findings."""
 
     passed: int
     skipped: int
@@ -25,7 +25,7 @@ class Held:
 
 
 def held(subject: str, name: str, examples: int) -> Held:
-    """A variant of the registry, on so many generated words or logs besides the directed ones."""
+    """Check a variant of the registry on *examples* generated words or logs, in addition to the directed ones."""
     if subject == "runtime":
         with RUNTIMES[name].open() as runtime:
             return _held(*verify_runtime(runtime, selected(["runtime"]), words=examples, hash_seed=HASH_SEED))
@@ -34,20 +34,20 @@ def held(subject: str, name: str, examples: int) -> Held:
 
 
 def combined(number: int, policies: dict[str, Any], words: int) -> Held:
-    """A combination of policies; its number is the seed of its words, so that all together see many."""
+    """Check a combination of policies; its number is the seed of its words, so that all together cover many."""
     laws = selected(["runtime"])
     return _held(*verify_runtime(Right(**policies), laws, words=words, seed=number, hash_seed=HASH_SEED))
 
 
 def logged(format_name: str, size: int, *, noise: bool) -> Held:
-    """A log of another format: one law for each kind of anomaly."""
+    """Check a log of another format: one law for each kind of anomaly."""
     result = checked(format_name, size, noise=noise)
     findings = tuple(f"{one.law}: {one.message}" for one in result.findings)
     return Held(0 if findings else len(selected(["log"])), 0, 0, findings if result.cycles else ("no cycle",))
 
 
 def together(some: list[Held]) -> Held:
-    """Several as one: the least that passed, and all that was found."""
+    """Return several as one: the lowest number that passed, and all findings."""
     findings = tuple(finding for one in some for finding in one.findings)
     least = min(some, key=lambda one: one.passed)
     return Held(least.passed, least.skipped, least.inconclusive, findings)

@@ -1,4 +1,4 @@
-"""One conversation as other formats stream it: in deltas of any size, and with events that say nothing of it."""
+"""One conversation as other formats stream it: in deltas of any size, and with unrelated events."""
 
 import io
 import json
@@ -11,12 +11,12 @@ WHOLE = 10**6
 
 
 def pieces(text, size):
-    """The deltas of a text."""
+    """Return the deltas of a text."""
     return [text[at : at + size] for at in range(0, len(text), size)]
 
 
 def ag_ui(size, *, noise=False):
-    """AG-UI events: a text, two calls with their results, a text."""
+    """Yield AG-UI events: a text, two calls with their results, a text."""
     yield {"type": "RUN_STARTED", "threadId": "t", "runId": "r"}
     yield from _ag_ui_text("m1", TEXTS[0], size)
     for name, tool, arguments in CALLS:
@@ -42,7 +42,7 @@ def _ag_ui_text(name, text, size):
 
 
 def ai_sdk(size, *, noise=False):
-    """The parts of the AI SDK's UI message stream for the same."""
+    """Yield the parts of the AI SDK's UI message stream for the same."""
     yield {"type": "start"}
     yield {"type": "start-step"}
     yield from _ai_sdk_text("t1", TEXTS[0], size)

@@ -1,4 +1,4 @@
-"""Projectors that conform, each in another way; the docstring says what it does, and the clause that allows it."""
+"""Projectors that conform in different ways; each docstring says how, and names the clause that allows it."""
 
 # mypy: disable-error-code="misc"
 import time
@@ -10,21 +10,21 @@ from projectors.plain import Plain
 
 
 class OtherKeyOrder(Plain):
-    """The keys of its objects stand in another order (PROTOCOL: JSON objects have none)."""
+    """The keys of its objects have another order (PROTOCOL: JSON objects have none)."""
 
     def result(self):
         return turned(super().result())
 
 
 def turned(value):
-    """The same value with all keys the other way round."""
+    """Return the same value with all keys in reverse order."""
     if isinstance(value, dict):
         return {key: turned(part) for key, part in reversed(value.items())}
     return [turned(part) for part in value] if isinstance(value, list) else value
 
 
 class MoreFields(Plain):
-    """Cycles, steps and the whole have fields of its own (PROTOCOL: unknown fields are tolerated)."""
+    """Cycles, steps and the projection have additional fields (PROTOCOL: unknown fields are tolerated)."""
 
     def result(self):
         found = super().result()
@@ -32,14 +32,14 @@ class MoreFields(Plain):
 
 
 def more(value):
-    """The same value, each object with fields that nobody knows."""
+    """Return the same value, each object with unknown fields."""
     if isinstance(value, dict):
         return {"id": "x", **{key: more(part) for key, part in value.items()}, "reason_": "error"}
     return [more(part) for part in value] if isinstance(value, list) else value
 
 
 class Recomputes(Plain):
-    """It keeps the events and projects them all when it is asked (X-2)."""
+    """It keeps the events, and projects all of them when asked (X-2)."""
 
     def reset(self):
         self.seen = []
@@ -57,7 +57,7 @@ class Recomputes(Plain):
 
 
 class EventByEvent(Plain):
-    """It asks itself for the projection after every event (X-2: fed one by one)."""
+    """It computes the projection after every event (X-2: fed one by one)."""
 
     def take(self, value):
         super().take(value)
@@ -65,14 +65,14 @@ class EventByEvent(Plain):
 
 
 class Tuples(Plain):
-    """Its lists are tuples, which JSON does not tell apart (PROTOCOL)."""
+    """Its lists are tuples, which are the same in JSON (PROTOCOL)."""
 
     def result(self):
         return {key: tuple(value) for key, value in super().result().items()}
 
 
 class ChangesItsOwnCopy(Plain):
-    """It adds to the events that it keeps, and not to those that it was given (RC-7.6)."""
+    """It changes its own copies of the events, and not the given ones (RC-7.6)."""
 
     def take(self, value):
         super().take({**value, "seen": True} if isinstance(value, dict) else value)
@@ -107,7 +107,7 @@ class WithoutFeed:
 
 
 class OnlySteps(Plain):
-    """It yields one view and leaves the other out (PROTOCOL: without the capability, cycles leave the key out)."""
+    """It yields the steps only (PROTOCOL: without a view's capability, cycles leave its key out)."""
 
     profile: ClassVar = {"capabilities": ["policies", "feed", "steps"]}
 
@@ -116,7 +116,7 @@ class OnlySteps(Plain):
 
 
 class OnlyRounds(Plain):
-    """The other view alone."""
+    """It yields the rounds only (PROTOCOL: without a view's capability, cycles leave its key out)."""
 
     profile: ClassVar = {"capabilities": ["policies", "feed", "rounds"]}
 
@@ -125,7 +125,7 @@ class OnlyRounds(Plain):
 
 
 class Under(Plain):
-    """It has policies of its own and takes no others (RC-D6)."""
+    """It has its own policies, and takes no others (RC-D6)."""
 
     def __init__(self, policies):
         super().__init__(policies)
@@ -144,4 +144,4 @@ UNDER = SimpleNamespace(
         for active, interrupted, error in product(("followUp", "steer"), FATES, FATES)
     }
 )
-"""One for every choice."""
+"""One projector for every choice of policies."""

@@ -1,4 +1,4 @@
-"""Every conforming variant: the one place to add one. ``make variants`` holds them all to the laws."""
+"""Every conforming variant: the single place to add one. ``make variants`` checks them all against the laws."""
 
 import inspect
 import shlex
@@ -27,7 +27,7 @@ TIMEOUT = 20.0
 
 @dataclass(frozen=True)
 class Variant:
-    """A target that conforms: what it does, with the clause that allows it, and how it is opened."""
+    """A target that conforms: its behaviour, with the clause that allows it, and the function that opens it."""
 
     says: str
     open: Callable[[], Any]
@@ -40,7 +40,7 @@ OTHER = {
     "queueAfterInterrupted": "hold",
     "queueAfterError": "drop",
 }
-"""Every variant of a runtime is held to the laws under these policies too."""
+"""Policies under which every variant of a runtime is checked too."""
 KIT = HERE.parents[1] / "adapters" / "kit"
 PROGRAMS = {
     "Python, on the kit": ("the null runtime in Python", (sys.executable, KIT / "null_runtime.py")),
@@ -57,12 +57,12 @@ CHOICES: Mapping[str, tuple[Any, ...]] = {
     "queueAfterError": projectors.FATES,
     "repeated": ("kept", "renamed"),
 }
-"""The policies that a runtime declares, and how it may choose (``repeated`` is the log's business alone)."""
+"""The policies that a runtime declares, and their values (``repeated`` concerns only the log)."""
 MACHINES = (None, "conversation")
 
 
 def combinations() -> Iterator[dict[str, Any]]:
-    """Every combination of policies, for each machine that has a law of its own."""
+    """Yield every combination of policies, for each machine with its own law."""
     for machine in MACHINES:
         for chosen in product(*CHOICES.values()):
             yield {"machine": machine, **dict(zip(CHOICES, chosen, strict=True))}

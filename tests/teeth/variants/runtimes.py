@@ -1,4 +1,4 @@
-"""Runtimes that conform, each in another way; the docstring says what it does, and the clause that allows it."""
+"""Runtimes that conform in different ways; each docstring says how, and names the clause that allows it."""
 
 # mypy: disable-error-code="misc, call-arg"
 import json
@@ -14,7 +14,7 @@ from turncheck.model.core.stimuli import ModelAwaited, Shown, Text, ToolCall
 
 
 class ExplicitNulls(Right):
-    """Optional fields are there, and null (RC-D5: null counts as absent)."""
+    """Optional fields are present, and null (RC-D5: null counts as absent)."""
 
     OPTIONAL: ClassVar = {
         "user-message": ("delivery", "content"),
@@ -30,7 +30,7 @@ class ExplicitNulls(Right):
 
 
 class UnknownFields(Right):
-    """Every event has fields that the log does not know, a time and a number that never come again (RC, RC-D5)."""
+    """Every event has fields unknown to the log: a time and a number, both unique (RC, RC-D5)."""
 
     time = count()
 
@@ -40,7 +40,7 @@ class UnknownFields(Right):
 
 
 class NativeEvents(Right):
-    """Events of its own stand before and after each of the log's, at the reset, after a refusal (PROTOCOL: native)."""
+    """It logs native events before and after each event, at the reset, after a refusal (PROTOCOL: native)."""
 
     def reset(self, *options):
         super().reset(*options)
@@ -59,7 +59,7 @@ class NativeEvents(Right):
 
 
 class Faults(Right):
-    """What goes wrong is told as a fault too, also when the run has ended (PROTOCOL: an observation)."""
+    """Each failure is also logged as a fault, even after the run's end (PROTOCOL: an observation)."""
 
     def stop(self, reason, detail=None):
         super().stop(reason, detail)
@@ -78,7 +78,7 @@ class ContentParts(Right):
 
 
 class SaysTheDelivery(Right, busy="steer", whileActive="followUp"):
-    """What it made of a message stands in the log, where its policy for others says otherwise (RC-3.2)."""
+    """It logs the delivery that it chose for a message, if its policy for others differs (RC-3.2)."""
 
     def log(self, kind, /, **fields):
         if kind == "user-message" and self.active:
@@ -94,14 +94,14 @@ class SaysTheSession(Right):
 
 
 class InfersEnds(Right):
-    """The adapter says how runs end, since the runtime does not (PROTOCOL: source adapter)."""
+    """The adapter infers the ends of runs, which the runtime does not report (PROTOCOL: source adapter)."""
 
     def log(self, kind, /, **fields):
         super().log(kind, **fields | ({"source": "adapter"} if kind == "run-stop" else {}))
 
 
 class StopsHaveDetails(Right):
-    """Every stop has a detail, whatever its reason, and says control words in it (RC: detail)."""
+    """Every stop has a detail, whatever its reason, which contains control words (RC: detail)."""
 
     def stop(self, reason, detail=None):
         super().stop(reason, detail or "end_turn, not an error: completed")
@@ -111,7 +111,7 @@ class StopsHaveDetails(Right):
 
 
 class Renamed(Right):
-    """Renames the ids that it chooses: of requests and of executions."""
+    """It renames its own ids, those of requests and executions."""
 
     def other(self, name):
         raise NotImplementedError
@@ -143,21 +143,21 @@ class Renamed(Right):
 
 
 class LongIds(Renamed):
-    """Ids of four thousand characters (X-8)."""
+    """Its ids have four thousand characters (X-8)."""
 
     def other(self, name):
         return f"{name}-" + 1000 * "long"
 
 
 class ForeignIds(Renamed):
-    """Ids in other scripts, with blanks, quotes and line ends (X-8)."""
+    """Its ids are in other scripts, with blanks, quotes and line ends (X-8)."""
 
     def other(self, name):
         return f"№ {name}\n\"'\\\u2028\u200d😀"
 
 
 class ControlIds(Renamed):
-    """Ids that read like the log's own words (X-8)."""
+    """Its ids are words of the log (X-8)."""
 
     WORDS = ("run-stop", "null", "0", "tool-call", "constructor", "__proto__", "completed", "{}", "-1", "None")
 
@@ -167,14 +167,14 @@ class ControlIds(Renamed):
 
 
 class Uuids(Renamed):
-    """Ids as a hash makes them: neither their order nor their length says anything (X-8)."""
+    """Its ids are hashes: neither their order nor their length has a meaning (X-8)."""
 
     def other(self, name):
         return f"{hash_of(name):032x}"
 
 
 def hash_of(name):
-    """The same in every process."""
+    """Return a hash that is the same in every process."""
     return int.from_bytes(name.encode(), "big") * 0x9E3779B97F4A7C15F39CC0605CEDC835 % 2**128
 
 
@@ -197,7 +197,7 @@ class IdsBeginAnewInEachRun(Right):
 
 
 class ShowsTextsAlone(Right):
-    """What the model is shown has no message ids: texts are unique (PROTOCOL: ids or text)."""
+    """Messages that the model is shown have texts and no ids: texts are unique (PROTOCOL: ids or text)."""
 
     def shown(self):
         return [replace(one, ids=()) for one in super().shown()]
@@ -211,7 +211,7 @@ class ShowsIdsAlone(Right):
 
 
 class JoinsMessages(Right):
-    """Messages that stand together are shown as one, with the ids of all (PROTOCOL: ids of the messages shown)."""
+    """Adjacent messages are shown as one, with the ids of all (PROTOCOL: ids of the messages shown)."""
 
     def shown(self):
         found: list[Shown] = []
@@ -224,7 +224,7 @@ class JoinsMessages(Right):
 
 
 class JoinsTexts(Right):
-    """Texts of the model that stand together are shown as one (PROTOCOL: whatever the framework's providers make)."""
+    """Adjacent texts of the model are shown as one (PROTOCOL: whatever the framework's providers make)."""
 
     def shown(self):
         found: list[Shown] = []
@@ -236,7 +236,7 @@ class JoinsTexts(Right):
 
 
 class SystemEntries(Right):
-    """A prompt stands before the rest, and a reminder after each result (PROTOCOL: system is what nobody else said)."""
+    """A system prompt comes first, and a reminder after each result (PROTOCOL: system is text of no other party)."""
 
     def shown(self):
         found = [Shown(role="system", text="You are an agent. [cancelled]")]
@@ -271,7 +271,7 @@ class ShowsResultsInCallOrder(Right, tools="parallel"):
 
 
 class ForgetsAbortedResponses(Right):
-    """What a response had said when it was aborted is logged, and not shown again (BED-005c allows to drop it)."""
+    """The items of an aborted response are logged, and not shown again (BED-005c allows dropping them)."""
 
     def ask(self):
         self.read_steers()
@@ -315,14 +315,14 @@ class Compacts(Right, machine="engine", maxHistoryMessages=6):
 
 
 class CompactsLittle(Compacts, machine="engine", maxHistoryMessages=6):
-    """It compacts as little as it may (RS-3.1)."""
+    """It compacts as little as permitted (RS-3.1)."""
 
     def cut(self, places):
         return places[0]
 
 
 class DropsOldHistory(Compacts, machine="engine", maxHistoryMessages=6):
-    """Without a compactor, what is too old is dropped, results with their calls (RS-3.2)."""
+    """Without a compactor, old messages are dropped, results with their calls (RS-3.2)."""
 
     instead = ()
 
@@ -331,7 +331,7 @@ class DropsOldHistory(Compacts, machine="engine", maxHistoryMessages=6):
 
 
 class OneSteerARequest(Right):
-    """Of several steers each waits for a request of its own (RUNTIMES: pi; RC-4.2)."""
+    """Each of several steers waits for its own request (RUNTIMES: pi; RC-4.2)."""
 
     over = False
 
@@ -351,7 +351,7 @@ class OneSteerARequest(Right):
 
 
 class TakesAllFollowUpsAtOnce(Right):
-    """All that wait are taken in one input; the adapter makes the boundaries explicit (RC-D7)."""
+    """All waiting messages are taken in one input; the adapter makes the boundaries explicit (RC-D7)."""
 
     def after(self, fate):
         while fate == "promote" and len(self.queue) > 1:
@@ -375,7 +375,7 @@ class RefusesIdleAborts(Right):
 
 
 class CancelsCooperatively(Right, abortEnds="when-released"):
-    """An abort sets a flag that is looked at between steps: what runs runs on, and its result counts (BED-005b)."""
+    """An abort sets a flag that is read between steps: a running call goes on, and its result counts (BED-005b)."""
 
     def __init__(self, *, without=("deaf",), **given):
         super().__init__(without=without, **given)
@@ -413,13 +413,13 @@ class CancelsCooperatively(Right, abortEnds="when-released"):
 
 
 class FailsBeforeTheFlagIsSeen(CancelsCooperatively, abortEnds="when-released"):
-    """After an abort the model fails before the flag is looked at: the run ends as error (BED-006a, BED-005b)."""
+    """After an abort the model fails before the flag is read: the run ends as error (BED-006a, BED-005b)."""
 
     failed_after_the_flag = "error"
 
 
 class NativeEndsDiffer(Right):
-    """What it says on its own of a run differs by how the one before ended (PROTOCOL: native)."""
+    """Its native events of a run depend on how the previous one ended (PROTOCOL: native)."""
 
     def reset(self, *options):
         self.ended = None
@@ -435,7 +435,7 @@ class NativeEndsDiffer(Right):
 
 
 class RequestsStandElsewhereForSlowConsumers(Right):
-    """The adapter logs a request where it learns of it; a slow consumer's events stand after it (X-7)."""
+    """The adapter logs a request when it learns of it; a slow consumer's events come after it (X-7)."""
 
     def log(self, kind, /, **fields):
         super().log(kind, **fields)
@@ -447,14 +447,14 @@ class RequestsStandElsewhereForSlowConsumers(Right):
 
 
 class RetriesStreams(Right, retries=2):
-    """A stream that broke off is retried as a failure before it is (BED-006a)."""
+    """A broken stream is retried, like a failure before the stream (BED-006a)."""
 
     def fail(self, failure):
         super().fail("retryable" if failure == "stream" else failure)
 
 
 class BacksOff(Right, retries=3):
-    """Each retry waits twice as long as the one before (BED-D1)."""
+    """Each retry waits twice as long as the previous one (BED-D1)."""
 
     def retry(self):
         super().retry()
@@ -463,14 +463,14 @@ class BacksOff(Right, retries=3):
 
 
 class RetriesAtOnce(Right, retries=3):
-    """A retry waits for no clock (BED-D1: the cap of the delay is declared)."""
+    """A retry does not wait (BED-D1: the cap of the delay is declared)."""
 
     def retry(self):
         self.ask()
 
 
 class EmptyResponseFails(Right):
-    """A model that ends without a reply has failed the run (TM-D3: report_missing)."""
+    """A response without a reply fails the run (TM-D3: report_missing)."""
 
     def reset(self, *options):
         self.spoke = False
@@ -492,7 +492,7 @@ class EmptyResponseFails(Right):
 
 
 class LastRequestOffersNoTools(Right):
-    """The last request that the bound permits is for a summary: it offers no tools (PROTOCOL: limits)."""
+    """The last request within the bound is for a summary: it offers no tools (PROTOCOL: limits)."""
 
     def awaiting(self):
         for one in super().awaiting():
@@ -504,7 +504,7 @@ class LastRequestOffersNoTools(Right):
 
 
 class ResultsInCallOrder(Right, tools="parallel"):
-    """Side by side, a result that is early is logged when those of the calls before it are (X-7: order kept)."""
+    """With parallel tools, an early result is logged after those of the calls before it (X-7: order kept)."""
 
     held: ClassVar[dict[str, Any]] = {}
 
@@ -527,7 +527,7 @@ class ResultsInCallOrder(Right, tools="parallel"):
 
 
 class WrapsResults(Right):
-    """A result is a structure of the runtime's own, with the tool's output in it (RC-D5: output is any JSON)."""
+    """A result is the runtime's own structure, which contains the tool's output (RC-D5: output is any JSON)."""
 
     def result(self, name, output, **flags):
         super().result(name, {"content": [{"type": "text", "text": output}], "details": None}, **flags)
@@ -543,14 +543,14 @@ class StructuredFailures(Right):
 
 
 class FailuresInWords(Right):
-    """A failed tool's result says so in its text, and has no flag (BED-004e: a result like others)."""
+    """A failed tool's result has the failure in its text, and no flag (BED-004e: a result like others)."""
 
     def tool(self, stimulus, output, **flags):
         super().tool(stimulus, f"Error: {output}" if flags else output)
 
 
 class MalformedCallsAreNoCalls(Right):
-    """A call whose arguments cannot be read is told to the model as a format error, and logged as no call (TM-4.1)."""
+    """A call with unreadable arguments is shown to the model as a format error, and not logged as a call (TM-4.1)."""
 
     def call(self, call):
         try:
@@ -577,7 +577,7 @@ class MalformedCallsAreNoCalls(Right):
 
 
 class ExecutesAsItStreams(Right, machine="engine"):
-    """A call runs as soon as it has come and none runs, before the response is whole (RS-4.3)."""
+    """A call runs as soon as it arrives and no other runs, before the response is whole (RS-4.3)."""
 
     def call(self, call):
         before = set(self.open)
@@ -618,4 +618,4 @@ ONE_WAY = {
     *("SaysTheDelivery", "ExecutesAsItStreams", "ResultsInCallOrder", "ShowsResultsInCallOrder"),
     *("CancelsCooperatively", "FailsBeforeTheFlagIsSeen"),
 }
-"""Those that are what they are under their own policies alone."""
+"""The variants that exist under their own policies only."""

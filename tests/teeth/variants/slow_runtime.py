@@ -1,4 +1,4 @@
-"""The null runtime, slow: before each request and each item of the model, a thread really takes its time."""
+"""The null runtime, slowed: before each request and each item of the model, a thread sleeps."""
 
 import asyncio
 import sys

@@ -1,4 +1,4 @@
-"""Laws that once alarmed at a variant, and were mended: they still find what is wrong there."""
+"""Laws that once alarmed at a variant, and were mended: they still find the faults there."""
 
 # mypy: disable-error-code="misc, call-arg"
 import pytest
@@ -15,11 +15,11 @@ def found(runtime, law, words=20):
 
 
 class ForgetsAnew(IdsBeginAnewInEachRun, ForgetsWhatItSaid):
-    """What it said is not shown again, and each run numbers its requests from one."""
+    """Its own texts are not shown again, and each run numbers its requests from one."""
 
 
 class RoundsAnew(IdsBeginAnewInEachRun, RoundPerItem):
-    """A response is several rounds."""
+    """One response is several rounds."""
 
 
 class OneRoundAnew(IdsBeginAnewInEachRun, TwoResponsesAreOneRound):
@@ -27,7 +27,7 @@ class OneRoundAnew(IdsBeginAnewInEachRun, TwoResponsesAreOneRound):
 
 
 class RetriesAnew(IdsBeginAnewInEachRun, RetriesForEver):
-    """A retry too many."""
+    """It retries too often."""
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_fault_is_found_where_ids_begin_anew_in_each_run(runtime, law):
 
 
 class LosesTheMiddle(Compacts, machine="engine", maxHistoryMessages=6):
-    """What it leaves out of a long history is not its beginning."""
+    """It leaves out the middle of a long history instead of the beginning."""
 
     def read(self, message):
         super(Compacts, self).read(message)
@@ -53,7 +53,7 @@ class LosesTheMiddle(Compacts, machine="engine", maxHistoryMessages=6):
 
 
 class CompactsTooEarly(Compacts, machine="engine", maxHistoryMessages=100):
-    """It compacts a history that is far from its bound."""
+    """It compacts a history far below its bound."""
 
     def read(self, message):
         super(Compacts, self).read(message)
@@ -62,7 +62,7 @@ class CompactsTooEarly(Compacts, machine="engine", maxHistoryMessages=100):
 
 
 class CutsAmidARun(Compacts, machine="engine", maxHistoryMessages=6):
-    """What it keeps does not begin with a user's message."""
+    """The history that it keeps does not begin with a user's message."""
 
     instead = ()
 
@@ -89,7 +89,7 @@ def test_a_summary_stands_first():
 
 
 class DeclaresNoBound(Compacts):
-    """It compacts, and does not say so."""
+    """It compacts, and does not declare it."""
 
 
 def test_who_declares_no_bound_loses_nothing():

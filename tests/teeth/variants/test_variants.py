@@ -1,4 +1,4 @@
-"""No law alarms at what the sources allow: a short form of ``make variants``."""
+"""No law alarms at a variant that the sources allow: a short form of ``make variants``."""
 
 import os
 from pathlib import Path

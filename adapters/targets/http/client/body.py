@@ -1,4 +1,4 @@
-"""The bytes of an answer's body, decoded and within bounds: a megabyte of gzip can stand for a gigabyte."""
+"""The bytes of an answer's body, decoded within bounds: a megabyte of gzip can stand for a gigabyte."""
 
 import asyncio
 import re
@@ -12,7 +12,7 @@ from ....logs.reading import MAX_LINE
 from ....protocol.errors import excerpt
 
 BODY_LIMIT: Final = 2 * MAX_LINE
-"""Bytes of one answer, decoded: its text comes back in events and in the model's input, in a line of 64 MB."""
+"""Bytes of one decoded answer: its text returns in events and in the model's input, in a line of 64 MB."""
 _PIECE: Final = 64 * 1024  # bytes decoded at once, as many as are read at once
 _BLANK: Final = re.compile(rb"\n\n|\n\r|\r\r")
 _SEE: Final = "(docs/http.md)"
@@ -23,10 +23,10 @@ class BrokenStreamError(Exception):
 
 
 class Body(httpx.AsyncByteStream):
-    """The decoded body of *response*, instead of the one that httpx decodes without bounds.
+    """The decoded body of *response*; httpx itself would decode it without bounds.
 
-    *hidden* returns text of the endpoint as it may be shown. The bytes since the last blank line are remembered, since
-    the parser drops an event without one at its end.
+    *hidden* returns text of the endpoint in a form that may be shown. The bytes since the last blank line are kept:
+    the parser drops an event that does not end with one.
     """
 
     def __init__(self, response: httpx.Response, hidden: Callable[[bytes], bytes]) -> None:
@@ -43,10 +43,10 @@ class Body(httpx.AsyncByteStream):
             for piece in decode(raw) if raw else ():
                 self._look(piece)
                 yield piece
-                await asyncio.sleep(0)  # whoever waits for the end of the patience has a turn
+                await asyncio.sleep(0)  # the wait for the end of the patience gets a turn
 
     def check(self) -> None:
-        """Raise BrokenStreamError where the stream ended amid an event."""
+        """Raise BrokenStreamError if the stream ended amid an event."""
         if any(line.startswith(b"data") for line in self._rest.splitlines()):
             raise BrokenStreamError(f"the stream ended amid an event: {excerpt(self._hidden(bytes(self._rest)))}")
 
@@ -55,7 +55,7 @@ class Body(httpx.AsyncByteStream):
         await self._stream.aclose()
 
     def _look(self, piece: bytes) -> None:
-        """Raise BrokenStreamError where *piece* exceeds a bound."""
+        """Raise BrokenStreamError if *piece* exceeds a bound."""
         self._decoded += len(piece)
         if self._decoded > BODY_LIMIT:
             packed = "" if self._encoding == "identity" else f", from {self._came:,} bytes of {self._encoding}"
@@ -68,14 +68,14 @@ class Body(httpx.AsyncByteStream):
 
 
 class _Inflater:
-    """Decode gzip or deflate, of which the latter comes with the header of zlib or without."""
+    """Decode gzip or deflate; deflate comes with zlib's header or without."""
 
     def __init__(self, encoding: str) -> None:
         self._encoding = encoding
         self._zlib: Any = None
 
     def __call__(self, raw: bytes) -> Iterator[bytes]:
-        """Yield what *raw* stands for. Raises BrokenStreamError where it is not what it is said to be."""
+        """Yield the decoded pieces of *raw*. Raises BrokenStreamError if it is not in its declared encoding."""
         if self._zlib is None:
             bare = self._encoding == "deflate" and raw[0] & 0x0F != zlib.DEFLATED
             self._zlib = zlib.decompressobj(-zlib.MAX_WBITS if bare else zlib.MAX_WBITS | 32)
@@ -95,7 +95,7 @@ def _plain(raw: bytes) -> tuple[bytes]:
 
 
 def _decoder(encoding: str) -> Callable[[bytes], Iterable[bytes]]:
-    """Return a function from raw bytes to decoded pieces. Raises BrokenStreamError for an encoding that is not read."""
+    """Return a function from raw bytes to decoded pieces. Raises BrokenStreamError for an unsupported encoding."""
     if encoding in {"identity", ""}:
         return _plain
     if encoding in {"gzip", "x-gzip", "deflate"}:

@@ -1,4 +1,4 @@
-"""AG-UI's shorthand: ``*_CHUNK`` events stand for START, a delta and END; here they are written out."""
+"""Expand AG-UI's shorthand: ``*_CHUNK`` events stand for START, a delta and END."""
 
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
@@ -24,13 +24,13 @@ _FAMILIES: Final = {
 
 
 class Chunks:
-    """Write the chunks of one stream out."""
+    """Expands the chunks of one stream."""
 
     def __init__(self) -> None:
         self._open: tuple[_Family, str] | None = None
 
     def expand(self, value: Any) -> Iterator[Any]:
-        """Yield the events for which *value* stands: itself, where it is no chunk, or one that continues nothing."""
+        """Yield the events for which *value* stands: itself if it is no chunk, or a chunk that continues nothing."""
         event = as_object(value)
         kind = event.get("type")
         kind = kind if isinstance(kind, str) else ""

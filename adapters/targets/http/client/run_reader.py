@@ -1,4 +1,4 @@
-"""One run's event stream as it comes: AG-UI values in, events of the log out, and the calls that the client answers."""
+"""Read one run's event stream: AG-UI values in; events of the log out, and the calls that the client answers."""
 
 import json
 from collections.abc import Collection, Iterable, Iterator
@@ -17,11 +17,11 @@ from .transcript import Transcript
 
 LogEvent: TypeAlias = dict[str, Any]
 
-_NOTHING: Final = {"type": "CUSTOM"}  # an event without meaning: it ends the wait for the next one
+_NOTHING: Final = {"type": "CUSTOM"}  # an event without meaning, which ends the wait for the next one
 
 
 class Call(NamedTuple):
-    """A call that the run has shown; ``arguments`` as JSON, or as text where they are none."""
+    """A call in the run's stream; ``arguments`` as JSON, or as text if they are not JSON."""
 
     call_id: str
     tool: str
@@ -51,12 +51,12 @@ class RunReader:
 
     @property
     def pending(self) -> list[Call]:
-        """The calls that the client has to answer; to a client, a call id that comes twice in one run is one call."""
+        """The calls that the client must answer; to a client, a call id that comes twice in one run is one call."""
         mine = {call.call_id: call for call in reversed(self.unanswered) if call.tool in self._tools}
         return list(reversed(mine.values()))
 
     def take(self, value: Any, answering: str | None) -> Iterator[LogEvent]:
-        """Yield the events that *value* settles (None: unreadable). *answering* is the model request that caused it."""
+        """Yield the events that *value* (None: unreadable) completes; *answering* is the model request behind it."""
         if not self._begun and _kind(value) not in ("RUN_STARTED", "RUN_ERROR"):
             yield malformed(f"the first event is {excerpt(str(_kind(value)))}, not RUN_STARTED")
         self._begun = True
@@ -69,13 +69,13 @@ class RunReader:
             yield from self._logged(self._mapper.value(self._at, event))
 
     def settle(self) -> Iterator[LogEvent]:
-        """Nothing more comes for now: yield results that waited for the event after them."""
+        """Yield results that waited for the next event: no more comes for now."""
         if not self.stopped:
             self._at += 1
             yield from self._logged(self._mapper.value(self._at, _NOTHING))
 
     def end(self) -> Iterator[LogEvent]:
-        """The stream is over: yield the events that were held back."""
+        """Yield the events that were held back: the stream is over."""
         yield from self._logged(self._mapper.end())
 
     def _remember(self, event: Any) -> None:
@@ -113,7 +113,7 @@ class RunReader:
             yield self._complete(at, event)
 
     def _complete(self, at: int, event: Any) -> LogEvent:
-        """The event as it is logged: with the payloads that the core leaves out."""
+        """Return the event for the log: with the payloads that the core leaves out."""
         logged: LogEvent = msgspec.json.decode(msgspec.json.encode(event))
         match event:
             case AgentOutput(kind="tool-call", call_id=str(call_id), tool=str(tool)):
@@ -130,9 +130,9 @@ class RunReader:
 
 
 def malformed(why: str) -> LogEvent:
-    """The event of the log for a value that is no AG-UI: without a ``type``, it is ``malformed`` to the core.
+    """Return the log's event for a value that is no AG-UI: without a ``type``, it is ``malformed`` to the core.
 
-    The event itself is left out: its ids and times are others in each run, and two logs of one word must not differ.
+    The value itself is left out: its ids and times differ in each run, and two logs of one word must be equal.
     """
     return {"malformed": why}
 
@@ -142,7 +142,7 @@ def _kind(value: Any) -> str:
 
 
 def _json(text: str) -> Any:
-    """Return arguments as JSON, or as text where they are no JSON; an empty text means no arguments."""
+    """Return arguments as JSON, or as text if they are not JSON; an empty text means no arguments."""
     try:
         return json.loads(text or "{}")
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""One thread of an AG-UI endpoint, seen from its client: a user who sends and aborts, and tools of the client."""
+"""One thread of an AG-UI endpoint, from the client's side: a user who sends and aborts, and the client's tools."""
 
 import asyncio
 import contextlib
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from ..driver import Driver
 
 BUSY: Final = (409, 423, 429)
-"""Statuses that refuse a message for now, before anything of it was seen; any other status is a run that failed."""
+"""Statuses that refuse a message for now, before the run shows any event; any other status is a failed run."""
 _NO_PARAMETERS: Final[Object] = {"type": "object", "properties": {}}
 _NO_ARGUMENTS: Final = "the arguments are no JSON object"
 _CANCELLED: Final = "cancelled by the user"
-_SENDING: Final = 2.0  # seconds for a request: an endpoint that never reads one must not hold up the abort
+_SENDING: Final = 2.0  # seconds for a request: an endpoint that never reads it must not hold up the abort
 
 
 Post: TypeAlias = Callable[[Object, Callable[[], None]], AsyncGenerator[Any, None]]
@@ -32,7 +32,7 @@ Post: TypeAlias = Callable[[Object, Callable[[], None]], AsyncGenerator[Any, Non
 
 @dataclass
 class Awaited:
-    """A call that the client answers; ``answered`` once it has."""
+    """A call that the client answers; ``answered`` is True afterwards."""
 
     execution: str
     call: Call
@@ -40,10 +40,10 @@ class Awaited:
 
 
 class Session:
-    """A thread, begun with no run.
+    """A thread, at first without a run.
 
-    ``calls`` are its model requests that wait for their answers, oldest first, ``tools`` the calls that the client has
-    to answer. ``text`` is the user's last, ``answering`` the request whose answer the run shows, ``runs`` their number.
+    ``calls`` are its model requests that wait for answers, oldest first; ``tools`` the calls that the client must
+    answer; ``text`` the user's last; ``answering`` the request whose answer the run shows; ``runs`` the number of runs.
     """
 
     def __init__(self, name: str | None, thread: str, tools: Sequence[Object], host: "Driver", post: Post) -> None:
@@ -75,18 +75,18 @@ class Session:
 
     @property
     def active(self) -> bool:
-        """True while the user's turn is under way: a run, or calls that the client has to answer."""
+        """True while the user's turn is under way: a run, or calls that the client must answer."""
         return self.streaming or bool(self.tools)
 
     def user(self, message: LogEvent) -> None:
-        """Send *message* (as it is logged), which starts a run."""
+        """Send *message*, in the log's form, which starts a run."""
         self.text = message["text"]
         self._transcript.user(message["id"], message["text"])
         self._host.log(self.name, message)
         self._start(message)
 
     async def abort(self) -> None:
-        """Leave: close the stream, and answer its calls. The reaction of the endpoint is not read."""
+        """Close the stream, and answer its calls. The endpoint's reaction is not read."""
         if self._task is not None and self._reader is not None:
             task = self._task
             sent = asyncio.ensure_future(self._sent.wait())  # a run that was never sent can't be aborted
@@ -109,7 +109,7 @@ class Session:
         self._cancel(unanswered)
 
     def _cancel(self, unanswered: Sequence[Call]) -> None:
-        """Answer the calls that the user left, and say that the turn is over."""
+        """Answer the calls that the user left, and log the end of the turn."""
         for call_id in dict.fromkeys(call.call_id for call in unanswered):
             if self._transcript.knows(call_id):
                 self._transcript.tool(call_id, _CANCELLED, error=_CANCELLED)
@@ -119,18 +119,18 @@ class Session:
         self._host.log(self.name, stop)
 
     def asked(self, call: ModelCall) -> None:
-        """The run asks the model: its message was taken."""
+        """Note that the run asks the model: its message was taken."""
         self.calls.append(call)
         self._message = None
 
     def waiting_tools(self) -> Iterator[ToolAwaited]:
-        """The calls that the client has to answer."""
+        """Yield the calls that the client must answer."""
         for one in self.tools:
             if not one.answered:
                 yield ToolAwaited(session_id=self.name, execution=one.execution, **one.call._asdict())
 
     def answer(self, call_id: str, execution: str | None, output: Any, error: str | None) -> bool:
-        """Answer one call; the last answer starts the next run. Return False where the call is not awaited."""
+        """Answer one call; the last answer starts the next run. Return False if the call is not awaited."""
         for one in self.tools:
             named = one.execution == execution if execution is not None else one.call.call_id == call_id
             if named and not one.answered:
@@ -147,7 +147,7 @@ class Session:
         self._host.log(self.name, result)
 
     def _go_on(self) -> None:
-        """Start the next run, where the client has answered all calls of the last."""
+        """Start the next run if the client has answered all calls of the last."""
         if all(one.answered for one in self.tools):
             self.tools.clear()
             self._start(None)
@@ -188,7 +188,7 @@ class Session:
         self._ended(reader, broke)
 
     def _ended(self, reader: RunReader, broke: Exception | None) -> None:
-        """The stream is over."""
+        """Note the end of the stream."""
         self._reader = None
         self._host.moved()
         self._transcript.end()
@@ -224,6 +224,6 @@ class Session:
 
 
 def _declared(tool: Object) -> Object:
-    """A tool of the reset's options as RunAgentInput has it."""
+    """Return a tool of the reset's options in RunAgentInput's form."""
     parameters = tool.get("schema") or _NO_PARAMETERS
     return {"name": tool["name"], "description": tool.get("description", tool["name"]), "parameters": parameters}

@@ -14,7 +14,7 @@ from .body import Body, BrokenStreamError
 
 _SENT: Final = "http11.send_request_body.complete"
 _OK: Final = 200
-_BODY: Final = 4096  # bytes read of an error's body: its beginning is shown
+_BODY: Final = 4096  # bytes read of an error's body, whose beginning is shown
 
 
 class RefusedError(Exception):
@@ -32,7 +32,7 @@ class UnreachableError(Exception):
 def new_client() -> httpx.AsyncClient:
     """Open a client without timeouts, proxies, cookies or kept connections.
 
-    A run is a connection, and a disconnect ends it; what a thread was told is not sent with the next one.
+    A run is a connection, and a disconnect ends it; the cookies of a thread are not sent with the next one.
     """
     return httpx.AsyncClient(
         timeout=None,  # noqa: S113 - the driver's patience is the timeout
@@ -50,9 +50,9 @@ async def run_events(
     run_input: Mapping[str, Any],
     sent: Callable[[], None],
 ) -> AsyncGenerator[Any, None]:
-    """POST *run_input* and yield each event's JSON value, None for an unreadable one; *sent* is called when it's sent.
+    """POST *run_input*, then call *sent*; yield each event's JSON value, None for an unreadable one.
 
-    *hidden* returns text of the endpoint as it may be shown. Redirects are not followed: they are refusals.
+    *hidden* returns text of the endpoint in a form that may be shown. Redirects are refusals, and not followed.
 
     Raises UnreachableError, RefusedError, and BrokenStreamError for an answer that is no event stream, breaks, or ends
     amid an event. Closing the iterator disconnects.
@@ -65,7 +65,7 @@ async def run_events(
     try:
         async with client.stream("POST", url, json=run_input, extensions={"trace": trace}) as response:
             response.stream = body = Body(response, hidden)
-            response.encoding = "utf-8-sig"  # whatever the header says: an event stream has no other
+            response.encoding = "utf-8-sig"  # whatever the header says: an event stream has no other charset
             if response.status_code != _OK:
                 raise RefusedError(response.status_code, await _beginning(response, hidden))
             async for event in EventSource(response).aiter_sse():
@@ -81,7 +81,7 @@ async def run_events(
 
 
 def _told(error: Exception, hidden: Callable[[bytes], bytes]) -> str:
-    """What *error* says, which may be all that the endpoint sent."""
+    """Return the text of *error*, which may contain all that the endpoint sent."""
     return excerpt(hidden(str(error).encode())) or type(error).__name__
 
 

@@ -1,4 +1,4 @@
-"""The conversation of one thread as an AG-UI client keeps it, and sends it with each run."""
+"""The conversation of one thread, which an AG-UI client keeps and sends with each run."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class Transcript:
         return self._add({"id": name, "role": "user", "content": text})
 
     def tool(self, call_id: str, content: str, error: str | None = None, name: str | None = None) -> None:
-        """Add the result of a call, behind the message that made the call and the results that stand there already."""
+        """Add the result of a call, after the message that made the call and that message's earlier results."""
         message = {"id": name or f"result-of-{call_id}-{len(self.messages)}", "role": "tool", "toolCallId": call_id}
         message |= {"content": content} if error is None else {"content": content, "error": error}
         at = len(self.messages)
@@ -35,11 +35,11 @@ class Transcript:
         self.messages.insert(at, message)
 
     def knows(self, call_id: str) -> bool:
-        """Return whether there is a call of this id whose arguments are complete."""
+        """Return whether the thread has a call with this id and complete arguments."""
         return call_id not in self._open and any(_calls(message, call_id) for message in self.messages)
 
     def take(self, event: Any) -> None:
-        """Follow one event of a run's stream (no chunk: see ``Chunks``)."""
+        """Take one event of a run's stream (chunks are expanded by ``Chunks``)."""
         match event:
             case {"type": "TEXT_MESSAGE_START", "messageId": str(name)}:
                 self._begin(name, event.get("role") or "assistant")
@@ -78,7 +78,7 @@ class Transcript:
                 pass
 
     def end(self) -> None:
-        """The run's stream is over."""
+        """Note the end of the run's stream."""
         cut = {id(call) for call in self._open.values()}
         for message in self.messages if cut else ():
             if "toolCalls" in message:
@@ -97,7 +97,7 @@ class Transcript:
             message["content"] = message.get("content", "") + delta
 
     def _call(self, call_id: str, tool: str, parent: object) -> None:
-        if call_id in self._begun:  # it begins once, however often that is said
+        if call_id in self._begun:  # a call begins once, however many START events it has
             self._open.pop(call_id, None)
             return
         self._begun.add(call_id)

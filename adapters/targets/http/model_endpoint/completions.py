@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, from the model's side: requests in the words of the contract, items as chunks or whole."""
+"""OpenAI's chat completions, from the model's side: requests as the contract's entries, items as chunks or whole."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,19 +15,19 @@ FINISH: Final = {"end-turn": "stop", "tool-use": "tool_calls", "length": "length
 STATUS: Final = {"retryable": 503, "fatal": 400}
 """Class of a failure → HTTP status: clients retry 503 by themselves, and never 400."""
 RETRY_HEADERS: Final = {"retry-after-ms": "1", "retry-after": "0"}
-"""Seconds to wait before a retry. Time is played too: clients that wait (0.5 to 8 s in OpenAI's own) do not."""
+"""Seconds to wait before a retry: clients that would wait (OpenAI's own 0.5 to 8 s) do not, for time is simulated."""
 
 _ORDER: Final = (Reasoning, Text, ToolCall)
 
 
 class StreamOptions(msgspec.Struct):
-    """True where the usage is wanted, in a chunk of its own."""
+    """The options of a stream; ``include_usage`` asks for the usage in its own chunk."""
 
     include_usage: bool = False
 
 
 class ChatRequest(msgspec.Struct):
-    """The part of a request's body that is read."""
+    """The fields of a request's body that are read."""
 
     messages: list[Object]
     model: str = "scripted"
@@ -36,7 +36,7 @@ class ChatRequest(msgspec.Struct):
 
     @property
     def wants_usage(self) -> bool:
-        """True where a stream ends with a chunk that has the usage."""
+        """True if a stream ends with a chunk that has the usage."""
         return self.stream_options is not None and self.stream_options.include_usage
 
 
@@ -74,9 +74,9 @@ def _text(content: Any) -> str | None:
 
 
 def misfit(items: Sequence[Item], item: Item) -> str | None:
-    """Say why *item* cannot follow *items* in one completion; None where it can.
+    """Say why *item* cannot follow *items* in one completion; None if it can.
 
-    A completion's message has one reasoning text, one text, and calls: their order is not its own to choose.
+    A completion's message has one reasoning text, one text, and calls, in this order only.
     """
     last = items[-1] if items else None
     rank = _ORDER.index(type(item))
@@ -108,13 +108,13 @@ class Completion:
                     yield self._chunk({"tool_calls": [{"index": calls_before, "function": {"arguments": piece}}]})
 
     def last_chunks(self, finish: str, usage: Any) -> Iterator[Object]:
-        """The chunks that end a stream."""
+        """Return the chunks that end a stream."""
         yield self._chunk({}, finish)
         if self._request.wants_usage:
             yield {**self._head("chat.completion.chunk"), "choices": [], "usage": _usage(usage)}
 
     def whole(self, items: Sequence[Item], finish: str, usage: Any) -> Object:
-        """The answer in one piece."""
+        """Return the answer in one piece."""
         message: Object = {"role": "assistant", "content": None}
         for item in items:
             match item:
@@ -139,7 +139,7 @@ class Completion:
 
 
 def failure(failed: str) -> Object:
-    """The body of an error."""
+    """Return the body of an error."""
     kind = "server_error" if failed == "retryable" else "invalid_request_error"
     message = f"the model failed ({failed}), as the stimulus says"
     return {"error": {"message": message, "type": kind, "param": None, "code": failed}}

@@ -23,12 +23,12 @@ Command: TypeAlias = ModelOutput | ModelStop | ModelFail
 
 PATHS: Final = ("/v1/chat/completions", "/chat/completions")
 _LIMIT: Final = 16 * 1024 * 1024  # bytes of a request: a context window of text takes a few
-_SECONDS: Final = 10.0  # for a request's body, which a client has at hand
+_SECONDS: Final = 10.0  # for a request's body, which a client can send at once
 _CUT: Final = 1000  # bytes that a cut answer promises and never sends
 
 
 class ModelCall:
-    """A request to the model, with its run and session: the context that it shows, and the commands that answer it."""
+    """A request to the model, with its run and session, its context, and the commands that answer it."""
 
     def __init__(self, request_id: str, session: str | None, run: int, request: ChatRequest) -> None:
         self.request_id: Final = request_id
@@ -44,20 +44,20 @@ class Asked(Protocol):
     """The receiver of the requests of the server under test."""
 
     def asked(self, request: ChatRequest) -> ModelCall | str:
-        """Take a request to the model. Return why it is refused, where no run could have sent it."""
+        """Take a request to the model; return its call, or the reason for a refusal: no run could have sent it."""
         ...
 
     def gone(self, call: ModelCall) -> None:
-        """The server does not wait for the answer any more."""
+        """Note that the server does not wait for the answer any more."""
         ...
 
     def fault(self, message: str) -> None:
-        """The server asked for something else."""
+        """Note a request of the server for something else."""
         ...
 
 
 def model_endpoint(listener: Asked, secret: Secret, release: Callable[[], Awaitable[None]]) -> ASGIApp:
-    """The application that serves ``PATHS`` below the secret; *release* is called for a worker that wants the port."""
+    """Return the application that serves ``PATHS`` below the secret; it calls *release* for a worker that asks."""
 
     def refused(status: int, problem: str) -> Response:
         listener.fault(problem)
@@ -92,7 +92,7 @@ def model_endpoint(listener: Asked, secret: Secret, release: Callable[[], Awaita
 
 
 async def _body(request: Request) -> bytes:
-    """Read the request's body. Raises ValueError above the limit, and TimeoutError."""
+    """Read the request's body. Raises ValueError if it exceeds the limit, TimeoutError if it is too slow."""
     body = bytearray()
     async with asyncio.timeout(_SECONDS):
         async for piece in request.stream():
@@ -105,7 +105,7 @@ async def _body(request: Request) -> bytes:
 class _Answer(Response):
     """Answer one call as its commands come, until they end it or the server leaves.
 
-    A stream breaks where the application returns before the body's end: the connection is closed then.
+    If the application returns before the body's end, the connection is closed, which breaks the stream.
     """
 
     def __init__(self, call: ModelCall, listener: Asked) -> None:

@@ -1,6 +1,6 @@
-"""Who may use the model's port: programs that know the secret, and no page in a browser.
+"""Guard the model's port: only programs that know the secret may use it, and no page in a browser.
 
-Whatever else asks is answered 403 before anything of it is read or told: it leaves no trace, and changes no verdict.
+Any other request is answered 403 before it is read or reported: it leaves no trace, and changes no verdict.
 """
 
 import re
@@ -12,12 +12,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from .secret import HEADER, VARIABLE, Secret
 
 CONTROL: Final = "/turncheck/"
-"""What the paths of control routes begin with."""
+"""The beginning of the paths of control routes."""
 RELEASE: Final = f"{CONTROL}release"
-"""The path at which the holder of the port is asked for it (POST); it answers when its runs are over."""
+"""The path for asking the holder of the port to release it (POST); it answers when its runs are over."""
 CLOSE: Final = {"connection": "close"}
-"""Headers of each answer. A kept connection would reach us after another worker took the port."""
-_HOST: Final = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]{1,5})?", re.IGNORECASE)  # a forwarded port is another one
+"""Headers of each answer. A kept connection would still reach us after another worker took the port."""
+_HOST: Final = re.compile(r"(127\.0\.0\.1|localhost)(:[0-9]{1,5})?", re.IGNORECASE)  # a forwarded port is another
 _BROWSER: Final = {b"origin", b"sec-fetch-site"}  # headers that a page can't leave out; fetch() of Node sends neither
 _REFUSED: Final = (
     "refused this request: the model's base URL is http://127.0.0.1:PORT/SECRET/v1 with the secret of"
@@ -26,13 +26,13 @@ _REFUSED: Final = (
 
 
 def error(status: int, message: str) -> JSONResponse:
-    """An error as OpenAI's clients read it."""
+    """Return an error in the form that OpenAI's clients read."""
     body = {"error": {"message": message, "type": "invalid_request_error", "param": None}}
     return JSONResponse(body, status, CLOSE)
 
 
 class Guard:
-    """Let requests through that have the secret: in the base path to *model*, in a header to the *control* routes."""
+    """Let requests with the secret through: it is in the base path to *model*, in a header to *control* routes."""
 
     def __init__(self, model: ASGIApp, control: ASGIApp, secret: Secret) -> None:
         self._model, self._control, self._secret = model, control, secret
@@ -55,7 +55,7 @@ class Guard:
 
 
 def _local(scope: Scope) -> bool:
-    """Return whether a program of this machine asks. A page says its origin, or by which name it was led here."""
+    """Return whether a program of this machine asks. A page sends its origin, or the host name that led it here."""
     names = [name for name, _ in scope["headers"]]
     return names.count(b"host") == 1 and not _BROWSER & set(names) and bool(_HOST.fullmatch(_header(scope, "host")))
 

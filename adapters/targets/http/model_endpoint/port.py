@@ -1,7 +1,7 @@
 """The model endpoint's port: the server under test knows it, and one worker holds it at a time.
 
-A harness keeps a second process of the same target beside the first, and drives one of them. A worker that is
-started or reset asks the holder for the port, and gets it.
+A harness keeps a second process of the same target, and drives one of the two. A worker that is started or reset asks
+the holder for the port, and gets it.
 """
 
 import asyncio
@@ -16,18 +16,18 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from .guard import RELEASE
 from .secret import Secret
 
-_SECONDS: Final = 10.0  # for the holder's answer: it may take its patience to leave its runs
+_SECONDS: Final = 10.0  # for the holder's answer: leaving its runs may take its whole patience
 
 
 _HEAD_SECONDS: Final = 5.0  # from a connection to the end of its request's headers
 
 
 class StartError(Exception):
-    """The worker can't start; the text says why, and what to do."""
+    """The worker can't start; the text says why, and how to mend it."""
 
 
 class ModelPort:
-    """A server of *application* on *port* of this machine, while it holds the port."""
+    """A server of *application* on *port* of this machine, as long as it holds the port."""
 
     def __init__(self, application: ASGIApp, port: int, secret: Secret) -> None:
         self._application, self._port, self._secret = application, port, secret
@@ -40,7 +40,7 @@ class ModelPort:
         return self._server is not None
 
     async def take(self) -> None:
-        """Take the port, if need be from another worker. Raises StartError where another program has it."""
+        """Take the port, if need be from another worker. Raises StartError if another program has it."""
         if self.held:
             return
         try:
@@ -58,7 +58,7 @@ class ModelPort:
         self._task = asyncio.create_task(self._server.serve([listener]))
 
     async def release(self) -> None:
-        """Release it to another worker; open requests stay open."""
+        """Release the port to another worker; open requests stay open."""
         server, task = self._server, self._task
         self._server = self._task = None
         if server is not None and task is not None:
@@ -86,7 +86,7 @@ class ModelPort:
 
 
 class _Impatient(H11Protocol):
-    """Close a connection whose request does not come: it would take a descriptor for ever."""
+    """Close a connection whose request does not come: it would hold a descriptor for ever."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -98,8 +98,8 @@ class _Impatient(H11Protocol):
 
 
 def _listen(port: int) -> socket.socket:
-    # The protocol is named since asyncio sets TCP_NODELAY only where it is; without TCP_NODELAY the second piece of an
-    # answer is held back for 40 ms.
+    # asyncio sets TCP_NODELAY only if the protocol is named; without TCP_NODELAY the second piece of an answer is held
+    # back for 40 ms.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,4 +1,4 @@
-"""The secret in the model's base URL: it tells the server under test from whatever else finds the port."""
+"""The secret in the model's base URL: it distinguishes the server under test from others that find the port."""
 
 import hmac
 import re
@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import Final, Self
 
 VARIABLE: Final = "TURNCHECK_MODEL_SECRET"
-"""Where the secret comes from: other users see a process's command line, and a target's text is saved with results."""
+"""The secret's variable: other users can see a process's command line, and results contain the target's text."""
 HEADER: Final = "turncheck-model-secret"
-"""The header of a request to a control route; a page on another origin can't send it."""
+"""The secret's header in requests to control routes; a page of another origin can't send it."""
 _FORM: Final = re.compile(r"[A-Za-z0-9_-]{32,128}")  # 128 bits in hexadecimal; no URL escapes a character
 _SHOWN: Final = b"<secret>"
 
 
 def base_url(port: int) -> str:
-    """The model's base URL as users write it, for a shell that has the variable."""
+    """Return the model's base URL as users write it in a shell that has the variable."""
     return f"http://127.0.0.1:{port}/${VARIABLE}/v1"
 
 
@@ -38,18 +38,18 @@ class Secret:
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Self:
-        """The secret in an environment. Raises ValueError."""
+        """Return the secret in an environment. Raises ValueError if it is missing or invalid."""
         return cls(environment.get(VARIABLE, ""))
 
     @property
     def header(self) -> dict[str, str]:
-        """The header that a request to a control route needs."""
+        """Return the header that a request to a control route needs."""
         return {HEADER: self._text.decode()}
 
     def fits(self, given: bytes) -> bool:
-        """Return whether *given* is the secret, in a time that tells nothing about it."""
+        """Return whether *given* is the secret, in a time that reveals nothing about it."""
         return hmac.compare_digest(given, self._text)
 
     def hidden(self, text: bytes) -> bytes:
-        """*text* as it may be shown and saved: the same for each secret."""
+        """Return *text* without the secret, to be shown and saved: the same text for each secret."""
         return text.replace(self._text, _SHOWN)

@@ -1,7 +1,7 @@
 """AG-UI's middleware for ADK: RUN_ERROR, and then RUN_FINISHED.
 
-The agent runs in the background and puts its events on a queue; a failure is one of them. Who reads the queue sees it
-run dry, as after any run, and falls through to the event that says the run has finished.
+The agent runs in the background and puts its events on a queue; a failure is one of them. The queue's reader sees it
+run dry, as after any run, and falls through to the event that reports the run as finished.
 """
 
 from collections import deque

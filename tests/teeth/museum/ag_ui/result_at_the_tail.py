@@ -1,8 +1,8 @@
 """AG-UI's middleware for LangGraph: after a turn with a tool, the result stands behind the answer.
 
-A result is streamed under an id of its own making. At the run's end a snapshot of the messages is merged by id: the
-streamed result is in no snapshot and is dropped, and the snapshot's one, which the client has not seen, is appended at
-the tail. The next run sends that history, and the provider refuses it.
+A result is streamed under a made-up id. At the run's end a snapshot of the messages is merged by id: the streamed
+result is in no snapshot and is dropped, and the snapshot's result, which the client has not seen, is appended at the
+tail. The next run sends that history, and the provider refuses it.
 """
 
 from collections import deque

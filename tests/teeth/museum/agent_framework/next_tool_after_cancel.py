@@ -1,7 +1,7 @@
 """Agent Framework for Go: the request is cancelled in the first of two tools, and the second is started.
 
-Calls run one after the other. Each is given the context and may look at it; the loop over the calls does not, and hands
-a context that is done to a tool which pays no heed to it.
+Calls run one after the other. Each gets the context and may check it; the loop over the calls does not, and hands a
+cancelled context to a tool that ignores it.
 """
 
 from ..plumbing import asked

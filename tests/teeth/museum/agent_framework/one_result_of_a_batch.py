@@ -1,4 +1,4 @@
-"""Agent Framework to AG-UI: of several results that came together, one is left.
+"""Agent Framework to AG-UI: of several results that come together, one is left.
 
 A message of the role ``tool`` may carry several results. The conversion keeps the id and the content in two variables,
 and emits one message when it has read all: each result overwrites the one before it. The other calls look open.
@@ -24,7 +24,7 @@ class Projector(Plain):
         self.contents.append(self.cycle.calls[event.call_id])
 
     def emit(self):
-        """One message of what was collected."""
+        """Emit the collected results as one message."""
         emitted = self.contents[-1:]
         for call in self.contents:
             if call not in emitted:

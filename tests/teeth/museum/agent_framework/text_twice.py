@@ -1,7 +1,7 @@
 """Agent Framework's GitHub Copilot agent: every answer comes twice.
 
-The SDK it stands on emits the text as deltas and then the message whole. Both are subscribed to, and both are passed on
-as content.
+Its SDK emits the text as deltas, and then the whole message. The agent subscribes to both, and passes both on as
+content.
 """
 
 from collections import deque
@@ -12,7 +12,7 @@ from ..plumbing import PLAIN, Host, asked
 
 
 class Session:
-    """The SDK: what the model says is emitted as deltas, and as a message."""
+    """The SDK: the model's text is emitted as deltas, and as a message."""
 
     def __init__(self):
         self.handlers = {}
@@ -29,7 +29,7 @@ class Session:
 
 
 class Runtime(Host):
-    """Subscribes to the session, and makes updates of its events."""
+    """Subscribes to the session, and turns its events into updates."""
 
     can = (*PLAIN, "follow-up")
 

@@ -1,7 +1,7 @@
-"""AgentScope for Java: after an interruption the session is what it was before.
+"""AgentScope for Java: an interruption leaves the session as it was before the call.
 
 The state is loaded when a call begins, and saved by the last operator of its chain. An interruption is an exception: it
-goes past that operator, to a handler that saves nothing.
+bypasses that operator, and reaches a handler that saves nothing.
 """
 
 from collections import deque

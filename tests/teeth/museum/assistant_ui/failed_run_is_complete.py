@@ -1,7 +1,7 @@
 """assistant-ui over AG-UI: a run that failed is shown as one that succeeded.
 
-The client's ``finalize`` hook comes after ``failed`` as it does after every run, and makes up the event of a finished
-run where none was dispatched. The failed run has dispatched its error, and says so nowhere: its status is overwritten.
+The client's ``finalize`` hook comes after ``failed``, as after every run, and makes up the event of a finished run if
+none was dispatched. The failed run has dispatched its error, and recorded that nowhere: its status is overwritten.
 """
 
 from projectors.plain import Plain

@@ -1,7 +1,7 @@
 """Claude Code's sub-agents: ``maxTurns: 10``, and the agent runs 72.
 
-The limit stands in the agent's definition, and the loop asks for it under another name: it finds none, and none is no
-limit. (The report shows that the limit is not enforced, and not why.)
+The agent's definition has the limit, and the loop reads it under another name: it finds none, and runs without limit.
+(The report shows that the limit is not enforced, and not why.)
 """
 
 from ..plumbing import PLAIN, asked
@@ -9,7 +9,7 @@ from ..tasks import Aborted, Coroutines, ModelError, Signal, ToolError
 
 
 class Runtime(Coroutines, busy="reject"):
-    """An agent that is dispatched in the background: it takes one message at a time."""
+    """An agent in the background, which takes one message at a time."""
 
     can = (*PLAIN, "limits")
 

@@ -1,4 +1,4 @@
-"""Claude Code's prompt queue: typed first is not answered first.
+"""Claude Code's prompt queue: the prompt typed first is not answered first.
 
 Prompts that are sent while the agent works are queued. When the turn ends the newest of them drives the next turn. (In
 the report the older ones are folded into that turn as reminders; here they wait on.)

@@ -12,7 +12,7 @@ from ..tasks import Aborted, Coroutines, ModelError, Signal, ToolError
 
 
 class Runtime(Coroutines, busy="reject"):
-    """A server with an inbox; ``serving`` is what is dispatched now."""
+    """A server with an inbox; ``serving`` is the message being dispatched."""
 
     def boot(self):
         self.inbox, self.serving = deque(), False

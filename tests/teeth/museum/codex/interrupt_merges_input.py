@@ -1,7 +1,7 @@
-"""Codex: what was queued when the turn was interrupted comes back, glued to what is typed next.
+"""Codex: input that was queued at an interrupt comes back, glued to the next input.
 
-Input that is queued while a turn runs is put back into the composer by an interrupt. What the user sends then is the
-composer's whole text: two intents, sent at two times, are one message of the next turn.
+An interrupt puts input that is queued while a turn runs back into the composer. The user then sends the composer's
+whole text: two intents, sent at two times, are one message of the next turn.
 """
 
 from msgspec.structs import replace

@@ -1,8 +1,8 @@
 """Gemini CLI: "the number of function response parts is equal to the number of function call parts".
 
-A scheduler keeps each call with its status and says when all are complete; then the responses are sent as the next
-turn. Only the calls that succeeded have a response part, so that one that failed makes the history unusable for good.
-(The report has the symptom alone; why a part is missing is a guess.)
+A scheduler keeps each call with its status, and reports when all are complete; then the responses are sent as the next
+turn. Only successful calls have a response part, so that a failed one makes the history unusable for good. (The report
+has only the symptom; the reason for the missing part is a guess.)
 """
 
 from collections import deque
@@ -14,7 +14,7 @@ from ..plumbing import PLAIN, Host, asked, result
 
 
 class Runtime(Host, tools="parallel"):
-    """Callbacks all the way: a stream, a scheduler, and what is done when all calls are complete."""
+    """Callbacks only: of a stream, of a scheduler, and for the completion of all calls."""
 
     can = (*PLAIN, "follow-up")
 
@@ -76,7 +76,7 @@ class Runtime(Host, tools="parallel"):
             self.close("interrupted")
 
     def close(self, reason):
-        """Every call that is still open is cancelled, and its response says so; what is complete has one already."""
+        """Cancel every open call, with a response that says so; complete calls have one already."""
         self.close_request(self.request)
         for name, tracked in self.calls.items():
             if tracked["status"] not in {"success", "error"}:

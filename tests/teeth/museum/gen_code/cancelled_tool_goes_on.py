@@ -1,7 +1,7 @@
 """gen-code: a cancel while a tool runs does not stop the turn.
 
-The tool is cancelled, and its result says so, like that of any tool that failed. The loop knows nothing else of the
-cancellation: it asks the model what it has to say to that.
+The tool is cancelled, and its result says so, like that of any failed tool. The loop knows no more of the
+cancellation, and asks the model for its reaction.
 """
 
 from collections import deque

@@ -1,8 +1,8 @@
 """goose: interrupted while it answers to a tool, the session is invalid.
 
-What an interrupt does depends on the last message. The assistant's requests get responses that say so; what the user
-typed is taken back into the editor. But the responses of tools are a message of the user's role as well, and are taken
-off just so, and the requests before them stay.
+The last message decides the effect of an interrupt. The assistant's requests get responses that say so; the user's
+input is taken back into the editor. But the responses of tools are a message of the user's role as well: they are
+taken back too, and the requests before them stay.
 """
 
 from collections import deque
@@ -79,7 +79,7 @@ class Runtime(Host):
         self.close("interrupted")
 
     def close(self, reason):
-        """Every request that is open gets a response that says why there is none."""
+        """Answer every open request with a response that says why there is no result."""
         for call in self.todo:
             self.respond_to(call.call_id, f"interrupted: {reason}", failed=True, synthetic=True)
         if self.responses:

@@ -1,7 +1,7 @@
-"""Hermes: the connection drops in the middle of a sentence, and that is the answer.
+"""Hermes: the connection drops in the middle of a sentence, which counts as the answer.
 
-Chunks are collected until there are no more. Where the last of them gave no reason to finish, and some text has come,
-the reason is taken to be ``stop``: half a sentence is shown as the model's whole answer.
+Chunks are collected until there are no more. If the last of them has no finish reason, and some text has come, the
+reason is taken to be ``stop``: half a sentence is shown as the model's whole answer.
 """
 
 from collections import deque

@@ -1,7 +1,7 @@
 """LangGraph's ToolNode: one tool raises, and the results of the others are gone with it.
 
-The calls of a response are gathered. The default handler answers arguments that do not fit, and raises whatever the
-tool itself raised; that goes out of the gathering at once, before any result is written, and ends the run.
+The calls of a response are gathered. The default handler answers arguments that do not fit, and raises the tool's own
+errors; such an error leaves the gathering at once, before any result is written, and ends the run.
 """
 
 from collections import deque

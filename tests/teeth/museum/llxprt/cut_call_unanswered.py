@@ -1,8 +1,8 @@
 """llxprt: cancelled while it is calling functions, "no tool output found for function call".
 
-Calls are shown and kept as they stream in. A cancel while tools run answers every call; a cancel before that, when the
-model is still calling, ends the stream, and the calls that it had made are left as they are. (When exactly the cancel
-came, the report leaves open.)
+Calls are shown and kept as they stream in. A cancel while tools run answers every call; a cancel before that, while
+the model is still calling, ends the stream, and leaves the calls so far unanswered. (The report does not say when
+exactly the cancel came.)
 """
 
 from collections import deque

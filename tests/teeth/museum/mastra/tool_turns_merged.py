@@ -1,7 +1,7 @@
 """Mastra: two turns that only call tools become one message, as if the tools had run side by side.
 
-Parts are merged into messages by the message's id. A turn without text opens no message of its own: its calls are put
-into the assistant message that is the last.
+Parts are merged into messages by the message's id. A turn without text opens no message: its calls are put into the
+last assistant message.
 """
 
 from collections import deque
@@ -62,7 +62,7 @@ class Runtime(Coroutines):
         return calls
 
     def message_of(self, item, name):
-        """The message that a part belongs to."""
+        """Return the message that a part belongs to."""
         if self.merged is None or isinstance(item, Text):
             self.merged = name
         return self.merged

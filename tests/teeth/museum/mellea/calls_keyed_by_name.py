@@ -1,7 +1,7 @@
 """Mellea: the same tool twice in one response, and it runs once.
 
 The calls of a response are kept in a dict from the tool's name to its call. The second call of a tool overwrites the
-first before anything is executed; nobody hears of the one that is dropped.
+first before anything is executed; the first is silently dropped.
 """
 
 from collections import deque

@@ -1,7 +1,7 @@
 """MiMo Code over ACP: a second prompt while a tool runs is neither served nor refused.
 
-The route of the server looks first whether the session is busy, and answers 409. The client's side of the protocol does
-not surface that answer: the prompt is gone, and nobody hears of it. The runner behind the route could have queued it.
+The server's route first checks whether the session is busy, and answers 409. The client's side of the protocol does not
+surface that answer: the prompt is silently lost. The runner behind the route could have queued it.
 """
 
 from collections import deque
@@ -19,7 +19,7 @@ class Runtime(Coroutines):
         self.waiting, self.signal = deque(), None
 
     def prompt(self, message):
-        """The client: it looks at what was served, and at nothing else."""
+        """The client: it reads only prompts that were served."""
         self.route(message)
 
     def route(self, message):

@@ -1,8 +1,7 @@
 """Minga: a message that is sent just as the agent finishes is silently lost.
 
-What is sent while the agent thinks is a steer, and is polled for between its tools. The handler of the agent's end
-looks at the queue of follow-ups alone: a steer that came after the last poll is shown with the next prompt, if there
-ever is one.
+A message sent while the agent thinks is a steer, and is polled for between its tools. The handler of the agent's end
+reads only the queue of follow-ups: a steer after the last poll is shown with the next prompt, if there ever is one.
 """
 
 from collections import deque
@@ -42,7 +41,7 @@ class Runtime(Host):
             self.cancel_tool(self.execution)
             self.agent_end("interrupted")
 
-    # ---- what the provider and the tools send ----
+    # ---- answers of the provider and the tools ----
 
     def infer(self):
         self.drain_steering()

@@ -1,7 +1,7 @@
-"""nanobot: what the model says before it calls a tool, it does not know afterwards.
+"""nanobot: the model does not see its own text before a tool call again.
 
-Messages are sanitized for the provider. A message of the assistant that has calls is taken to have no content, as some
-providers once wanted it; the text that stood there is left out of every later request.
+Messages are sanitized for the provider. An assistant's message with calls is taken to have no content, as some
+providers once required; its text is left out of every later request.
 """
 
 from collections import deque

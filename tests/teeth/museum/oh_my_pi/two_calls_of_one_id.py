@@ -1,7 +1,7 @@
 """oh-my-pi: "tool call result does not follow tool call", after a model that gives two calls one id.
 
-Some models give two calls of a response the same id. Both are executed; what pairs calls with results keeps them in a
-map from the id, where one of the two is no more.
+Some models give two calls of a response the same id. Both are executed; the code that pairs calls with results keeps
+them in a map by id, which loses one of the two.
 """
 
 from collections import deque

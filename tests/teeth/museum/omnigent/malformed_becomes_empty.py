@@ -1,7 +1,7 @@
-"""Omnigent's runner: arguments that are no JSON, and the tool runs without any.
+"""Omnigent's runner: a call's arguments are not JSON, and the tool runs without any.
 
-``execute_tool`` parses the arguments, and where that fails goes on with none: a call that was cut off in the stream
-runs whatever its tool does by default.
+``execute_tool`` parses the arguments, and if that fails goes on with none: a call that was cut off in the stream runs
+with its tool's defaults.
 """
 
 import json

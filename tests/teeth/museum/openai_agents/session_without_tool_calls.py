@@ -1,6 +1,6 @@
 """OpenAI Agents SDK: the tool is called again in every turn, since the session does not know that it was.
 
-A run reads the session, and at its end adds to it what is new: the input, and the messages of the output. The calls and
+A run reads the session, and at its end adds the new items: the input, and the messages of the output. The calls and
 their outputs are items of another type, and are left out.
 """
 
@@ -11,7 +11,7 @@ from ..tasks import Aborted, Coroutines, ModelError, Signal, ToolError
 
 
 class Runtime(Coroutines):
-    """``session`` is what lasts; ``history`` is that of one run."""
+    """``session`` is lasting; ``history`` is that of one run."""
 
     can = (*PLAIN, "follow-up")
 

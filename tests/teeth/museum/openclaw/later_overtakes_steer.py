@@ -1,7 +1,7 @@
 """OpenClaw: of two messages sent amid a turn, the later is delivered first.
 
-The first is registered as a queued steer, and waits for a control point. While one is registered, the next comes in by
-another way: it is put into the pending input, which is read before the steers are.
+The first is registered as a queued steer, and waits for a control point. While it is registered, the next message takes
+another way: it is put into the pending input, which is read before the steers.
 """
 
 from collections import deque
@@ -11,7 +11,7 @@ from ..tasks import Aborted, Coroutines, ModelError, Signal, ToolError
 
 
 class Runtime(Coroutines, busy="steer"):
-    """Queue mode ``steer``: what comes amid a turn is shown in it."""
+    """Queue mode ``steer``: messages sent amid a turn are shown in it."""
 
     can = (*PLAIN, "steer")
 
@@ -53,7 +53,7 @@ class Runtime(Coroutines, busy="steer"):
         self.stop(reason)
 
     def control_point(self):
-        """Show the model what was sent meanwhile; whether anything was."""
+        """Show the model the messages sent meanwhile; return whether there were any."""
         sent = [*self.pending, *self.steers]
         self.history += map(asked, sent)
         self.pending.clear()

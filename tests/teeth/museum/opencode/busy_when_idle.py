@@ -1,7 +1,7 @@
 """opencode's session lock: the chat is not working, and a prompt is told that the session is busy.
 
-A prompt takes the session's lock, and a second one is refused meanwhile. The lock is given back where the loop ends by
-itself; where it was aborted the session is idle and locked. (The report does not say on which path the lock stays.)
+A prompt takes the session's lock, and a second one is refused meanwhile. The lock is released if the loop ends by
+itself; after an abort the session is idle and locked. (The report does not say on which path the lock stays.)
 """
 
 from ..plumbing import asked

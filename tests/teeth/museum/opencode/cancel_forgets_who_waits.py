@@ -1,7 +1,7 @@
-"""opencode's prompt loop: a cancel deletes the session's state, and whoever waits in it waits for ever.
+"""opencode's prompt loop: a cancel deletes the session's state, and prompts that wait in it wait for ever.
 
-A prompt that comes while the loop runs leaves a callback in the state of the session, to be called when its turn has
-come. ``cancel`` aborts the loop and deletes the state; the callbacks in it are neither called nor rejected.
+A prompt that comes while the loop runs leaves a callback in the session's state, for its turn. ``cancel`` aborts the
+loop and deletes the state; the callbacks in it are neither called nor rejected.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ from ..tasks import Aborted, Coroutines, ModelError, Signal, ToolError
 
 @dataclass
 class State:
-    """Of a session whose loop runs."""
+    """The state of a session whose loop runs."""
 
     signal: Signal = field(default_factory=Signal)
     callbacks: list[object] = field(default_factory=list)

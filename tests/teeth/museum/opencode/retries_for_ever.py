@@ -1,6 +1,6 @@
 """opencode's processor: the provider fails, and the stream is asked for again, silently and without end.
 
-Each attempt that fails for a passing reason is made again at once. Nothing is printed, no attempt is counted: an
+Each attempt that fails for a transient reason is repeated at once. Nothing is printed, no attempt is counted: an
 endpoint that is down looks like an endless hang.
 """
 

@@ -1,7 +1,7 @@
 """opencode's server: the stream fails, and the interface goes on thinking.
 
-A prompt sets the session busy and forks the work. Where the work fails, the fork publishes the error, and on that path
-nobody publishes that the session is idle: the spinner waits for an event that nothing will ever send.
+A prompt sets the session busy and forks the work. If the work fails, the fork publishes the error, but not that the
+session is idle: the spinner waits for an event that never comes.
 """
 
 from collections import deque

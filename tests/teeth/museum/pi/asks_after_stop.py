@@ -1,7 +1,7 @@
 """pi's agent loop: one Stop, and two things are cancelled.
 
-The signal is set while a tool runs. The tool's result says so, and the loop goes on: it looks at the steers, asks the
-model with a signal that is dead, and that request is aborted too. A steer that waited is used up by it.
+The signal is set while a tool runs. The tool's result says so, and the loop goes on: it reads the steers, asks the
+model with the aborted signal, and that request is aborted too. It uses up a steer that waited.
 """
 
 from collections import deque

@@ -1,8 +1,8 @@
 """pi's agent: one listener that throws, and the run has no end.
 
-``subscribe`` takes listeners, and each event of the run is handed to them in turn. What one of them raises goes up into
-the loop, is taken for a failure of the run, and telling that failure to the listeners raises again: ``agent_end`` is
-never emitted, though the model answered.
+``subscribe`` takes listeners, and each event of the run is handed to them in turn. An exception of one reaches the
+loop, counts as a failure of the run, and reporting that failure to the listeners raises again: ``agent_end`` is never
+emitted, though the model answered.
 """
 
 from collections import deque
@@ -12,7 +12,7 @@ from ..tasks import Aborted, Coroutines, ModelError, Rejected, Signal, ToolError
 
 
 class ListenerError(Rejected):
-    """What a listener raises."""
+    """A listener's exception."""
 
 
 class Runtime(Coroutines):

@@ -1,7 +1,7 @@
-"""pi-web: the Stop button is dead while a tool runs that does not listen.
+"""pi-web: the Stop button is dead while a tool that ignores the signal runs.
 
-The tool is given the signal, and its promise is awaited all the same. A tool that ignores the signal holds the run
-until its own time is up; the session says that it runs, and the request to stop it stays open.
+The tool gets the signal, and its promise is awaited nevertheless. A tool that ignores the signal holds the run until it
+ends by itself; the session still runs, and the request to stop it stays open.
 """
 
 from collections import deque
@@ -66,7 +66,7 @@ class Runtime(Coroutines, abortEnds="at-once"):
             self.answer(call.call_id, output)
 
     def tell(self, name, ended):
-        """Give the tool the signal: one that listens ends at once."""
+        """Give the tool the signal, which ends a tool that listens at once."""
         if not self.options.deaf_tools:
             self.cancel_tool(name)
             ended.settle(error=Aborted())

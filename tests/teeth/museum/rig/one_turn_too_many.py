@@ -1,7 +1,7 @@
 """rig: ``max_turns(n)`` permits n + 1 turns.
 
-A run is a machine without I/O: it is told what happened, and says what is to be done. Its bound is compared with one
-added, so that whoever sets it as a limit on cost gets one more turn than asked for.
+A run is a machine without I/O: it takes events, and returns the next action. Its bound is compared with one added, so
+that a limit on cost permits one more turn than asked for.
 """
 
 from collections import deque
@@ -12,7 +12,7 @@ from ..plumbing import PLAIN, Host, asked
 
 
 class AgentRun:
-    """The machine: ``next`` after each thing that happened is ask, call, done or failed."""
+    """The machine: after each event, ``next`` is ask, call, done or failed."""
 
     def __init__(self, max_turns):
         self.max_turns, self.current_turn = max_turns, 0
@@ -37,7 +37,7 @@ class AgentRun:
 
 
 class Runtime(Host):
-    """Does what the machine says."""
+    """Carries out the machine's actions."""
 
     can = (*PLAIN, "follow-up", "limits")
 

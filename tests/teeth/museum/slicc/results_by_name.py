@@ -1,7 +1,7 @@
 """slicc's chat: of parallel calls of one tool, each row shows the output of another.
 
-A result comes without the id of its call, and is given to the last call of that tool's name that is not finished. As
-soon as two of one name run at once, outputs land on the wrong rows: ``echo BBB`` shows CCC.
+A result comes without the id of its call, and is given to the last unfinished call of that tool's name. As soon as two
+of one name run at once, outputs land on the wrong rows: ``echo BBB`` shows CCC.
 """
 
 from projectors.plain import Plain

@@ -1,7 +1,7 @@
-"""smolagents: three parallel calls, one fails, and what the other two returned is lost.
+"""smolagents: of three parallel calls one fails, and the results of the other two are lost.
 
-The outputs of a step are collected from its futures one by one; the first that raises ends the collection, and the
-observations are set behind it. The step is told as failed, and the model does again what was done.
+The outputs of a step are collected from its futures one by one; the first that raises ends the collection, after which
+the observations would be set. The step is reported as failed, and the model repeats the calls.
 """
 
 from collections import deque

@@ -13,7 +13,7 @@ RETRIES = 2
 
 
 class Runtime(Coroutines, retries=RETRIES):
-    """A hook asks for the retry, after a failure that passes."""
+    """A hook asks for the retry, after a transient failure."""
 
     can = (*PLAIN, "follow-up")
 

@@ -1,4 +1,4 @@
-// Servers under test in JavaScript, each at a path of its own: `node server.mjs`, with its model at OPENAI_BASE_URL.
+// Servers under test in JavaScript, each at its own path: `node server.mjs`, with its model at OPENAI_BASE_URL.
 import http from "node:http";
 import zlib from "node:zlib";
 import { setImmediate as turn } from "node:timers/promises";

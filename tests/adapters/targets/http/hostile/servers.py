@@ -1,4 +1,4 @@
-"""Servers that break HTTP, event streams or JSON, by what they do: with the exit code of a law, and what is said."""
+"""Servers that break HTTP, event streams or JSON, by their fault: each with a law's exit code and the text logged."""
 
 import gzip
 import zlib
@@ -34,7 +34,7 @@ from wire import (
 
 @dataclass(frozen=True)
 class Hostile:
-    """A server, the exit code of a law that is held to it, and a pattern of what is logged."""
+    """A server, the exit code of a law about it, and a pattern of the text logged."""
 
     serve: Serve
     code: int
@@ -88,7 +88,7 @@ RIGHT: Final = {
     ),
     "comments-alone-for-a-megabyte": Hostile(sends(OPEN + b": ping\n\n" * 100_000 + RUN), 0),
 }
-"""What looks wrong and can be read."""
+"""Answers that look wrong and can be read."""
 
 WRONG: Final = {
     "endless-headers": Hostile(endless(SSE, b"x: y\r\n"), 1, BROKE),
@@ -157,7 +157,7 @@ WRONG: Final = {
     "brotli": Hostile(sends(encoded("br", b"\x0b\x02\x80hello\x03")), 1, "in Content-Encoding br;"),
     "zstandard": Hostile(sends(encoded("zstd", b"\x28\xb5\x2f\xfd")), 1, "in Content-Encoding zstd;"),
 }
-"""What breaks the stream: the log says so, and a law fails."""
+"""Answers that break the stream: the log says so, and a law fails."""
 
 REFUSED: Final = {
     "no-content-with-content": Hostile(
@@ -177,7 +177,7 @@ REFUSED: Final = {
     ),
     "status-999": Hostile(status("999 Beyond", "content-length: 0"), 0, "HTTP 999, without a body"),
 }
-"""Other statuses: the run has failed, and a fault says how."""
+"""Answers with other statuses: the run has failed, and a fault says how."""
 
 STUCK: Final = {
     "never-reads": Hostile(never_reads, 2, ""),
@@ -190,6 +190,6 @@ STUCK: Final = {
     "flood-of-empty-gzip": Hostile(flood(SSE + b"content-encoding: gzip\r\n\r\n", gzip.compress(b"")), 2, ""),
     "keeps-its-stream-open": Hostile(stays(OPEN + RUN), 2, ""),
 }
-"""What never ends: nothing is judged, when the patience is over."""
+"""Answers that never end: the patience is over first, and no law gives a verdict."""
 
 ALL: Final = {**RIGHT, **WRONG, **REFUSED, **STUCK}

@@ -15,7 +15,7 @@ from turncheck.adapters.targets.remote_runtime import RemoteRuntime
 
 BROWSER = "/usr/bin/chromium"
 REBOUND = "rebound.example"
-"""A name that the browser resolves to this machine, as an attacker's name server would."""
+"""A name that the browser resolves to this machine, as an attacker's name server would do."""
 WORD = [ONE, say("hello"), STOP, TWO]
 BODY = '{"messages": [{"role": "user", "content": "one"}]}'
 FETCHES = {
@@ -59,9 +59,9 @@ WAYS = {
     ),
     "hundred-fetches": "String((await Promise.allSettled(Array.from({length: 100}, () => fetch(url)))).length)",
 }
-"""Ways of a page to ask, each an expression of JavaScript for what came."""
+"""Ways in which a page can ask, each a JavaScript expression for the answer."""
 SEEN = {"failed", "opaque", "sent", "loaded", "100"}
-"""What a page may be told: never ``basic`` or ``cors``, which is an answer that it can read, and no open channel."""
+"""Results that a page may see: never ``basic`` or ``cors``, which are readable answers, nor an open channel."""
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def awaited(endpoints):
 
 @pytest.fixture(scope="module")
 def page():
-    """A page on an origin of its own."""
+    """A page on another origin."""
     routes = [Route("/", lambda _: HTMLResponse("<title>evil</title><body>"))]
     with serve(Starlette(routes=routes)) as address, sync_playwright() as playwright:
         rules = f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1"

@@ -1,4 +1,4 @@
-"""Servers under test that ask the model in hostile ways, with the secret: what they get, and what is logged."""
+"""Servers under test that ask the model in hostile ways, with the secret: their answers, and the faults logged."""
 
 import asyncio
 import contextlib
@@ -28,24 +28,24 @@ HI = [{"role": "user", "content": "hi"}]
 
 
 def post(body: bytes, *headers: str, length: int | None = None) -> bytes:
-    """A request to the model; with a negative length, none is said."""
+    """Return a request to the model; with a negative *length*, it has no content-length."""
     size = [] if length == -1 else [f"content-length: {len(body) if length is None else length}"]
     head = "\r\n".join([f"POST {PATH} HTTP/1.1", "host: 127.0.0.1", *size, *headers])
     return f"{head}\r\n\r\n".encode() + body
 
 
 def messages(*those, **more) -> bytes:
-    """A request whose body is that of a chat completion."""
+    """Return a request with a chat completion's body."""
     return post(json.dumps({"messages": [*those], **more}).encode())
 
 
 def raw(content: bytes) -> bytes:
-    """A request with one message of the user, whose content is *content*."""
+    """Return a request with one user message, whose content is *content*."""
     return post(b'{"messages": [{"role": "user", "content": %s}]}' % content)
 
 
 def chunked(*chunks: bytes) -> bytes:
-    """A request in chunks, without an end."""
+    """Return a request in chunks, without an end."""
     return post(b"", "transfer-encoding: chunked", length=-1) + b"".join(
         b"%x\r\n%s\r\n" % (len(one), one) for one in chunks
     )
@@ -94,7 +94,7 @@ NO_REQUESTS = {
     "negative-length": post(b"{}", length=-5),
     "rubbish": b"\0\xff\r\n\r\n" * 100,
 }
-"""What is no request: it is answered 400, and tells nothing of the run."""
+"""Bodies that are no request: the answer is 400, and reveals nothing about the run."""
 
 AWAITED = {
     "duplicate-keys": post(b'{"messages": [], "messages": [{"role": "user", "role": "tool", "content": "x"}]}'),
@@ -121,7 +121,7 @@ AWAITED = {
 
 @pytest.fixture(scope="module")
 def open_run():
-    """The worker of a server that never says more than that its run began, and the port of its model."""
+    """The worker of a server that only reports its run's beginning, and the port of its model."""
     server, model = Server(), free_port()
     server.serve = stays(OPEN + sse(STARTED))
     target = f"{server.address}#model-port={model}&patience=1"
@@ -154,7 +154,7 @@ def send(model: int, request: bytes) -> socket.socket:
 
 
 def status(connection: socket.socket) -> int:
-    """The status of the answer; 0 where the connection was closed before it was read."""
+    """Return the status of the answer; 0 if the connection was closed before it was read."""
     with contextlib.suppress(ConnectionError):
         return int(connection.recv(65536)[9:12] or 0)
     return 0
@@ -166,7 +166,7 @@ def test_a_request_that_cannot_be_answered_is_refused_and_is_a_fault(open_run, n
     request, code, pattern = REFUSED[name]
     begin(worker)
     with send(model, request) as connection:
-        assert status(connection) == code or len(request) > 60_000  # one that is unread may break the connection
+        assert status(connection) == code or len(request) > 60_000  # an unread one may break the connection
     (fault,) = faults(run(worker, Abort())[0])
     assert (bool(re.search(pattern, fault)), len(fault) < 1000) == (True, True), fault
 

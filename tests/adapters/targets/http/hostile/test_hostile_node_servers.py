@@ -28,7 +28,7 @@ WAYS = {
     "model-asked-without-the-secret": (0, "'text': '403'"),
     "fifty-model-requests-given-up": (0, "'text': 'given up'"),
 }
-"""What the server does, the exit code of a law, and a pattern of what is logged."""
+"""The server's fault, the exit code of a law, and a pattern of the text logged."""
 PATIENCE = {0: 20, 1: 20, 2: 0.5}  # exit code → seconds
 
 

@@ -1,4 +1,4 @@
-"""Servers that break HTTP, event streams or JSON: what a law says of each, within bounds of time and memory."""
+"""Servers that break HTTP, event streams or JSON: a law's verdict on each, within bounds of time and memory."""
 
 import contextlib
 import re
@@ -37,7 +37,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def worker(server):
-    """``worker(patience)``: the connection to the worker of the server; there is one per patience, which stays."""
+    """``worker(patience)`` returns the connection to the server's worker; there is one per patience, which stays."""
     with contextlib.ExitStack() as stack:
         made = {}
 
@@ -52,7 +52,7 @@ def worker(server):
 
 
 def run(worker: Connection, *word: Stimulus) -> list[Step]:
-    """The steps of *word* after a reset. An unsettled step does not end the worker, as it would end a runtime's."""
+    """Return the steps of *word* after a reset. An unsettled step ends a runtime, but not the worker."""
     assert worker.ask(Reset(worker.next_seq())).ok
     steps = worker.ask(Run(worker.next_seq(), word)).steps
     assert steps is not UNSET
@@ -60,7 +60,7 @@ def run(worker: Connection, *word: Stimulus) -> list[Step]:
 
 
 def code(steps: Sequence[Step]) -> int:
-    """The exit code of the law on well-formed logs, for the steps of the word ONE."""
+    """Return the exit code of the law on well-formed logs, for the steps of the word ONE."""
     if steps[-1].unsettled:
         return EXIT["CANNOT RUN"]
     profile = Profile(("runtime",), ())
@@ -69,12 +69,12 @@ def code(steps: Sequence[Step]) -> int:
 
 
 def text(steps) -> str:
-    """What is logged behind the message."""
+    """Return the log after the message, as text."""
     return "\n".join(str(event) for step in steps for event in step.events if event.get("type") != "user-message")
 
 
 def peak(pid) -> int:
-    """The most bytes that a process held since its peak was cleared."""
+    """Return the most bytes that a process held since its peak was cleared."""
     (kilobytes,) = re.findall(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
     return int(kilobytes) << 10
 
@@ -113,7 +113,7 @@ def test_the_command_line_gives_the_exit_code_and_leaves_no_process(server, tmp_
 
 
 def processes_with(text: str) -> list[str]:
-    """The processes whose command line has *text*."""
+    """Return the processes whose command line contains *text*."""
     lines = (path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists())
     return [line.decode() for line in lines if text.encode() in line]
 

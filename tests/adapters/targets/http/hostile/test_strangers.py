@@ -1,4 +1,4 @@
-"""Whoever finds the model's port without the secret, or from a browser: refused, and nothing of it in a log."""
+"""Requests to the model's port without the secret, or from a browser: refused, and not logged."""
 
 import contextlib
 import os
@@ -63,7 +63,7 @@ REQUESTS = {
     "endless-body": asked("POST /v1/chat/completions", f"host: {HOST}").replace(b"length: 0", b"length: 999999999999"),
     "huge-path": asked(f"GET /{'x' * 60_000}", f"host: {HOST}"),
 }
-"""Requests that are refused, by what is wrong with them."""
+"""Requests that are refused, by their fault."""
 
 NO_REQUESTS = {
     "tls": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\0" * 200,
@@ -73,11 +73,11 @@ NO_REQUESTS = {
     "two-lengths": asked(f"POST {PATH}", f"host: {HOST}", "content-length: 7", body=BODY),
     "no-host-at-all": asked(f"POST {PATH}", body=BODY),
 }
-"""What is no request of HTTP/1.1."""
+"""Bytes that are no request of HTTP/1.1."""
 
 
 def answer(port: int, request: bytes) -> bytes:
-    """The answer to a request, whole, as far as it comes."""
+    """Return the whole answer to a request, as far as it comes."""
     came = b""
     with socket.create_connection((HOST, port)) as connection, contextlib.suppress(ConnectionError):
         connection.sendall(request)
@@ -97,7 +97,7 @@ def awaited(endpoints):
 
 @pytest.fixture(scope="module")
 def undisturbed(awaited):
-    """The steps of a word while nobody else asks."""
+    """The steps of a word without other requests."""
     runtime, _ = awaited
     runtime.reset()
     return [runtime.apply(stimulus) for stimulus in WORD]
@@ -199,11 +199,11 @@ TELLING = {
     "a-content-type": lambda url: sends(f"HTTP/1.1 200 OK\r\ncontent-type: {url}\r\n\r\n".encode()),
     "a-first-event": lambda url: sends(OPEN + sse({"type": url})),
 }
-"""Ways in which a server tells the address of its model."""
+"""Ways in which a server reveals its model's address."""
 
 
 def escaped(text: str) -> bytes:
-    """A delta whose letters are escapes of JSON."""
+    """Return a delta whose letters are JSON escapes."""
     letters = "".join(f"\\u{ord(letter):04x}" for letter in text)
     return f'{{"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": "{letters}"}}'.encode()
 
@@ -264,6 +264,6 @@ def test_results_and_counterexamples_are_the_same_bytes_for_each_secret(tmp_path
 
 
 def made(folder: Path) -> Path:
-    """The folder, made."""
+    """Make the folder, and return it."""
     folder.mkdir()
     return folder

@@ -1,4 +1,4 @@
-"""What a server does with one connection: answers that are sent piece by piece, for ever, or compressed."""
+"""Ways of serving one connection: answers that are sent piece by piece, for ever, or compressed."""
 
 import contextlib
 import itertools
@@ -17,23 +17,23 @@ Serve: TypeAlias = Callable[[socket.socket], None]
 
 SSE: Final = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
 OPEN: Final = SSE + b"\r\n"
-"""Headers of an answer that ends with its connection."""
+"""Headers of an answer whose end is the connection's."""
 CHUNKED: Final = SSE + b"transfer-encoding: chunked\r\n\r\n"
 STARTED: Final = {"type": "RUN_STARTED", "threadId": "t", "runId": "r"}
 FINISHED: Final = {"type": "RUN_FINISHED", "threadId": "t", "runId": "r"}
 MEGA: Final = 1 << 20
 ENDLESS: Final = 64
-"""Megabytes that stand for an endless stream: far beyond any bound, and a broken bound is found in a second."""
+"""Megabytes that stand for an endless stream: far beyond any bound, few enough to find a broken one in a second."""
 
 
 def sse(*events: Any, end: bytes = b"\n") -> bytes:
-    """Events on the wire; bytes stand for the text of one."""
+    """Return events as on the wire; bytes stand for the text of one."""
     texts = (one if isinstance(one, bytes) else json.dumps(one).encode() for one in events)
     return b"".join(b"data: " + text + end + end for text in texts)
 
 
 def said(text: str) -> list[dict[str, Any]]:
-    """A text of the assistant."""
+    """Return the events of an assistant's text."""
     return [
         {"type": "TEXT_MESSAGE_START", "messageId": "m", "role": "assistant"},
         {"type": "TEXT_MESSAGE_CONTENT", "messageId": "m", "delta": text},
@@ -93,24 +93,24 @@ def flood(first: bytes, piece: bytes) -> Serve:
 
 
 def encoded(name: str, body: bytes) -> bytes:
-    """An answer whose body is in an encoding."""
+    """Return an answer whose body is in an encoding."""
     return SSE + f"content-encoding: {name}\r\ncontent-length: {len(body)}\r\n\r\n".encode() + body
 
 
 def zipped(body: bytes, wbits: int) -> bytes:
-    """*body* compressed as zlib does with *wbits*."""
+    """Return *body* compressed by zlib with *wbits*."""
     packer = zlib.compressobj(9, zlib.DEFLATED, wbits)
     return packer.compress(body) + packer.flush()
 
 
 def bomb(first: bytes, megabytes: int, wbits: int) -> bytes:
-    """*first* and megabytes of one letter, compressed: a thousandth of their size."""
+    """Return *first* and megabytes of one letter, compressed to a thousandth of their size."""
     packer = zlib.compressobj(9, zlib.DEFLATED, wbits)
     return b"".join([packer.compress(first), *(packer.compress(b"x" * MEGA) for _ in range(megabytes)), packer.flush()])
 
 
 def deaf(connection: socket.socket) -> None:
-    """Answer at once, and close, with the request unread."""
+    """Answer at once, and close, without reading the request."""
     connection.sendall(OPEN + RUN)
     connection.shutdown(socket.SHUT_WR)
     request(connection)
@@ -136,12 +136,12 @@ def status(line: str, *headers: str, body: bytes = b"") -> Serve:
 
 
 def events(*values: Any) -> Serve:
-    """A run with *values* amid it."""
+    """Send a run with *values* amid it."""
     return sends(OPEN + sse(STARTED, *values, FINISHED))
 
 
 class Server:
-    """Serves each connection as ``serve`` says, in a thread of its own."""
+    """Serves each connection by ``serve``, in its own thread."""
 
     def __init__(self) -> None:
         self.serve: Serve = sends(OPEN + RUN)
