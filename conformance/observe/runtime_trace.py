@@ -316,4 +316,4 @@ def named(given: Any, names: Collection[str]) -> dict[str, Any]:
 
 
 def _are_names(given: Any) -> bool:
-    return isinstance(given, list) and all(isinstance(name, str) for name in cast("Sequence[Any]", given))
+    return isinstance(given, list | tuple) and all(isinstance(name, str) for name in cast("Sequence[Any]", given))

@@ -134,14 +134,17 @@ def malformed_never_executes(trace: RuntimeTrace) -> Judgement:
 @run_law("X-6", "RC-D4", evidence="a call id twice in a response", needs=("tools", "call-ids"))
 def ids_never_mixed(trace: RuntimeTrace) -> Judgement:
     """A repeated call id never gives two results under one call."""
-    for response in trace.whole_responses():
-        names = [call.call_id for call in _calls(response)]
-        if len(names) != len(set(names)):
+    twice: set[str] = set()  # within a response: in a later one, the call before has its result already
+    for response in trace.responses:
+        counted = Counter(call.call_id for call in _calls(response))
+        again = {name for name, count in counted.items() if count > 1}
+        twice |= again
+        if again and response.end is not None:
             yield WITNESS
-    if _repeated(trace):
-        for anomaly in trace.projection.anomalies:
-            if anomaly.kind == "duplicate-result":
-                yield Finding(anomaly.at, "two results under one call id in one run", 1, trace.log[anomaly.at])
+    for anomaly in trace.projection.anomalies:
+        event = trace.log[anomaly.at]
+        if anomaly.kind == "duplicate-result" and event.get("callId") in twice:
+            yield Finding(anomaly.at, "two results under one call id in one run", 1, event)
 
 
 @run_law(

@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
-from turncheck.model.core.stimuli import Abort, Advance, Step, Stimulus, Together, User, unnamed
+from turncheck.model.core.stimuli import Abort, Advance, Step, Stimulus, TimerAwaited, Together, User, unnamed
 
 from ...observe.runtime_trace import Applied, RuntimeTrace, flat
 from ..law import WITNESS, Finding, Judgement
@@ -58,6 +58,8 @@ def sessions_independent(rerun: Rerun) -> Judgement:
     together = rerun.answers([stimulus for _, stimulus in mixed], rerun.trace.options)
     if len(alone) < len(word) or len(together) < len(mixed):
         return  # no quiet: another law judges that
+    if any(isinstance(one, TimerAwaited) for step in (*alone, *together) for one in step.awaiting):
+        return  # the clock is one for all
     yield WITNESS
     expected = iter(alone)
     for place, ((session, _), step) in enumerate(zip(mixed, together, strict=True), 1):

@@ -16,6 +16,7 @@ from turncheck.adapters.protocol import connection
 from turncheck.adapters.protocol.errors import (
     ChangedError,
     DiedError,
+    FailedError,
     HangingError,
     OverdueError,
     RubbishError,
@@ -62,7 +63,7 @@ FAULTS = HANGING | {
     "answers_hugely": (RubbishError, "more than 67,108,864 bytes on stdout"),
     "answers_what_is_no_utf_8": (RubbishError, "not JSON"),
     "answers_not_a_number": (RubbishError, "NaN is no number of JSON"),
-    "fails": (TargetError, "the adapter failed: KeyError: 'callId'"),
+    "fails": (FailedError, "the adapter failed: KeyError: 'callId'"),
     "does_not_know_the_command": (TargetError, "a runtime must know this: apply"),
 }
 
@@ -328,7 +329,7 @@ def test_after_misbehaviour_the_next_target_works(broken, start):
         ("prints_between_lines", RubbishError, "came: DEBUG"),
         ("answers_with_another_seq", RubbishError, "wrong seq"),
         ("answers_as_a_projector", RubbishError, r"no events, or no awaiting(?s:.)*came: .*\"ok\":true"),
-        ("fails", TargetError, "the adapter failed"),
+        ("fails", FailedError, "the adapter failed"),
         ("does_not_know_the_command", TargetError, "must know this: reset"),
     ],
 )
@@ -345,7 +346,7 @@ def test_misbehaviour_at_a_reset_has_a_name(start, fault, error, why):
         ("has_one_step_less", RubbishError, "2 steps for 3 stimuli, and the last is not unsettled"),
         ("has_one_step_more", RubbishError, "more steps than stimuli"),
         ("goes_on_after_no_quiet", RubbishError, "a step after one that is unsettled"),
-        ("fails", TargetError, "the adapter failed"),
+        ("fails", FailedError, "the adapter failed"),
     ],
 )
 def test_misbehaviour_at_a_word_has_a_name(start, fault, error, why):

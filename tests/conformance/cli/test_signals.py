@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import secrets
 import shlex
 import shutil
 import signal
@@ -17,6 +18,8 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+
+from turncheck.adapters.targets.http.model_endpoint.secret import VARIABLE
 
 DOUBLES = Path(__file__).parents[2] / "adapters" / "doubles"
 SECONDS = 40
@@ -165,7 +168,8 @@ def test_an_adapter_in_python_is_ended_while_it_starts_or_ends(tmp_path, moment,
 
 @pytest.mark.parametrize("hangs", [False, True])
 @pytest.mark.parametrize(("at", "number"), numbered(1, 2, 5))
-def test_the_worker_of_a_server_is_ended_amid_a_request(tmp_path, at, number, hangs):
+def test_the_worker_of_a_server_is_ended_amid_a_request(tmp_path, monkeypatch, at, number, hangs):
+    monkeypatch.setenv(VARIABLE, secrets.token_hex())
     with served(at, number, hangs=hangs) as (address, harness):
         running = Verifying(tmp_path, address, number)
         harness.append(running.process.pid)
