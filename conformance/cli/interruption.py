@@ -1,6 +1,7 @@
 """Let SIGTERM and SIGHUP end a command as Ctrl-C does, in the command line's own process only."""
 
 import signal
+import sys
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -8,6 +9,8 @@ from types import FrameType
 from typing import Final
 
 INTERRUPTED: Final = 130
+_MOMENT: Final = 0.01
+"""Seconds until an interrupt that was swallowed is raised again: by then the callback has returned."""
 _BASE: Final = 128  # shells report a process that signal n ended by 128 + n
 
 
@@ -23,21 +26,39 @@ class Interruption:
 
 @contextmanager
 def interruptible() -> Generator[Interruption, None, None]:
-    """Raise KeyboardInterrupt for each signal within the context; one that is ignored (nohup) stays so."""
+    """Raise KeyboardInterrupt for each signal within the context; one that is ignored (nohup) stays so.
+
+    Python swallows what is raised within a callback of its own (a finalizer, Hypothesis' callback on garbage
+    collection): the interrupt is raised again then, a moment later.
+    """
     interruption = Interruption()
+    if threading.current_thread() is not threading.main_thread():
+        yield interruption
+        return
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
         interruption.number = number
         raise KeyboardInterrupt
 
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        numbers = (signal.SIGTERM, signal.SIGHUP)
-        before = {number: signal.getsignal(number) for number in numbers if signal.getsignal(number) != signal.SIG_IGN}
+    def again(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    def swallowed(given: "sys.UnraisableHookArgs") -> None:
+        if given.exc_type is KeyboardInterrupt:
+            signal.setitimer(signal.ITIMER_REAL, _MOMENT)
+        else:
+            unraisable(given)
+
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers if signal.getsignal(number) != signal.SIG_IGN}
+    unraisable, alarm = sys.unraisablehook, signal.signal(signal.SIGALRM, again)
+    sys.unraisablehook = swallowed
     for number in before:
         signal.signal(number, interrupt)
     try:
         yield interruption
     finally:
-        for number, handler in before.items():
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.unraisablehook = unraisable
+        for number, handler in {**before, signal.SIGALRM: alarm}.items():
             signal.signal(number, handler)

@@ -39,6 +39,7 @@ def profile(queue: Queue = "collect") -> Profile:
         "retries": 0,
         "queueAfterInterrupted": "promote",
         "queueAfterError": "promote",
+        "unread": "drop",
     }
     return Profile(("runtime",), CAPABILITIES, "turn", policies)
 
