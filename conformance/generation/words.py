@@ -5,6 +5,7 @@ may begin with the access word of a row, or take a row twice, so that it reaches
 chance.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Protocol, TypeVar
 
@@ -118,7 +119,24 @@ def _machine(
     accesses: Sequence[tuple[str, ...]],
     options: Sequence[ResetOptions],
 ) -> type[RuleBasedStateMachine]:
-    class Words(RuleBasedStateMachine):
+    machine = _words(tuple(rows), 1 + len(accesses), len(options))
+    machine.explorer, machine.accesses, machine.options = explorer, ((), *accesses), options
+    return machine
+
+
+class _Words(RuleBasedStateMachine):
+    """Words over some rows; the attributes are those of the run that is under way."""
+
+    explorer: Explorer
+    accesses: Sequence[tuple[str, ...]]
+    options: Sequence[ResetOptions]
+
+
+@functools.cache
+def _words(rows: tuple[Row, ...], accesses: int, options: int) -> type[_Words]:
+    """The machine over *rows*, with so many accesses and options: made once, since Hypothesis never forgets a class."""
+
+    class Words(_Words):
         def __init__(self) -> None:
             super().__init__()
             self.situation: Situation | None = None
@@ -126,20 +144,20 @@ def _machine(
             self.over = False
 
         @initialize(
-            options=st.sampled_from(list(options)),
-            access=st.sampled_from([(), *accesses]),
+            option=st.sampled_from(range(options)),
+            access=st.sampled_from(range(accesses)),
             variant=st.sampled_from(range(VARIANTS)),
         )
-        def begin(self, options: ResetOptions, access: tuple[str, ...], variant: int) -> None:
-            self.driver = explorer.begin(options)
+        def begin(self, option: int, access: int, variant: int) -> None:
+            self.driver = self.explorer.begin(self.options[option])
             self.situation = Situation(self.driver)
-            self.guarded(lambda situation: follow(situation, access, variant))
+            self.guarded(lambda situation: follow(situation, self.accesses[access], variant))
 
         def guarded(self, act: Callable[[Situation], object]) -> None:
             assert self.situation is not None
             situation = self.situation
             try:
-                explorer.asking(lambda: act(situation))
+                self.explorer.asking(lambda: act(situation))
             except UnsettledError:
                 self.over = True
 
@@ -159,7 +177,7 @@ def _machine(
         def teardown(self) -> None:
             if self.driver is not None:
                 assert self.situation is not None
-                explorer.finish(self.driver, self.situation.taken)
+                self.explorer.finish(self.driver, self.situation.taken)
 
     for number, row in enumerate(rows):
         for copy in range(_WEIGHTS.get(row.event, 1)):
