@@ -50,7 +50,7 @@ def test_a_conforming_runtime_has_every_step_that_it_declares(smoke):
         ("has_no_role", "starts and says hello", "neither a projector nor a runtime"),
         ("is_of_another_time", "starts and says hello", "the implementation speaks protocol 2, not 1"),
         ("slips_in_its_capabilities", "says what it is and can", "declares unknown capabilities: folow-up"),
-        ("slips_in_its_policies", "says what it is and can", "the policy busy is none that exists"),
+        ("slips_in_its_policies", "says what it is and can", "the policy busy has an unknown value"),
         ("waits_from_the_start", "starts empty", "a new runtime waits for something"),
         ("dies_at_the_first_message", "logs a message, and sends a request to the model", "no such adapter"),
         ("is_never_quiet", "logs a message, and sends a request to the model", "never gets quiet"),
