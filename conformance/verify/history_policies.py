@@ -5,11 +5,9 @@ order, a text behind a call. The environment's closing message then asks what th
 is taken that explains most requests, the default where several do; from then on the law holds the runtime to it.
 """
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import HISTORY_POLICIES
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.stimuli import (
@@ -27,7 +25,7 @@ from turncheck.model.core.stimuli import (
 
 from ..generation.classic_words import starts
 from ..laws.runtime.requests import difference, histories
-from ..observe.driver import perform
+from ..observe.driver import Driver, UnsettledError
 from ..observe.runtime_trace import RuntimeTrace
 
 _FIRST: Final = User(id="u1", text="say one")
@@ -62,11 +60,11 @@ def words(capabilities: frozenset[str]) -> Iterator[tuple[Stimulus, ...]]:
         yield _FIRST, _CALL, _RETURNED, _SECOND, _LAST, _CALLED, _END
 
 
-def inferred(runtime: RuntimeTarget) -> dict[str, str]:
+def inferred(runtime: RuntimeTarget, seen: Callable[[Driver], None] = lambda _: None) -> dict[str, str]:
     """Return the policies of ``HISTORY_POLICIES`` that *runtime* does not declare, and that are not their defaults.
 
-    A runtime that shows no input chooses nothing that could be seen; one that breaks, or does not settle, is judged by
-    the defaults.
+    A runtime that shows no input chooses nothing that could be seen; of one that does not settle, the words before
+    count. *seen* is given each word as it begins. Raises TargetError.
     """
     profile = runtime.profile
     undeclared = [name for name in HISTORY_POLICIES if name not in profile.policies]
@@ -75,8 +73,16 @@ def inferred(runtime: RuntimeTarget) -> dict[str, str]:
     capabilities = frozenset(profile.capabilities)
     options, _ = starts(capabilities)
     traces: list[RuntimeTrace] = []
-    with contextlib.suppress(TargetError):
-        traces += (perform(runtime, word, options).trace() for word in words(capabilities))
+    for word in words(capabilities):
+        driver = Driver(runtime, options)
+        seen(driver)
+        try:
+            for stimulus in word:
+                driver.apply(stimulus)
+            driver.close()
+        except UnsettledError:
+            break
+        traces.append(driver.trace())
     return best(traces, undeclared, profile.policies)
 
 

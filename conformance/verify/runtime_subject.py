@@ -26,7 +26,7 @@ from ..laws.runtime.subject import Modelled, Rerun
 from ..observe.driver import Driver, UnsettledError, observing, perform
 from ..observe.runtime_trace import Again, ObservedStep, RuntimeTrace, flat
 from .coverage import WordCoverage
-from .engine import Run
+from .engine import OverError, Run
 from .floor import RuntimeFloor
 from .history_policies import inferred
 from .results import WordCounterexample
@@ -203,6 +203,10 @@ class Player:
         if not driver.unsettled:
             with contextlib.suppress(UnsettledError):
                 self.asking(driver.close)
+        self.judge(driver, taken)
+
+    def judge(self, driver: Driver, taken: Sequence[Row] = (), *, again: bool = True) -> None:
+        """Judge a word that is closed; by relation laws, which apply it once more, only with *again*."""
         run, subject = self.run, self.subject
         subject.work += len(driver.steps)
         subject.coverage.add(driver.policies, taken)
@@ -211,8 +215,8 @@ class Player:
         if driver.unsettled:
             self._unsettled(driver)
         elif driver.steps:
-            relations = words % RELATION_EVERY == 1
-            laws = [law for law in run.laws if relations or law.kind != "relation" or law.each_word]
+            relations = again and words % RELATION_EVERY == 1
+            laws = [law for law in run.laws if relations or law.kind != "relation" or (again and law.each_word)]
             run.judge(subject.observation(driver.trace()), laws)
 
     def _unsettled(self, driver: Driver) -> None:
@@ -231,9 +235,17 @@ def explore(subject: RuntimeSubject, words: int, run: Run[Word]) -> None:
     """Explore *subject* on the directed words, and on *words* generated ones."""
     player, profile = Player(run, subject), subject.target.profile
     capabilities = frozenset(profile.capabilities)
-    subject.inferred = player.asking(partial(inferred, subject.target))
+    before: list[Driver] = []
+    try:
+        subject.inferred = player.asking(partial(inferred, subject.target, before.append))
+    except OverError:
+        for driver in before:  # all that there is to judge
+            player.judge(driver, again=False)
+        raise
     rows = rows_for(capabilities, profile.policies)
     subject.coverage = WordCoverage(profile, rows, subject.inferred)
+    if before and before[-1].unsettled:
+        player.judge(before[-1])
     accesses = access_words(tables(profile.policies), capabilities)
     play_directed(player, sorted(directed(rows, accesses), key=len), capabilities)
     if words:

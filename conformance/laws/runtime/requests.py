@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from turncheck.model.core.history import arranged, joined
-from turncheck.model.core.stimuli import ModelOutput, Shown, ToolCall
+from turncheck.model.core.stimuli import ModelOutput, Shown, ToolCall, ToolFail, ToolReturn
 
 from ...observe.history import asked
 from ...observe.runtime_trace import Request, RuntimeTrace
@@ -71,6 +71,8 @@ def history_whole(trace: RuntimeTrace) -> Judgement:
     What a runtime may choose of that (what stays of a response that was cut, for one) are its policies. Where
     ``maxHistoryMessages`` is declared, a longer history may lose a prefix, as RS-3.1 and RS-3.2 allow.
     """
+    if _runs_as_it_streams(trace):
+        return
     for request, expected, found in histories(trace, trace.policies):
         if len(expected) > 1:
             yield WITNESS
@@ -79,6 +81,11 @@ def history_whole(trace: RuntimeTrace) -> Judgement:
             right = [*map(line, [*found[:place], *expected[place:]])]
             yield Finding(request.at, _told(place, expected, found), right, [*map(line, found)])
             return
+
+
+def _runs_as_it_streams(trace: RuntimeTrace) -> bool:
+    """True if a tool ended while its response was still under way (RS-4.3): the machine knows no such order."""
+    return any(step.model_before is not None for step in trace.of(ToolReturn, ToolFail))
 
 
 def histories(trace: RuntimeTrace, policies: Mapping[str, Any]) -> Iterator[tuple[Request, list[Shown], list[Shown]]]:

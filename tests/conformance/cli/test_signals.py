@@ -25,7 +25,7 @@ DOUBLES = Path(__file__).parents[2] / "adapters" / "doubles"
 SECONDS = 40
 """Seconds from the signal to the end: more than it takes on two busy cores, less than a hang."""
 SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
-START_UP = (0.0, 0.05, 0.2, 0.4, 0.7)
+START_UP = (0.0, 0.05, 0.2, 0.4)
 """Seconds after its start. Python's reaction to a SIGINT during its own start varies: exit code 1 is possible."""
 MESSAGES = ("hello", "reset", "reset:2", "apply", "apply:3", "apply:7", "run", "run:9", "stop")
 ADAPTER = '''

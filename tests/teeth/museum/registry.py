@@ -202,7 +202,7 @@ EXHIBITS: Final[Mapping[str, Exhibit]] = {
         "Agent Framework",
         "microsoft/agent-framework#3979",
         "GitHubCopilotAgent produces duplicated text content from both delta and complete message events",
-        "items-conserved",
+        "history-whole",
     ),
     "mastra/tool_turns_merged": Exhibit(
         "Mastra",
