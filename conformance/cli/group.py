@@ -4,6 +4,7 @@ Exit codes: 0 nothing wrong, 1 a law is broken, 2 the check could not be made, 1
 ended by signal n.
 """
 
+import contextlib
 import importlib
 import os
 import sys
@@ -13,7 +14,7 @@ from typing import Final, NoReturn
 import click
 
 from .failures import DEBUG, run
-from .interruption import interruptible
+from .interruption import INTERRUPTED, Interruption, interruptible
 
 COMMANDS: Final = {
     "check": "Judge recorded logs of an agent runtime.",
@@ -99,6 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         from click.shell_completion import shell_complete  # noqa: PLC0415 - only a shell needs it
 
         sys.exit(shell_complete(turncheck, {}, "turncheck", COMPLETE, os.environ[COMPLETE]))
-    with interruptible() as interruption:
+    interruption, code = Interruption(), INTERRUPTED
+    with contextlib.suppress(KeyboardInterrupt), interruptible() as interruption:  # it may come beside the command
         code = run(turncheck, given)
     sys.exit(interruption.code(code))

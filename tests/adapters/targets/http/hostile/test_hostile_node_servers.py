@@ -26,7 +26,7 @@ WAYS = {
     "dies-amid-the-stream": (1, "the connection broke: "),
     "gzipped-model-request": (0, "'text': '415'"),
     "model-asked-without-the-secret": (0, "'text': '403'"),
-    "fifty-model-requests-given-up": (0, "'text': 'given up'"),
+    "fifty-model-requests-given-up": (0, "'text': 'given up'|'requestId': 'r9'"),  # or quiet before it gives up
 }
 """The server's fault, the exit code of a law, and a pattern of the text logged."""
 PATIENCE = {0: 20, 1: 20, 2: 0.5}  # exit code → seconds
