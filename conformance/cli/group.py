@@ -101,6 +101,6 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
         sys.exit(shell_complete(turncheck, {}, "turncheck", COMPLETE, os.environ[COMPLETE]))
     interruption, code = Interruption(), INTERRUPTED
-    with contextlib.suppress(KeyboardInterrupt), interruptible() as interruption:  # it may come beside the command
+    with contextlib.suppress(KeyboardInterrupt), interruptible(interruption):  # it may come beside the command
         code = run(turncheck, given)
     sys.exit(interruption.code(code))

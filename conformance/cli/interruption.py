@@ -25,15 +25,14 @@ class Interruption:
 
 
 @contextmanager
-def interruptible() -> Generator[Interruption, None, None]:
+def interruptible(interruption: Interruption) -> Generator[None, None, None]:
     """Raise KeyboardInterrupt for each signal within the context; one that is ignored (nohup) stays so.
 
     Python swallows what is raised within a callback of its own (a finalizer, Hypothesis' callback on garbage
-    collection): the interrupt is raised again then, a moment later.
+    collection): the interrupt is raised again then, a moment later. *interruption* is told the signal.
     """
-    interruption = Interruption()
     if threading.current_thread() is not threading.main_thread():
-        yield interruption
+        yield
         return
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
@@ -56,7 +55,7 @@ def interruptible() -> Generator[Interruption, None, None]:
     for number in before:
         signal.signal(number, interrupt)
     try:
-        yield interruption
+        yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         sys.unraisablehook = unraisable

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from turncheck.conformance.cli.interruption import interruptible
+from turncheck.conformance.cli.interruption import Interruption, interruptible
 
 
 class Finalized:
@@ -15,7 +15,7 @@ class Finalized:
 
 
 def test_an_interrupt_that_a_finalizer_swallows_is_raised_again(capfd):
-    with pytest.raises(KeyboardInterrupt), interruptible():  # noqa: PT012 - it is raised amid the loop
+    with pytest.raises(KeyboardInterrupt), interruptible(Interruption()):  # noqa: PT012 - it is raised amid the loop
         Finalized()
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline:
