@@ -217,7 +217,7 @@ def test_an_unsettled_word_leaves_open_whether_runs_end():
     result, _ = verified(wrong.Unsettled())
     assert (
         reasons(result, "inconclusive")["run-never-stuck"]
-        == f"{UNSETTLED} words did not settle, first after user, model-output, model-stop, abort"
+        == f"{UNSETTLED} words did not settle, first after user, model-output, model-output, abort"
     )
 
 
@@ -232,7 +232,7 @@ def test_unsettled_words_end_the_run_soon():
         UNSETTLED,
         (
             f"{UNSETTLED} words were unsettled: no quiet within the adapter's patience, "
-            "first after user, model-output, model-stop, abort"
+            "first after user, model-output, model-output, abort"
         ),
     )
 
