@@ -5,6 +5,7 @@ order, a text behind a call. The environment's closing message then asks what th
 is taken that explains most requests, the default where several do; from then on the law holds the runtime to it.
 """
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -42,6 +43,7 @@ _BREAK: Final = ModelFail(failure="stream")
 
 def words(capabilities: frozenset[str]) -> Iterator[tuple[Stimulus, ...]]:
     """Yield the words that tell the values of the policies apart, as far as *capabilities* go."""
+    yield (_FIRST,)  # what breaks behind it is judged by it at least
     yield _FIRST, _TEXT, _OTHER, _END
     cuts = [cut for need, cut in (("abort", Abort()), ("model-failure", _BREAK)) if need in capabilities]
     for cut in cuts:
@@ -64,7 +66,7 @@ def inferred(runtime: RuntimeTarget, seen: Callable[[Driver], None] = lambda _: 
     """Return the policies of ``HISTORY_POLICIES`` that *runtime* does not declare, and that are not their defaults.
 
     A runtime that shows no input chooses nothing that could be seen; of one that does not settle, the words before
-    count. *seen* is given each word as it begins. Raises TargetError.
+    count. *seen* is given each word that did not break. Raises TargetError.
     """
     profile = runtime.profile
     undeclared = [name for name in HISTORY_POLICIES if name not in profile.policies]
@@ -75,12 +77,12 @@ def inferred(runtime: RuntimeTarget, seen: Callable[[Driver], None] = lambda _: 
     traces: list[RuntimeTrace] = []
     for word in words(capabilities):
         driver = Driver(runtime, options)
-        seen(driver)
-        try:
+        with contextlib.suppress(UnsettledError):
             for stimulus in word:
                 driver.apply(stimulus)
             driver.close()
-        except UnsettledError:
+        seen(driver)
+        if driver.unsettled:
             break
         traces.append(driver.trace())
     return best(traces, undeclared, profile.policies)
