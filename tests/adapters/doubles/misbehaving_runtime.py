@@ -342,12 +342,5 @@ def says_its_hash_seed(message, answer):
     say({**answer, "events": [{"type": "native", "seed": os.environ["PYTHONHASHSEED"]}]})
 
 
-def logs_no_message_then_hangs(message, answer):
-    """Breaks a law at each message of the user; does not answer after the 200th message of any kind."""
-    if message["seq"] > 200:
-        forever()
-    say({**answer, "events": [event for event in answer["events"] if event["type"] != "user-message"]})
-
-
 if __name__ == "__main__":
     main(globals(), *sys.argv[1:])
