@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 
 PROFILE = {"roles": ["runtime"], "capabilities": ["abort", "model-input"], "policies": {"busy": "reject"}}
@@ -55,8 +56,8 @@ class Runtime:
 
 def main(faults, fault, marker=None):
     parts = fault.split(":")
-    name, command, count = parts + ["apply", "1"][len(parts) - 1 :]
-    runtime, left = Runtime(), int(count)
+    name, command, times = parts + ["apply", "1"][len(parts) - 1 :]
+    runtime, left = Runtime(), int(times)
     for line in sys.stdin:
         message, answer = json.loads(line), None
         match message:
@@ -340,6 +341,16 @@ def says_its_options(message, answer):
 
 def says_its_hash_seed(message, answer):
     say({**answer, "events": [{"type": "native", "seed": os.environ["PYTHONHASHSEED"]}]})
+
+
+_users = count(1)
+
+
+def logs_no_message_then_hangs(message, answer):
+    """Breaks a law at each message of the user; does not answer the third one."""
+    if message["stimulus"]["kind"] == "user" and next(_users) > 2:
+        forever()
+    say({**answer, "events": [event for event in answer["events"] if event["type"] != "user-message"]})
 
 
 if __name__ == "__main__":

@@ -181,6 +181,13 @@ def test_the_same_seed_breaks_at_the_same_word(monkeypatch):
     assert first == second
 
 
+def test_a_broken_law_stands_when_the_runtime_hangs_later():
+    result, counterexamples = verified("logs_no_message_then_hangs", timeout=SHORT)
+    assert result.exit_code == 1
+    assert counterexamples.keys() == {law.law for law in result.laws if law.verdict == "fail"}
+    assert result.summary["error"]
+
+
 def test_a_runtime_whose_twin_does_not_start_exits_2(invoke, tmp_path):
     ran = invoke(tmp_path, "verify", double("exits_elsewhere:hello"), "--json")
     assert (ran.code, ran.out) == (2, "")
