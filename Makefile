@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: mutants rates setup demo matrix museum runtimes debian test quick slow check generate examples bench gate lock learn variants mutation site suites soak fuzz
+.PHONY: wild mutants rates theorems setup demo matrix museum runtimes debian test quick slow check generate examples bench gate lock learn variants mutation site suites soak fuzz
 
 setup: .venv/ready
 
@@ -48,7 +48,7 @@ quick: setup
 	$(PYTEST) -m "not slow"
 
 # The rest; tests/slow_places.py says what is slow, and why.
-slow: setup runtimes debian tests/axe/node_modules
+slow: setup runtimes debian tests/axe/node_modules tests/teeth/wild/node_modules
 	$(PYTEST) -m slow
 
 # Every static check, the cheapest first: formatter, linter, import contracts, generated files in step with their sources,
@@ -114,6 +114,11 @@ mutants: setup
 rates: setup
 	$(BIN)/python tests/static/mutants.py --seeds 10
 
+# Every theorem of every machine, and the edited rows that they refute: writes docs/theorems.md in some five minutes.
+# MACHINE=name for one; the others stay as they were.
+theorems: setup
+	PYTHONPATH=tests:tests/teeth $(BIN)/python tests/static/theorems.py $(MACHINE)
+
 # Every conforming variant against every law: no law may alarm at what the sources allow.
 variants: setup
 	PYTHONPATH=tests:tests/teeth $(BIN)/python -m variants
@@ -130,6 +135,11 @@ suites: setup
 # Every mutant of the projector held to the laws alone; writes docs/mutation.md, which says what survives and why.
 mutation: setup
 	PYTHONPATH=tests:tests/teeth $(BIN)/python -W ignore -m mutation
+
+# Mutants of real runtimes' own loops, held to the laws: hours. It goes on where the last run ended, and writes docs/wild.json and
+# docs/wild.md. WILD="pi@0.87.1 --observable 40" for one runtime, and fewer.
+wild: setup runtimes tests/teeth/wild/node_modules
+	PYTHONPATH=tests:tests/teeth $(BIN)/python -W ignore -m wild $(WILD)
 
 # Coverage-guided fuzzing, one target after the other, each in a process of its own: docs/hardening.md. TARGET=name for
 # one, RUNS=inputs to each, WRITE=--write to put what was learned into tests/fuzz/corpus.

@@ -14,6 +14,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from turncheck.adapters.logs.formats.mapping import ASPECTS
+from turncheck.adapters.logs.formats.registry import FORMATS
 from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES
 from turncheck.adapters.references.registry import REFERENCES
 from turncheck.adapters.targets.registry import KINDS
@@ -27,7 +29,8 @@ from turncheck.conformance.report.lessons import Lesson, lessons, stories
 from turncheck.conformance.schemas.json_schemas import schemas, text
 from turncheck.model.clauses import clause_text
 from turncheck.model.declaration.machine import EVERY, Machine, NativeRow
-from turncheck.model.machines.registry import MACHINES
+from turncheck.model.machines.registry import MACHINES, PROOF_ROLES
+from turncheck.model.rendering.machine_figure import figures
 from turncheck.model.rendering.svg import to_svg
 
 _SUBJECTS: Final = {
@@ -127,7 +130,8 @@ def _clause(clause: Traced) -> Iterator[str]:
     if clause.reason is not None:
         judged += f": {plain(clause.reason)}"
     if clause.laws:
-        judged += f": {', '.join(f'[{name}](laws.md#{name})' for name in clause.laws)}"
+        shown = (f"[{name}](laws.md#{name}) ({', '.join(map(code, of))})" for name, of in clause.doubles.items())
+        judged += f": {', '.join(shown)}"
     if clause.rows:
         judged += f". Stated by the rows {', '.join(map(code, clause.rows))}"
     yield from (f"{judged}.", "")
@@ -144,12 +148,13 @@ def machines() -> Iterator[str]:
 
 def _machine(machine: Machine) -> Iterator[str]:
     module = importlib.import_module(f"turncheck.model.machines.{machine.name}")
-    drawing = f"../../diagrams/{machine.name}.svg"
+    drawings = [f"../../diagrams/{name}.svg" for name in figures(PROOF_ROLES[machine.name])]
     yield from (f"## {machine.title}", "", plain((module.__doc__ or "").strip()), "")
-    yield from (f"[![the machine {machine.name}]({drawing})]({drawing})", "")
+    for drawing in drawings:
+        yield from (f"[![the machine {machine.name}]({drawing})]({drawing})", "")
     ends = ", ".join(map(code, machine.final))
     yield from (f"It begins in {code(machine.initial)}; a log may end in {ends}.", "", "### Rows", "")
-    yield from table(("event", "in", "leads to", "if", "then"), map(_row, machine.table))
+    yield from table(("event", "in", "leads to", "if", "then"), (_row(machine, row) for row in machine.table))
     yield from ("### Clauses of its events", "")
     named = (
         (code(event), ", ".join(f"{{term}}`{name}`" for name in stated)) for event, stated in machine.events.items()
@@ -159,10 +164,10 @@ def _machine(machine: Machine) -> Iterator[str]:
         yield from (f"### {title}", "", *(f"- {plain(name)}" for name in properties), "")
 
 
-def _row(row: NativeRow) -> Sequence[str]:
+def _row(machine: Machine, row: NativeRow) -> Sequence[str]:
     event, source, dest, conditions, unless, effects = row
     sources = source if isinstance(source, list) else [source]
-    held = [*(conditions or ()), *(f"not {name}" for name in unless or ())]
+    held = [*(conditions or ()), *(machine.opposites.get(name, f"not {name}") for name in unless or ())]
     return (
         code(str(event)),
         "every state" if source == EVERY else ", ".join(code(str(name)) for name in sources),
@@ -210,11 +215,24 @@ def published() -> Iterator[str]:
         yield from ("```json", text(schema).rstrip(), "```", "", "</details>", "")
 
 
+def formats() -> Iterator[str]:
+    """Every log format, with what it can and cannot say."""
+    says = {name: [plain(form.limits.get(aspect, "yes")) for aspect in ASPECTS] for name, form in FORMATS.items()}
+    yield from table(("format", *ASPECTS.values()), ((code(name), *cells) for name, cells in says.items()))
+    yield from ("## Names", "")
+    rows = (
+        (code(form.name), plain(form.title), code(f"--format {form.called}"), "broken" if form.whole else "unfinished")
+        for form in FORMATS.values()
+    )
+    yield from table(("format", "what it is", "option", "a log without a terminal is"), rows)
+
+
 PAGES: Final[Mapping[str, Callable[[], Iterator[str]]]] = {
     "laws": laws,
     "clauses": clauses,
     "machines": machines,
     "targets": targets,
+    "formats": formats,
     "schemas": published,
 }
 """Name → the Markdown that comes from the registry of that name: the one place to add one."""

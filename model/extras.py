@@ -1,5 +1,6 @@
 """The optional parts of the distribution: the modules that each brings, and the error where one is not installed."""
 
+import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import Final
@@ -9,6 +10,8 @@ EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "http": ("httpx", "httpx_sse", "sse_starlette", "starlette", "uvicorn"),
     "images": ("PIL",),
     "learn": ("aalpy",),
+    "proofs": ("z3",),
+    "zstd": () if sys.version_info >= (3, 14) else ("backports.zstd",),
 }
 """Extra → its modules. pyproject.toml names their distributions."""
 
@@ -28,5 +31,12 @@ def needs_extra(extra: str, purpose: str) -> None:
 
     >>> needs_extra("learn", "turncheck learn")
     """
-    if any(find_spec(module) is None for module in EXTRAS[extra]):
+    if any(not _is_there(module) for module in EXTRAS[extra]):
         raise MissingExtraError(extra, purpose)
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # the package around it is missing
+        return False

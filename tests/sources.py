@@ -12,6 +12,9 @@ def copied(folder):
     folder.mkdir(exist_ok=True)
     for name in FOLDERS:
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / ".src" / "turncheck").mkdir(parents=True)
+    for name in ("__init__.py", "py.typed"):
+        shutil.copy(ROOT / ".src" / "turncheck" / name, folder / ".src" / "turncheck")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
     return folder

@@ -451,17 +451,18 @@ export class Environment {
   }
 
   /**
-   * Log *event*, as it is at this moment; `source: "adapter"` marks an inferred event. Throws TypeError if it is no
-   * event of the log (docs/log-format.md), or no JSON.
+   * Log *event*, as it is at this moment; `source: "adapter"` marks an inferred event. `via` says how a `run-stop` was
+   * seen: `event` (the default), `exception` or `close`, a stream or call that just ended. Log each that you see:
+   * turncheck knows which are one end. Throws TypeError if it is no event of the log (docs/log-format.md), or no JSON.
    * @param {{type: string, sessionId?: string, [field: string]: unknown}} event
-   * @param {{source?: "observed" | "adapter"}} [how]
+   * @param {{source?: "observed" | "adapter", via?: "event" | "exception" | "close"}} [how]
    */
-  log(event, { source } = {}) {
+  log(event, { source, via } = {}) {
     if (!this.live) return;
     try {
       if (!EVENTS.has(event?.type))
         throw new TypeError(`no event of the log: expected type ${[...EVENTS].join(", ")}, came ${excerpt(event)}`);
-      this.events.push(json(source ? { ...event, source } : event));
+      this.events.push(json({ ...event, ...(source && { source }), ...(via && { via }) }));
     } catch (error) {
       this.fail(error);
       throw error;

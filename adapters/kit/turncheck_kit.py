@@ -915,14 +915,15 @@ class Environment:
         self._idle_fires = 0
         self._at_quiet: Callable[[], object] = _nothing
 
-    def log(self, event: Json, *, source: str | None = None) -> None:
+    def log(self, event: Json, *, source: str | None = None, via: str | None = None) -> None:
         """Log *event* as it is now; fields that are None are left out. ``source="adapter"`` marks an inferred event.
 
-        Raises TypeError for a value in it that is no JSON.
+        *via* says how a ``run-stop`` was seen: ``event`` (the default), ``exception`` or ``close``, a stream or call
+        that just ended. Log each that you see: turncheck knows which are one end. Raises TypeError for a value in it
+        that is no JSON.
         """
         shown = {name: value for name, value in event.items() if value is not None}
-        if source is not None:
-            shown["source"] = source
+        shown |= {name: value for name, value in (("source", source), ("via", via)) if value is not None}
         self._events.append(_encode(shown))
         self._idle_fires = 0
 

@@ -4,21 +4,21 @@ A log in turncheck's own format is decoded block by block; every other one frame
 Memory: one block, and what a mapper holds back. Arrays and pretty-printed logs are read whole, up to a limit.
 """
 
-import re
-from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, islice
+from itertools import accumulate, chain
 from typing import Any, Final, NamedTuple
 
-from turncheck.model.core.decode import Batch, decode_lines, is_blank, lines_of, parse
+from turncheck.model.core.decode import Batch, decode_lines, is_blank, lines_of
 from turncheck.model.core.events import Event, Malformed
 
+from .beginning import Looked, Rewound, value_of
+from .compression import MAGIC, Decompressed, compression
 from .formats.mapping import Format, Mapper
-from .formats.registry import FORMATS, UnsupportedFormatError, detect, named
+from .formats.recognition import detect, doubt, named
+from .formats.registry import FORMATS, UnsupportedFormatError
 from .framing import (
-    BLOCK,
     Block,
     Frame,
     Origin,
@@ -36,9 +36,6 @@ from .framing import (
 MAX_LINE: Final = 8 << 20
 """Default limit in bytes; a longer line is malformed (PROTOCOL)."""
 
-_TEXT: Final = re.compile(rb"[^ \t\r\n]")
-_DETECT: Final = 8
-"""Number of first objects from which the format is recognised."""
 _MAPPED: Final = 512
 """Events per batch of a mapped log: about as many as a block of our own format holds."""
 WHOLE: Final = 64 << 20
@@ -65,67 +62,93 @@ class Chunk(NamedTuple):
 
 @dataclass(frozen=True)
 class Log:
-    """A recorded log: its format, and its events in order. The chunks can be iterated once."""
+    """A recorded log: its format, and its events in order. The chunks can be iterated once.
+
+    ``doubt`` says why the log is not in the format by whose name it is read; None where at least one value fits.
+    """
 
     format: Format
     chunks: Iterator[Chunk]
+    doubt: str | None = None
 
 
 def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = MAX_LINE, live: bool = False) -> Log:
-    """Read a recorded log in the named format, or in the one detected from its beginning.
+    """Read a recorded log in the named format, or in the one that its first values are recognised by.
 
-    A *live* log is still being written: its format is detected from the first block, and its events come as soon as
-    they are read. It cannot be an array or pretty-printed, since these are read whole.
+    A log that is compressed with gzip or zstd is decompressed as it is read. A *live* log is still being written: its
+    format is recognised as soon as one fits, and its events come as soon as they are read. It can be neither
+    compressed, nor an array or pretty-printed, since these are read whole.
 
-    Raises KeyError for an unknown name, UnsupportedFormatError for a format that is known and not read, TooLargeError
-    for an array or a pretty-printed log of more than ``WHOLE`` bytes, OSError.
+    Raises UnrecognisedError where no format fits, or two do; KeyError for an unknown name, UnsupportedFormatError for a
+    reader that cannot be had or what cannot be followed, TooLargeError for an array or a pretty-printed log of more
+    than ``WHOLE`` bytes, BrokenCompressionError, MissingExtraError, OSError.
     """
-    source = _Rewound(stream)
+    source = _source(stream, live=live)
     first, whole = source.first_line(max_line)
-    enough, together = (1, 1) if live else (_DETECT, _MAPPED)
+    together = 1 if live else _MAPPED
+    looked = Looked(live=live, settled=format_name is not None and not _is_family(format_name))
     if looks_unfinished(first, whole=whole):
         if live:
             raise UnsupportedFormatError("an array, or a pretty-printed log, is read whole: it cannot be followed")
         found = _values(source, max_line)
         if found is not None:
-            return _framed(found, format_name)
+            return _framed(found, format_name, looked, together)
     cut = blocks(source, max_line, source.start)
     if looks_server_sent(first):
-        return _framed(server_sent(cut, max_line), format_name, enough, together)
+        return _framed(server_sent(cut, max_line), format_name, looked, together)
     head: list[Block] = []
-    seen: list[Any] = []
     begin = 1  # the line that the head begins with: blank blocks before it are not kept
     for block in cut:
-        seen += (_value(frame) for frame in islice(lines([block]), _DETECT))
-        if seen:
+        for frame in lines([block]):
+            looked.take(frame)
+            if looked.enough:
+                break
+        if looked.any:
             head.append(block)
         else:
             begin += sum(1 for _ in physical([block]))
-        if len(seen) >= enough:
+        if looked.enough:
             break
-    form = _format(seen[:_DETECT], format_name)
+    form, why = _format(looked, format_name)
     if form is FORMATS["turncheck"]:
-        return Log(form, _decoded(chain(head, cut), begin))
-    return Log(form, _mapped(lines(chain(head, cut), begin), form.mapper(), together))
+        return Log(form, _decoded(chain(head, cut), begin), why)
+    return Log(form, _mapped(lines(chain(head, cut), begin), form.mapper(), together), why)
 
 
-def read_values(stream: Stream, *, max_line: int = MAX_LINE) -> tuple[Format, Iterator[Any]]:
+def read_values(
+    stream: Stream, *, format_name: str | None = None, max_line: int = MAX_LINE
+) -> tuple[Format, Iterator[Any]]:
     """Return the format of a recorded log, and the JSON value at each position, None where it is unreadable.
 
-    Raises UnsupportedFormatError, TooLargeError, OSError.
+    Raises what ``read_log`` raises.
     """
-    source = _Rewound(stream)
+    source = _source(stream, live=False)
     first, whole = source.first_line(max_line)
     found = _values(source, max_line) if looks_unfinished(first, whole=whole) else None
     if found is None:
         cut = blocks(source, max_line, source.start)
         found = server_sent(cut, max_line) if looks_server_sent(first) else lines(cut)
-    shown = map(_value, found)
-    head = list(islice(shown, _DETECT))
-    return _format(head, None), chain(head, shown)
+    looked = Looked(live=False, settled=False)
+    head = _looked_at(found, looked)
+    return _format(looked, format_name)[0], map(value_of, chain(head, found))
 
 
-def _values(source: "_Rewound", max_line: int) -> Iterator[Frame] | None:
+def _source(stream: Stream, *, live: bool) -> Rewound:
+    source = Rewound(stream)
+    with source.head(MAGIC) as head:
+        kind = compression(head)
+    if kind is None:
+        return source
+    if live:
+        raise UnsupportedFormatError(f"a log that is compressed with {kind} cannot be followed")
+    return Rewound(Decompressed(source, kind))
+
+
+def _is_family(name: str) -> bool:
+    return sum(form.called == name for form in FORMATS.values()) > 1
+
+
+def _values(source: Rewound, max_line: int) -> Iterator[Frame] | None:
     """The values of an array or of a pretty-printed log, None where the log is neither. Raises TooLargeError."""
     if not may_be_values(source.head(_PROBE)):
         return None
@@ -142,17 +165,26 @@ def _values(source: "_Rewound", max_line: int) -> Iterator[Frame] | None:
     return found
 
 
-def _format(seen: Iterable[Any], name: str | None) -> Format:
-    found: list[dict[str, Any]] = [value for value in seen if isinstance(value, dict)]
+def _format(looked: Looked, name: str | None) -> tuple[Format, str | None]:
+    """The format, and why the log is not in it where it was named."""
     if name is not None:
-        return named(name, found)
-    return detect(found) if found else FORMATS["turncheck"]
+        form = named(name, looked.objects)
+        return form, doubt(form, looked.objects) if looked.any else None
+    return detect(looked.objects) if looked.any else FORMATS["turncheck"], None
 
 
-def _framed(frames: Iterator[Frame], name: str | None, enough: int = _DETECT, together: int = _MAPPED) -> Log:
-    head = list(islice(frames, enough))
-    form = _format(map(_value, head), name)
-    return Log(form, _mapped(chain(head, frames), form.mapper(), together))
+def _looked_at(frames: Iterator[Frame], looked: Looked) -> list[Frame]:
+    head: list[Frame] = []
+    while not looked.enough and (frame := next(frames, None)) is not None:
+        looked.take(frame)
+        head.append(frame)
+    return head
+
+
+def _framed(frames: Iterator[Frame], name: str | None, looked: Looked, together: int) -> Log:
+    head = _looked_at(frames, looked)
+    form, why = _format(looked, name)
+    return Log(form, _mapped(chain(head, frames), form.mapper(), together), why)
 
 
 def _decoded(found: Iterable[Block], line: int) -> Iterator[Chunk]:
@@ -209,7 +241,7 @@ def _mapped(frames: Iterable[Frame], mapper: Mapper, together: int) -> Iterator[
         seen.append((frame.at, frame.origin))
         if frame.data is None:
             too_long.add(frame.at)
-        take(mapper.value(frame.at, _value(frame)))
+        take(mapper.value(frame.at, value_of(frame)))
         if len(ready) >= together:
             yield _chunk(ready)
             ready.clear()
@@ -222,69 +254,3 @@ def _chunk(ready: list[tuple[int, Event, Origin]]) -> Chunk:
     origins = [origin for _, _, origin in ready]
     batch = Batch(tuple(event for _, event, _ in ready), tuple(at for at, _, _ in ready))
     return Chunk(batch, origins.__getitem__, lambda: [origin.line for origin in origins])
-
-
-def _value(frame: Frame) -> Any:
-    """The frame's JSON value, None for an unreadable one; the end mark of an SSE stream, which is no JSON, is kept."""
-    if frame.data is None:
-        return None
-    if frame.data == b"[DONE]":
-        return "[DONE]"
-    try:
-        return parse(frame.data)
-    except (ValueError, RecursionError):
-        return None
-
-
-class _Rewound:
-    """A stream whose beginning can be looked at before it is read; a byte order mark is dropped.
-
-    ``start`` is the offset at which it then begins.
-    """
-
-    def __init__(self, stream: Stream) -> None:
-        self._stream = stream
-        self._ended = False
-        self._held = bytearray()
-        while len(self._held) < len(BOM_UTF8) and self._more():
-            pass
-        self.start: Final = len(BOM_UTF8) if self._held.startswith(BOM_UTF8) else 0
-        self._next = self.start
-
-    def _more(self) -> bool:
-        piece = b"" if self._ended else self._stream.read1(BLOCK)
-        self._ended = not piece
-        self._held += piece
-        return bool(piece)
-
-    def first_line(self, max_line: int) -> tuple[bytes, bool]:
-        """The first non-blank line, cut at the limit (which counts blanks too), and whether it is whole."""
-        seen = begin = self._next
-        while True:
-            if begin == seen:
-                text = _TEXT.search(self._held, seen)
-                begin = len(self._held) if text is None else text.start()
-            end = self._held.find(b"\n", max(begin, seen))
-            seen = len(self._held)
-            if end >= 0 or seen - (self._next if begin == seen else begin) > max_line or not self._more():
-                stop = end if end >= 0 else seen
-                return bytes(self._held[begin : min(stop, begin + max_line)]), stop - begin <= max_line
-
-    def head(self, size: int) -> memoryview:
-        """The first *size* bytes, or all that there are; they can still be read, once this view is released."""
-        while len(self._held) - self._next < size and self._more():
-            pass
-        return memoryview(self._held)[self._next : self._next + size]
-
-    def forget(self) -> None:
-        """Hold nothing any more: what was looked at is not read again."""
-        self._held, self._next = bytearray(), 0
-
-    def read1(self, size: int = -1, /) -> bytes:
-        if self._next == len(self._held):
-            return b"" if self._ended else self._stream.read1(size)
-        piece = bytes(memoryview(self._held)[self._next : self._next + size])
-        self._next += len(piece)
-        if self._next == len(self._held):
-            self._held, self._next = bytearray(), 0
-        return piece

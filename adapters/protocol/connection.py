@@ -7,7 +7,8 @@ from typing import Final
 
 from .errors import ChangedError, DiedError, HangingError, OverdueError, StartError, TargetError
 from .messages import VERSION, Answer, Hello, HelloAnswer, Message, Stop, encode, expected, read_answer, read_hello, see
-from .process import Child
+from .processes.process import Child
+from .processes.supervisor import GRACE
 
 RESTARTS: Final = 5
 """Replacements of a broken process, at most: enough to shrink a little, and few if it always breaks."""
@@ -128,10 +129,13 @@ class Connection:
             self._child = None
             self.generation += 1
 
-    def close(self) -> None:
-        """Ask the process to stop, and leave no process behind."""
-        if self._child is not None:
-            self._child.close(_line(Stop()))
+    def close(self, seconds: float = GRACE) -> bool:
+        """Ask the process to stop, and leave no process behind; return whether it ended by itself within *seconds*."""
+        if self._child is None:
+            return True
+        try:
+            return self._child.close(_line(Stop()), seconds)
+        finally:
             self._child = None
             self.generation += 1
 

@@ -1,7 +1,7 @@
 """The ways in which a target breaks; each error holds the message sent, the expected answer and the one received."""
 
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 EXCERPT: Final = 300
 """Characters shown of a message: enough for its head and shape, few enough for a readable screen."""
@@ -25,6 +25,8 @@ class TargetError(Exception):
     """
 
     ambiguous: ClassVar[bool] = False
+    case: Any = None
+    """The log or the word that it was given, where that is known."""
 
     def __init__(
         self,

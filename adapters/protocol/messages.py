@@ -10,11 +10,11 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from turncheck.model.core.history import ARRANGEMENTS
-from turncheck.model.core.policies import VALUES, Policies
+from turncheck.model.core.history import ARRANGEMENTS, CUT
+from turncheck.model.core.policies import VALUES, Policies, projected
 from turncheck.model.core.refused_json import why_refused
 from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
-from turncheck.model.machines.interaction import Kept, Unread
+from turncheck.model.machines.interaction import Aborted, Fate, Kept, Unread
 
 from .errors import DOCUMENT, ImplementationError, RubbishError, StartError, UnsupportedError
 from .strict_json import StrictnessError, check_strict
@@ -52,27 +52,33 @@ RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
     "persistence": "a restart loads what stateDir holds",
     "images": "messages with images",
     "usage": "the model's usage",
+    "terminal-events": "each run ends with an event of the runtime's own",
 }
 """The capabilities that a runtime may declare."""
 
 HISTORY_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "abortedResponse": get_args(Kept),
+    "abortedResponse": get_args(Aborted),
     "failedResponse": get_args(Kept),
     "unread": get_args(Unread),
     **ARRANGEMENTS,
 }
-"""What a runtime may choose of what its model is shown, the default first; what is not declared is inferred."""
+"""What a runtime may choose of what its model is shown, the default first; what is not declared is inferred.
+
+So is the number ``CUT``, whose default is None: no result is cut.
+"""
 
 RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "busy": ("reject", "steer", "followUp"),
     "tools": ("serial", "parallel"),
     "steerLands": ("after-batch", "after-call"),
     "abortEnds": ("at-once", "when-released"),
+    "queueAfterInterrupted": get_args(Fate),
+    "queueAfterError": get_args(Fate),
     **HISTORY_POLICIES,
 }
 """A runtime's own policies with a set of values; the projection's are ``VALUES`` of model.core.policies."""
-_COUNTS: Final = ("retries", "maxRounds")
-"""A runtime's policies that are numbers."""
+_COUNTS: Final = ("retries", "maxRounds", "maxHistoryMessages", CUT)
+"""A runtime's policies that are numbers; ``CUT`` may be None."""
 _UNSAID: Final = "it does not say why"
 
 
@@ -81,12 +87,12 @@ def check_policies(policies: Mapping[str, Any], see: str = f"{DOCUMENT}#runtimes
 
     >>> check_policies({"busy": "reject", "retries": 2})
     """
-    for name, values in {**RUNTIME_POLICIES, **VALUES}.items():
+    for name, values in {**VALUES, **RUNTIME_POLICIES}.items():
         if (came := policies.get(name, values[0])) not in values:
             problem = f"the policy {name} has an unknown value"
             raise RubbishError(problem, expected=" or ".join(values), came=str(came), see=see)
     for name in _COUNTS:
-        if not isinstance(came := policies.get(name, 0), int):
+        if not isinstance(came := policies.get(name, 0), int) and (name, came) != (CUT, None):
             raise RubbishError(f"the policy {name} is no number", expected="an integer", came=str(came), see=see)
 
 
@@ -116,8 +122,8 @@ class Profile(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
         Raises msgspec.ValidationError for a value outside a policy's set.
         """
-        names = Policies.__struct_encode_fields__
-        return msgspec.convert({name: self.policies[name] for name in names if name in self.policies}, Policies)
+        given = projected(self.policies) if self.roles == ("runtime",) else self.policies
+        return msgspec.convert({name: given[name] for name in VALUES if name in given}, Policies)
 
 
 class _Message(msgspec.Struct, frozen=True, rename="camel", tag_field="cmd", omit_defaults=True):

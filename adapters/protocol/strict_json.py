@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from turncheck.model.core.refused_json import LEVELS, too_deep
+
 VALUES: Final = 1_000_000
 """Values in one answer, names not counted. The costliest, objects of one entry, take 350 MB of memory; three million
 took 801 MB. A word of 18 stimuli leads to some hundreds of values."""
@@ -29,7 +31,7 @@ class StrictnessError(ValueError):
 def check_strict(line: bytes) -> None:
     """Raise StrictnessError if *line* is larger than an answer may be, or readers differ on it.
 
-    Raises ValueError if it is not JSON, and RecursionError if it is nested too deeply.
+    Raises ValueError if it is not JSON.
 
     >>> check_strict(b'{"seq": 1, "seq": 2}')
     Traceback (most recent call last):
@@ -38,6 +40,8 @@ def check_strict(line: bytes) -> None:
     """
     if _too_many(line):
         raise StrictnessError(f"more than {VALUES:,} values in one answer")
+    if too_deep(line):
+        raise StrictnessError(f"lists and objects more than {LEVELS} levels deep")
     text = line.decode()
     if "\\u" in text and any(found[1] for found in _ESCAPED.finditer(text)):
         raise StrictnessError("half of a surrogate pair, which is no character")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from turncheck.model.core.stimuli import Shown
+from turncheck.model.core.stimuli import Shown, image_count
 
 
 def shown(log: Iterable[Mapping[str, Any]]) -> tuple[Shown, ...]:
@@ -37,5 +37,4 @@ def _message(message: Mapping[str, Any]) -> dict[str, Any]:
     if "content" not in message:
         return {"text": message.get("text")}
     parts: list[Mapping[str, Any]] = message["content"]
-    images = sum(part.get("type") == "image" for part in parts)
-    return {"text": "\n".join(str(part["text"]) for part in parts if "text" in part), "images": images}
+    return {"text": "\n".join(str(part["text"]) for part in parts if "text" in part), "images": image_count(parts)}

@@ -30,10 +30,15 @@ _REFERENCE: Final = (*WORKER, "reference")
 
 @dataclass(frozen=True)
 class Target(Closing):
-    """An open target in the roles that its profile names; all share one process."""
+    """An open target in the roles that its profile names; all share one process, if it has one (*connection*)."""
 
     projector: ProjectorTarget | None = None
     runtime: RuntimeTarget | None = None
+    connection: Connection | None = None
+
+    def ended(self, seconds: float) -> bool:
+        """Ask its process to stop, and return whether it ended by itself within *seconds*; then it is closed."""
+        return self.connection is None or self.connection.close(seconds)
 
     def close(self) -> None:
         """End each role."""
@@ -46,12 +51,24 @@ class Target(Closing):
 class Kind:
     """A kind of target; ``command`` makes its process's command line from the text and the part after the kind.
 
-    It raises BadTargetError if that part does not fit the kind, and StartError if the kind's extra is missing.
+    It raises BadTargetError if that part does not fit the kind, and StartError if the kind's extra is missing. Of a
+    *single* target there is only one, which several processes cannot drive at once.
     """
 
     form: str
     description: str
     command: Callable[[str, str], tuple[str, ...]]
+    single: bool = False
+
+
+def is_single(text: str) -> bool:
+    """Return whether there is only one of the target that *text* names, so that it cannot be opened several times.
+
+    >>> is_single("http://127.0.0.1:8000/agent"), is_single("reference")
+    (True, False)
+    """
+    kind = KINDS.get(text.partition(":")[0])
+    return kind is not None and kind.single
 
 
 def open_target(
@@ -106,6 +123,7 @@ def open_target(
         return Target(
             RemoteProjector(connection, profile) if "projector" in roles else None,
             RemoteRuntime(connection, profile) if "runtime" in roles else None,
+            connection,
         )
     except BaseException:
         connection.close()
@@ -230,7 +248,9 @@ KINDS: Final[Mapping[str, Kind]] = {
         "a function of the events, or an object with `project`, in a worker process of ours",
         _python,
     ),
-    "http": Kind("http://127.0.0.1:PORT/path", "an AG-UI endpoint on this machine; see docs/http.md", _http),
+    "http": Kind(
+        "http://127.0.0.1:PORT/path", "an AG-UI endpoint on this machine; see docs/http.md", _http, single=True
+    ),
     "cmd": Kind("cmd:command line", "a program that speaks the adapter protocol on stdin and stdout", _command),
 }
 """Every kind of target there is."""

@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from turncheck.adapters.logs.formats.recognition import UnrecognisedError
 from turncheck.adapters.logs.framing import Stream
 from turncheck.adapters.logs.reading import MAX_LINE, Chunk, Log, read_log
 from turncheck.model.core.cycles import Anomaly, Cycle
@@ -87,14 +88,16 @@ def check(
 
     *stream* is read once, in blocks; memory holds the open cycles, the queues, a word per session, and the findings:
     up to ``LISTED`` of each law.
-    *format_name* is a key of ``FORMATS``, recognised by default; *max_line* is in bytes. A log that is merely
+    *format_name* is a name of the registry, a family or ``python:module:NAME``; by default the format is recognised.
+    *max_line* is in bytes. A log that is merely
     ``truncated`` is inconclusive, unless *strict*, or its format says that it is whole. So is one in which no event
     opens a run or breaks a law, whatever *strict* says; an empty log is an ``error``.
     *policies* are those of the projection. *progress* is called with the number of events read, block by block,
     *found* with each finding as soon as it is certain. A *live* log is still being written, and never counts as whole.
 
-    Raises OSError, KeyError (unknown format name), and ValueError for a log that is not read: UnsupportedFormatError,
-    TooLargeError.
+    Raises OSError, KeyError (unknown format name), MissingExtraError, and ValueError for a log that is not read:
+    UnrecognisedError where no format fits, or not the one that is named; UnsupportedFormatError, TooLargeError,
+    BrokenCompressionError.
 
     >>> from io import BytesIO
     >>> log = b'{"type":"user-message","text":"hi"}\n{"type":"run-stop","reason":"completed"}\n'
@@ -102,6 +105,8 @@ def check(
     'pass'
     """
     log = read_log(stream, format_name=format_name, max_line=max_line, live=live)
+    if log.doubt is not None:
+        raise UnrecognisedError(log.doubt)
     judge = _Judge(log, policies, found)
     for chunk in log.chunks:
         judge.take(chunk)
@@ -190,16 +195,16 @@ class _Judge:
         return ("inconclusive" if self.counts.keys() == {"truncated"} and not strict else "fail"), None
 
     def _judge(self, progress: Progress, batch: Batch) -> None:
-        excused = _client_calls(cycle for _, cycle in progress.cycles) if self._format.client_calls else ()
+        excused = excused_calls(cycle for _, cycle in progress.cycles) if self._format.client_calls else ()
         for _, anomaly in progress.anomalies:
             if anomaly.kind != "unanswered-call" or anomaly.at not in excused:
-                self._find(anomaly, _detail(anomaly, batch, bisect_left(batch.ats, anomaly.at)))
+                self._find(anomaly, detail(anomaly, batch))
 
-    def _find(self, anomaly: Anomaly, detail: str = "") -> None:
+    def _find(self, anomaly: Anomaly, more: str = "") -> None:
         law = LOG_LAWS[anomaly.kind]
         broken = first_finding(law.judge(anomaly))
         assert broken is not None
-        message = f"{broken.message}: {detail}" if detail else broken.message
+        message = f"{broken.message}: {more}" if more else broken.message
         finding = LogFinding(law.name, law.clauses, anomaly.at, self._places.line(anomaly.at), message)
         self.counts[law.name] += 1
         if self.counts[law.name] <= LISTED:
@@ -207,21 +212,22 @@ class _Judge:
         self._tell(finding)
 
 
-def _client_calls(cycles: Iterable[Cycle]) -> set[int]:
+def excused_calls(cycles: Iterable[Cycle]) -> set[int]:
     """The positions of calls in runs that completed: a client may still answer them in the next run's input."""
     return {at for cycle in cycles if cycle.reason == "completed" for at in cycle.items}
 
 
-def _detail(anomaly: Anomaly, batch: Batch, index: int) -> str:
+def detail(anomaly: Anomaly, batch: Batch) -> str:
     """The fault that the event itself names, if any; several events may share the position."""
     events, ats = batch
+    index = bisect_left(ats, anomaly.at)
     while index < len(ats) and ats[index] == anomaly.at:
         event = events[index]
         match anomaly.kind, event if isinstance(event, UnknownType | Malformed) else completed(event):
-            case "malformed", Malformed(why=detail):
-                return detail
-            case "unknown-type", UnknownType(name=detail):
-                return detail if len(detail) <= _SHOWN else f"{detail[:_SHOWN]}…"
+            case "malformed", Malformed(why=why):
+                return why
+            case "unknown-type", UnknownType(name=name):
+                return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
             case _:
                 index += 1
     return ""

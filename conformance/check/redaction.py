@@ -17,6 +17,8 @@ from turncheck.adapters.logs.reading import read_values
 from turncheck.model.core.decode import field_rules
 from turncheck.model.core.events import Source
 
+from .redaction_of_formats import kept_of, redacted
+
 _IDS: Final = {"id": "m", "callId": "c", "responseId": "r", "requestId": "r", "sessionId": "s"}
 """Field → the letter of its new names; requests and responses share one. Different ids stay different."""
 
@@ -92,14 +94,22 @@ class Unknown:
                 yield f"{self._counts[what]:,} {said}; the first at position {self._first[what]}"
 
 
-def redact(stream: Stream, max_line: int, unknown: Unknown | None = None) -> Iterator[str]:
-    """Yield the redacted lines of a log in turncheck's own format, one for each position. *unknown* counts the rest.
+def redact(
+    stream: Stream, max_line: int, unknown: Unknown | None = None, *, format_name: str | None = None
+) -> Iterator[str]:
+    """Yield the redacted lines of a log, one per value. *unknown* counts what turncheck's own format does not have.
 
-    Raises UnsupportedFormatError for a log in another format, and OSError.
+    Raises what ``read_values`` raises, and UnsupportedFormatError for a reader of which nobody has said what it needs.
     """
-    form, found = read_values(stream, max_line=max_line)
+    form, found = read_values(stream, format_name=format_name, max_line=max_line)
     if form is not FORMATS["turncheck"]:
-        raise UnsupportedFormatError(f"the log is in the format {form.name}; only turncheck's own can be redacted")
+        kept = kept_of(form)
+        if kept is None:
+            raise UnsupportedFormatError(f"what a redacted log of the format {form.name} must keep is not known")
+        if unknown is not None:
+            unknown.events = 1  # it was recognised; what is unknown in it is not counted
+        yield from redacted(kept, found)
+        return
     names: dict[tuple[str, str], str] = {}
     counts = dict.fromkeys(_IDS.values(), 0)
 

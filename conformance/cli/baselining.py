@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from turncheck.model.rendering.printable import fill
 from turncheck.model.writing import locked, write_file
 
-from ..verify.baseline import Baseline, BaselineError, grade, parse, read, updated
-from ..verify.results import LawResult, Result
-from .output import echo, notice, style
+from ..verify.kept.baseline import Baseline, BaselineError, grade, parse, read
+from ..verify.kept.updating import updated
+from ..verify.outcome.results import CauseResult, Counterexamples, LawResult, Result, case_of
+from .printing.output import echo, notice, style
 
 
 @dataclass(frozen=True)
@@ -23,21 +25,24 @@ class Grading:
     baseline: Baseline
     update: bool
 
-    def __call__(self, result: Result) -> Result:
+    def __call__(self, result: Result, found: Counterexamples) -> Result:
         """Grade *result* by the baseline, which is written first with ``--update-baseline``."""
         if self.file is None:
             return result
         today = dt.date.today()
-        baseline = self._written(self.file, result, today) if self.update else self.baseline
+        baseline = self.baseline
+        if self.update:
+            baseline = self._written(self.file, result, found, today)
+            result = _as_known(result, baseline, found)
         return grade(result, baseline, today)
 
-    def _written(self, file: Path, result: Result, today: dt.date) -> Baseline:
+    def _written(self, file: Path, result: Result, found: Counterexamples, today: dt.date) -> Baseline:
         if result.cut is not None:
             notice(f"the baseline {file} is left as it is: the run was cut short")
             return self.baseline
         try:
             with locked(file):  # what another run writes meanwhile is kept: it is read here, not at the beginning
-                text = updated(file.read_text("utf-8") if file.exists() else "", result, today)
+                text = updated(file.read_text("utf-8") if file.exists() else "", result, today, found)
                 content = text.encode("utf-8", "replace")
                 written = parse(content.decode(), str(file))
                 write_file(file, content)
@@ -51,10 +56,23 @@ class Grading:
 
 def _changes(before: Baseline, after: Baseline) -> str:
     """Say how many entries were added, removed and renewed, or that none was."""
-    old, new = ({**one.known, **one.flaky} for one in (before, after))
+    old, new = ({("", glob): entry for glob, entry in {**one.known, **one.flaky}.items()} for one in (before, after))
+    old |= {("cause", name): entry for name, entry in before.causes.items()}
+    new |= {("cause", name): entry for name, entry in after.causes.items()}
     renewed = sum(new[glob] != entry for glob, entry in old.items() if glob in new)
     counted = {"added": len(new.keys() - old.keys()), "taken out": len(old.keys() - new.keys()), "renewed": renewed}
     return ", ".join(f"{count} {what}" for what, count in counted.items() if count) or "nothing has changed"
+
+
+def _as_known(result: Result, baseline: Baseline, found: Counterexamples) -> Result:
+    """Name the entries that were just written for the causes of *result*: their counterexamples are its own."""
+
+    def named(cause: CauseResult) -> CauseResult:
+        case = case_of(found.every[cause.root.law][cause.root.number - 1])
+        names = [name for name, one in baseline.cases.items() if one == case]
+        return replace(cause, known=tuple(dict.fromkeys([*cause.known, *names])))
+
+    return replace(result, causes=tuple(map(named, result.causes)))
 
 
 def grading(file: Path | None, *, update: bool, fail_fast: bool) -> Grading:

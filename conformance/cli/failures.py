@@ -22,7 +22,7 @@ from turncheck.model.extras import MissingExtraError
 from turncheck.model.rendering.printable import Printable, fill, lines
 
 from .interruption import INTERRUPTED
-from .output import echo
+from .printing.output import echo
 
 BROKEN_PIPE: Final = 141
 """The exit code with which shells report a process that SIGPIPE ended."""

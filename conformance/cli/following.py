@@ -10,7 +10,7 @@ from types import FrameType
 from turncheck.adapters.logs.tail import PAUSE, Tail
 
 from ..check.judge import LogFinding, LogResult
-from .output import echo, style
+from .printing.output import echo, style
 
 
 def follow(

@@ -14,6 +14,14 @@ _MOMENT: Final = 0.01
 _BASE: Final = 128  # shells report a process that signal n ended by 128 + n
 
 
+class InterruptError(KeyboardInterrupt):
+    """An interrupt whose exit code is ours.
+
+    CPython 3.11 ends by SIGINT once a KeyboardInterrupt itself, and not a subclass, has left code that ``exec`` runs
+    from a text, as dataclasses do: also where it was caught (``run_eval_code_obj`` in Python/pythonrun.c).
+    """
+
+
 class Interruption:
     """The signal that ended the command; None for Ctrl-C, and without a signal."""
 
@@ -37,27 +45,26 @@ def interruptible(interruption: Interruption) -> Generator[None, None, None]:
 
     def interrupt(number: int, _frame: FrameType | None) -> None:
         interruption.number = number
-        raise KeyboardInterrupt
+        raise InterruptError
 
-    def again(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+    def again(_number: int, _frame: FrameType | None) -> None:  # for Ctrl-C too
+        raise InterruptError
 
     def swallowed(given: "sys.UnraisableHookArgs") -> None:
-        if given.exc_type is KeyboardInterrupt:
+        if issubclass(given.exc_type, KeyboardInterrupt):
             signal.setitimer(signal.ITIMER_REAL, _MOMENT)
         else:
             unraisable(given)
 
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.getsignal(number) for number in numbers if signal.getsignal(number) != signal.SIG_IGN}
-    unraisable, alarm = sys.unraisablehook, signal.signal(signal.SIGALRM, again)
-    sys.unraisablehook = swallowed
+    handlers = {signal.SIGTERM: interrupt, signal.SIGHUP: interrupt, signal.SIGINT: again, signal.SIGALRM: again}
+    before = {number: signal.getsignal(number) for number in handlers if signal.getsignal(number) != signal.SIG_IGN}
+    unraisable, sys.unraisablehook = sys.unraisablehook, swallowed
     for number in before:
-        signal.signal(number, interrupt)
+        signal.signal(number, handlers[number])
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         sys.unraisablehook = unraisable
-        for number, handler in {**before, signal.SIGALRM: alarm}.items():
+        for number, handler in before.items():
             signal.signal(number, handler)

@@ -14,7 +14,7 @@ from turncheck.model.rendering.printable import Document, fill
 from turncheck.model.writing import write_file
 
 from ..report.registry import KINDS, NEEDS
-from .output import document, echo
+from .printing.output import document, echo
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -6,6 +6,8 @@ from typing import Any, Final, TypeAlias, get_args
 from turncheck.model.core.events import Delivery, StopReason
 from turncheck.model.core.policies import Policies, QueueFate
 
+from .near_misses import near_logs
+
 _FATES: Final = get_args(QueueFate)
 
 
@@ -116,6 +118,7 @@ CLASSICS: Final[tuple[_Classic, ...]] = (
     (_LEFT_OUT, Policies(), [1, 5]),
     (_AFTERWARDS, Policies(), [4, 5]),
     *((_AGAIN, Policies(queue_after_interrupted=fate, queue_after_error=fate), [10, 30]) for fate in _FATES),
+    *((log, Policies(), [len(log) // 2]) for log in near_logs()),
     ([], Policies(), []),
 )
 """(log, policies, cuts) of each."""

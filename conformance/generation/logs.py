@@ -21,6 +21,8 @@ from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.declaration.vocabulary import ANSWERED
 from turncheck.model.machines.request_cycle import SPEC, tables
 
+from .near_misses import near_events, near_tools
+
 Json: TypeAlias = Any
 
 _TOOLS: Final = ("read", "bash", "grep", "edit", "deploy", "write", "ls", "find", "constructor")
@@ -33,7 +35,7 @@ class Template:
     """A future event: its fixed fields, and the choices that the context fills in."""
 
     fields: Mapping[str, Json]
-    call: str | None = None  # new, used, open, answered, unknown, earlier
+    call: str | None = None  # new, used, open, answered, unknown, earlier, alike: in another case
     response: str | None = None  # same, new
 
 
@@ -81,6 +83,8 @@ _OBSERVATIONS: Final = (
     Template({"type": "native"}),
 )
 _MISPLACED: Final = (
+    _result("alike"),
+    _call("read", "alike", "same"),
     _call("read", "used", "same"),
     _call("bash", "earlier", None),
     _result("answered"),
@@ -131,18 +135,32 @@ _STRANGE: Final = (
     *(Template({"type": name}) for name in _NO_TYPES),
     Template({}),
 )
+_NEAR: Final = (*map(Template, near_events()), *(_call(tool, "new", "same") for tool in near_tools()[::2]))
+"""At most 127: beyond, Hypothesis mixes constants of loaded modules into the choice, so that one seed would vary."""
 
-_KINDS: Final = (_ROOTS, _STEERS, _FOLLOW_UPS, _OUTPUTS, _CALLS, _RESULTS, _STOPS, _OBSERVATIONS, _MISPLACED, _STRANGE)
+_KINDS: Final = (
+    _ROOTS,
+    _STEERS,
+    _FOLLOW_UPS,
+    _OUTPUTS,
+    _CALLS,
+    _RESULTS,
+    _STOPS,
+    _OBSERVATIONS,
+    _MISPLACED,
+    _STRANGE,
+    _NEAR,
+)
 _TEMPERS: Final[Mapping[str, tuple[int, ...]]] = {
-    #           root steer follow output call result stop observe misplaced strange
-    "even": (1, 2, 2, 5, 5, 5, 2, 0, 0, 0),
-    "steered": (0, 4, 1, 4, 2, 2, 1, 0, 0, 0),
-    "queued": (1, 1, 6, 2, 2, 1, 4, 0, 0, 0),
-    "many cycles": (1, 1, 2, 3, 3, 2, 6, 0, 0, 0),
-    "busy": (0, 0, 1, 1, 12, 4, 0, 1, 0, 0),
-    "misplaced": (3, 1, 1, 2, 5, 4, 2, 0, 6, 0),
-    "wild": (3, 2, 2, 4, 5, 4, 3, 1, 7, 2),
-    "strange": (3, 1, 1, 2, 3, 2, 2, 1, 3, 8),
+    #           root steer follow output call result stop observe misplaced strange near
+    "even": (1, 2, 2, 5, 5, 5, 2, 0, 0, 0, 0),
+    "steered": (0, 4, 1, 4, 2, 2, 1, 0, 0, 0, 0),
+    "queued": (1, 1, 6, 2, 2, 1, 4, 0, 0, 0, 0),
+    "many cycles": (1, 1, 2, 3, 3, 2, 6, 0, 0, 0, 0),
+    "busy": (0, 0, 1, 1, 12, 4, 0, 1, 0, 0, 0),
+    "misplaced": (3, 1, 1, 2, 5, 4, 2, 0, 6, 0, 0),
+    "wild": (3, 2, 2, 4, 5, 4, 3, 1, 7, 2, 1),
+    "strange": (3, 1, 1, 2, 3, 2, 2, 1, 3, 8, 4),
 }
 """Temper of a log → the weights of the kinds of template in it."""
 
@@ -209,6 +227,7 @@ class _Log:
         if name == "tool-result" and unanswered and (wanted == "open" or (wanted == "answered" and not answered)):
             return unanswered[len(unanswered) // 2]
         pool = {
+            "alike": [one.swapcase() for one in calls],
             "open": unanswered,
             "answered": answered,
             "earlier": [one for one in self._named if one not in calls],  # of closed cycles, or rejected

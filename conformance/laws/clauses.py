@@ -1,19 +1,31 @@
-"""The clauses, each with how it is judged: by which laws, on which rows of which machine, in which tests."""
+"""The clauses, each with how it is judged: by which laws, on which rows of which machine, in which tests.
+
+A law counts for a clause where a deliberately wrong implementation breaks that clause and the law falls; those are
+named in ``doubles.json``, which is made from the tests.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Final
+
+import msgspec
 
 from turncheck.model.clauses import Way, catalogue
 from turncheck.model.machines.registry import MACHINES
 
-from .registry import LAWS
+BROKEN: Final = Path(__file__).with_name("doubles.json")
+"""Clause → law → the wrong implementations that break the clause, and with it the law."""
 
 
 @dataclass(frozen=True)
 class Traced:
-    """A clause: the laws that report it, the machines' events whose rows state it, and the tests that name it."""
+    """A clause: the laws that fall where it is broken, each with the wrong implementations that show it.
+
+    ``rows`` are the machines' events whose rows state it; ``tests`` name it.
+    """
 
     name: str
     says: str
@@ -22,6 +34,7 @@ class Traced:
     rows: tuple[str, ...]
     tests: tuple[str, ...]
     reason: str | None
+    doubles: Mapping[str, tuple[str, ...]]
 
 
 def traced(tests: Path | None = None) -> Sequence[Traced]:
@@ -32,7 +45,7 @@ def traced(tests: Path | None = None) -> Sequence[Traced]:
             name=name,
             says=clause.says,
             way=clause.judged,
-            laws=tuple(law.name for law in LAWS.values() if name in law.clauses),
+            laws=tuple(broken().get(name, {})),
             rows=tuple(
                 f"{machine.name}.{event}"
                 for machine in MACHINES.values()
@@ -41,9 +54,16 @@ def traced(tests: Path | None = None) -> Sequence[Traced]:
             ),
             tests=tuple(path.stem for path, text in sources if _names(text, name)),
             reason=clause.reason,
+            doubles=broken().get(name, {}),
         )
         for name, clause in catalogue().items()
     ]
+
+
+@cache
+def broken() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
+    """Map each clause to the laws that fall where it is broken, and these to who breaks it: wrong implementations."""
+    return msgspec.json.decode(BROKEN.read_bytes(), type=dict[str, dict[str, tuple[str, ...]]])
 
 
 def _names(text: str, clause: str) -> bool:

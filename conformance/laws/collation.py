@@ -78,7 +78,7 @@ def one_block_per_call(collation: Collation) -> Judgement:
         yield Finding(None, "the blocks are not one for each model call", expected, observed)
 
 
-@collation_law("EF-6", "EF-10", evidence="a flow of frames")
+@collation_law("EF-6", evidence="a flow of frames")
 def blocks_described(collation: Collation) -> Judgement:
     """Each block shows provider, model and usage, in every iteration and either dialect."""
     for iteration, response, block in collation.answered():
@@ -180,7 +180,7 @@ def text_is_the_responses(collation: Collation) -> Judgement:
             yield Finding(None, f"block {iteration} has another text", response["response"]["content"], block.text)
 
 
-@collation_law("EF-8", "EF-D2", evidence="a flow of frames")
+@collation_law("EF-D2", evidence="a flow of frames")
 def repeats_change_nothing(collation: Collation) -> Judgement:
     """A frame that comes again changes nothing: it is known by iteration, call id or number."""
     for end in [at for at, frame in enumerate(collation.frames, 1) if frame["type"] == "delta"]:
@@ -188,7 +188,7 @@ def repeats_change_nothing(collation: Collation) -> Judgement:
     yield from _repeated(collation)
 
 
-@collation_law("EF-D2", evidence="a flow of frames")
+@collation_law("EF-10", evidence="a flow of frames")
 def late_joiner_same_blocks(collation: Collation) -> Judgement:
     """A client that missed llm_request gets the same blocks."""
     frames = [frame for frame in collation.frames if frame["type"] != "llm_request"]

@@ -30,10 +30,10 @@ class Finding:
 class Witness:
     """Evidence: something that could have broken the law, and did not (or did: a finding comes beside it).
 
-    ``inferred`` if the adapter inferred it, rather than the implementation showing it.
+    ``inferred`` where the adapter inferred it, rather than the implementation showing it: after what.
     """
 
-    inferred: bool = False
+    inferred: str = ""
 
 
 Judgement: TypeAlias = Iterator[Finding | Witness]

@@ -1,8 +1,9 @@
 """Drive a runtime through a word: stimuli in, settled steps out, and the trace of them."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
 
+from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import Profile, check_policies
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.stimuli import (
@@ -19,6 +20,7 @@ from turncheck.model.core.stimuli import (
     ToolAwaited,
     ToolReturn,
     User,
+    Word,
 )
 
 from .observation import Observation
@@ -31,6 +33,8 @@ PROBE: Final = User(id="probe", text="say probe")
 
 
 NOTHING: Final = Step()
+
+_T = TypeVar("_T")
 
 
 class UnsettledError(Exception):
@@ -97,11 +101,13 @@ class Driver(Recorder):
 
     def apply(self, stimulus: Stimulus, *, closing: bool = False) -> ObservedStep:
         """Apply a stimulus, and observe."""
-        return self._settled(self.observe(stimulus, self._runtime.apply(stimulus), closing=closing))
+        answer = self._asked((stimulus,), lambda: self._runtime.apply(stimulus))
+        return self._settled(self.observe(stimulus, answer, closing=closing))
 
     def run(self, word: Sequence[Stimulus], closing: Sequence[bool] = ()) -> None:
         """Apply a whole word in one message."""
-        for place, (stimulus, answer) in enumerate(zip(word, self._runtime.run(word), strict=False)):
+        answers = self._asked(word, lambda: self._runtime.run(word))
+        for place, (stimulus, answer) in enumerate(zip(word, answers, strict=False)):
             self._settled(self.observe(stimulus, answer, closing=place < len(closing) and closing[place]))
 
     def close(self) -> None:
@@ -126,6 +132,14 @@ class Driver(Recorder):
                 if awaited.request_id not in waiting:
                     continue
             self.apply(answer_to(awaited), closing=True)
+
+    def _asked(self, word: Sequence[Stimulus], act: Callable[[], _T]) -> _T:
+        """Return the result of *act*; an error of the target tells the word until then."""
+        try:
+            return act()
+        except TargetError as error:
+            error.case = Word((*(step.stimulus for step in self.steps), *word), self.options)
+            raise
 
     def _settled(self, step: ObservedStep) -> ObservedStep:
         if step.answer.unsettled:

@@ -53,6 +53,8 @@ class _Call:
     at: int
     response: int
     ended: Shown | None = None
+    early: int | None = None
+    """The place of its result, where that came before the response was over."""
 
 
 def asked(trace: RuntimeTrace, policies: Mapping[str, Any]) -> Iterator[Asked]:
@@ -73,10 +75,12 @@ class _Keeper:
         self._unread: dict[str, int] = {}  # id of a message that a run took → its place, until a request shows it
         self._late: list[str] = []  # ids of those that an earlier run has left, until the next one asks
         self._unasked: dict[str, int] = {}  # id → its place: the next run may show it, where the last had taken it
-        self._opening: list[int] = []  # places of the roots whose run has not asked yet
+        self._opening: list[int] = []  # places of the roots whose run has not asked yet, and of what joins them
+        self._last: list[int] = []  # those of the run that is open
         self._response = -1  # position of the request that is answered now
         self._speaks = False
         self._aborted = False
+        self._cut = False  # an abort came while tools of a whole response were still to end
         self._unsure = False
 
     def requests(self) -> Iterator[Asked]:
@@ -98,7 +102,7 @@ class _Keeper:
                     self._answer(event.call_id, flagged=bool(event.is_error))
                 if trace.open_cycles[at + 1] > opened:
                     for cycle in range(opened + 1, trace.open_cycles[at + 1] + 1):
-                        self._root(trace.cycles[cycle].root)
+                        self._root(cycle)
                     opened = trace.open_cycles[at + 1]
                 if isinstance(event, ModelRequest):
                     if self._unsure:
@@ -108,7 +112,8 @@ class _Keeper:
     # ---- what was observed ----
 
     def _hear(self, step: ObservedStep, stimulus: Any) -> None:
-        """Take a stimulus that took place."""
+        """Take a stimulus that took place. What an abort cuts that comes together with an answer, nobody knows."""
+        self._unsure = self._unsure or (stimulus is not step.stimulus and isinstance(stimulus, Abort))
         if step.answer.refused is not None or isinstance(stimulus, User):
             return
         if isinstance(stimulus, ModelOutput | ModelStop | ModelFail):
@@ -121,6 +126,7 @@ class _Keeper:
         elif isinstance(stimulus, ToolReturn | ToolFail):
             self._ended(step, stimulus)
         elif isinstance(stimulus, Abort) and step.was_active:
+            self._cut = self._cut or (not self._speaks and bool(self._calls))
             self._settle("settle_aborted")
             self._aborted = True
         self._unsure = self._unsure or getattr(stimulus, "session_id", None) is not None
@@ -202,21 +208,26 @@ class _Keeper:
         call = self._calls[name]
         if flagged and call.ended is not None and call.ended.is_error is None:
             call.ended = replace(call.ended, is_error=True)
+        own = Entry(call.ended, call.response) if call.ended else self._missing[call.at]
         if self._speaks and call.response == self._response:
             if name not in self._early:
                 self._early.append(name)
+                call.early = self._fact(own)
             return
         del self._calls[name]
         if call.at in self._context.registers["calls"]:
             self._context.registers["calls"].remove(call.at)
-        own = Entry(call.ended, call.response) if call.ended else self._missing[call.at]
-        self._act("record", self._fact(own))
+        self._act("record", self._fact(own) if call.early is None else call.early)
 
-    def _root(self, at: int) -> None:
+    def _root(self, cycle: int) -> None:
+        """A run is open: its root is to be shown, behind the messages that join it."""
+        at = self._trace.cycles[cycle].root
         event = self._trace.events[at]
-        name = event.id if isinstance(event, UserMessage) else None
-        self._aborted = False
-        self._opening.append(self._fact(Entry(self._message(name, at))))
+        joined = [(one, self._trace.messages[one]) for one, where in self._trace.joined.items() if where == cycle]
+        shown = [*joined, (event.id if isinstance(event, UserMessage) else None, at)]
+        self._aborted = self._cut = False
+        self._last = [self._fact(Entry(self._message(*one))) for one in shown]
+        self._opening += self._last
 
     def _ask(self, request: Request) -> Asked:
         """The run asks the model: it is shown steers from then on, and no call without a result."""
@@ -246,12 +257,14 @@ class _Keeper:
         """The run is over: what it did not come to is settled as declared."""
         self._settle("settle_aborted" if self._aborted else "settle_failed")
         self._give_up()
+        if self._cut:
+            self._act("retract")
         if reason == "completed":  # a follow-up that was taken together with the next waits for that one's request
             self._unasked |= self._unread  # a steer that is late (``steers_in_their_run``) stands where it is shown
             self._unread = {}
         elif self._opening:
-            last = self._opening.pop()
-            self._unasked["".join(self._facts[last].shown.ids)] = last
+            self._opening = [at for at in self._opening if at not in self._last]
+            self._unasked |= {"".join(self._facts[at].shown.ids): at for at in self._last}
             self._open()
         unread = {**self._unread}
         self._take([*unread], "record_unread", "put_off_unread")
@@ -295,5 +308,7 @@ class _Keeper:
     def _shown(self, places: Sequence[int]) -> Iterator[Entry]:
         seen: set[int] = set()
         for at in places:
-            yield self._missing[at] if at in seen else self._facts[at]
+            yield (self._missing if at in seen else self._facts)[at]._replace(
+                place=len(self._facts) if at in seen else at
+            )
             seen.add(at)

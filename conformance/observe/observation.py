@@ -17,6 +17,7 @@ from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines import interaction, request_cycle
 
 from .runtime_trace import flat, input_entries, named, projection_policies, tools_of
+from .told_ends import ToldEnds
 
 _SPEECH: Final = frozenset(("output", "call"))
 """What ``interaction`` emits for an item of a response."""
@@ -46,6 +47,7 @@ class Observation:
         self._cycle: Final = Stepper(request_cycle.SPEC, request_cycle.tables(projection_policies(policies)))
         self._run: Final = Stepper(interaction.SPEC, interaction.tables(policies))
         self._sent: Final[dict[str, str]] = {}  # text of a message → its id
+        self._ends: Final = ToldEnds()
         self._opened = -1
         self._rows: Final[dict[str, Row | None]] = {}  # generation reads each many times per step
 
@@ -116,6 +118,7 @@ class Observation:
 
     def _read(self, raw: Any) -> list[str]:
         """Take an event of the log; return the names of ``request_cycle``'s outputs."""
+        raw = self._ends.once(raw)
         event, at = judge(raw), len(self.log)
         self.log.append(named(raw, _NAMES))
         self._cycle.take(symbol_of(event), event, at)

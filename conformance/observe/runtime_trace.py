@@ -10,7 +10,7 @@ import msgspec
 from turncheck.model.core.cycles import CycleViews, Projection, UserStep
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import Event, ModelRequest, RunStop, UserMessage
-from turncheck.model.core.policies import Policies
+from turncheck.model.core.policies import Policies, projected
 from turncheck.model.core.projection import project
 from turncheck.model.core.stimuli import (
     Abort,
@@ -28,6 +28,17 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
+_NO_EVENT: Final = ("exception", "close")
+"""Channels of an end that no event told (``via``)."""
+_BEFORE_AN_END: Final[Mapping[type, str]] = {
+    Abort: "an abort",
+    ModelFail: "a failure of the model",
+    ModelOutput: "an item of the model",
+    ToolReturn: "a tool's result",
+    ToolFail: "a tool's failure",
+    User: "a message",
+}
+"""Stimulus → the name for what an end follows."""
 _NAMES: Final = ("role", "callId", "tool")
 """Fields of an entry of a request's input that name something."""
 
@@ -147,8 +158,21 @@ class RuntimeTrace:
         return self.open_cycles[step.end]
 
     def inferred(self, at: int | None) -> bool:
-        """Return whether the adapter inferred the event at a position."""
-        return at is not None and at < len(self.events) and getattr(self.events[at], "source", None) == "adapter"
+        """Return whether the adapter inferred the event at a position: by its word, or from no event at all."""
+        if at is None or at >= len(self.events):
+            return False
+        return getattr(self.events[at], "source", None) == "adapter" or self.log[at].get("via") in _NO_EVENT
+
+    def inferred_after(self, at: int | None) -> str:
+        """Return what came before the event at a position that the adapter inferred; "" for one that was shown."""
+        if at is None or not self.inferred(at):
+            return ""
+        step = next((one for one in self.steps if one.first <= at < one.end), None)
+        stimulus = None if step is None else step.stimulus
+        if not isinstance(stimulus, ModelStop):
+            return _BEFORE_AN_END.get(type(stimulus), "something else")
+        items = next((one.items for one in self.responses if one.end is step), ())
+        return "a response" if items else "an empty response"
 
     def stop_of(self, cycle: int) -> RunStop | None:
         """The event that ended a cycle."""
@@ -201,7 +225,24 @@ class RuntimeTrace:
         for index, cycle in enumerate(self.cycles):
             places[cycle.root] = index
             places |= {step.at: index for step in cycle.steps if isinstance(step, UserStep)}
-        return {name: places.get(at, -1) for name, at in self.messages.items()}
+        return {name: places.get(at, -1) for name, at in self.messages.items()} | self.joined
+
+    @cached_property
+    def joined(self) -> dict[str, int]:
+        """The id of each message that waited when a run was cut, and then joined the user's next one → its cycle."""
+        names = {at: name for name, at in self.messages.items()}
+        found: dict[str, int] = {}
+        for at in self.projection.dropped:
+            fates = ((index, self.fate(index)) for index, one in enumerate(self.cycles) if (one.stop or 0) > at)
+            index, fate = next(((index, fate) for index, fate in fates if fate in {"drop", "join"}), (-1, None))
+            if fate == "join" and index + 1 < len(self.cycles) and at in names:
+                found[names[at]] = index + 1
+        return found
+
+    def fate(self, cycle: int) -> str | None:
+        """The declared fate of the queue at a cycle's end: promote where it completed, None while it is open."""
+        name = {"interrupted": "queueAfterInterrupted", "error": "queueAfterError"}.get(self.cycles[cycle].reason or "")
+        return None if self.cycles[cycle].reason is None else self.policies.get(name or "", "promote")
 
     @cached_property
     def _ids_of_texts(self) -> dict[str, str]:
@@ -255,11 +296,14 @@ class RuntimeTrace:
 
     @cached_property
     def returned(self) -> dict[str, list[tuple[ObservedStep, ToolReturn | ToolFail]]]:
-        """Call id → the stimuli that ended its runs, with their steps."""
+        """Call id → the stimuli that ended its runs, with their steps; none of a step that an abort came with."""
         found: dict[str, list[tuple[ObservedStep, ToolReturn | ToolFail]]] = {}
-        for step in self.of(ToolReturn, ToolFail):
-            if isinstance(step.stimulus, ToolReturn | ToolFail):
-                found.setdefault(step.stimulus.call_id, []).append((step, step.stimulus))
+        for step in self.steps:
+            several = flat(step.stimulus)
+            if step.took_place and not any(isinstance(one, Abort) for one in several):
+                for one in several:
+                    if isinstance(one, ToolReturn | ToolFail):
+                        found.setdefault(one.call_id, []).append((step, one))
         return found
 
     @cached_property
@@ -287,11 +331,7 @@ def projection_policies(declared: Mapping[str, Any]) -> Policies:
     """Return a runtime's policies of projection: ``busy`` decides on a message without delivery while active."""
     busy = declared.get("busy")
     active = declared.get("whileActive", busy if busy in {"steer", "followUp"} else "followUp")
-    return Policies(
-        while_active=active,
-        queue_after_interrupted=declared.get("queueAfterInterrupted", "promote"),
-        queue_after_error=declared.get("queueAfterError", "promote"),
-    )
+    return msgspec.convert({**projected(declared), "whileActive": active}, Policies)
 
 
 def input_entries(given: Any) -> list[Mapping[str, Any]] | None:

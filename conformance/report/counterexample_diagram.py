@@ -18,7 +18,7 @@ from turncheck.model.rendering.words import AGENT, MODEL, TOOLS, USER, as_object
 from ..check.judge import check
 from ..observe.driver import PROBE
 from ..observe.runtime_trace import Applied
-from ..verify.results import WordCounterexample
+from ..verify.outcome.results import WordCounterexample
 from .lessons import FlowExample, Lesson, LinesExample
 
 
@@ -37,8 +37,9 @@ def picture(law: str, lesson: Lesson) -> Scene:
 
 
 def word_picture(found: WordCounterexample) -> Scene:
-    """Lay out the word of a counterexample, or what a relation law applied instead of it."""
-    return Scene(found.law, LIFELINES, tuple(_again(found.again) if found.again else _word(found)))
+    """Lay out the word of a counterexample, and below it what a relation law applied then."""
+    second = [Band("what the law applied then"), *_again(found.again)] if found.again else []
+    return Scene(found.law, LIFELINES, (*_word(found), *second))
 
 
 def _log(events: Sequence[Any], mark: int | None) -> Iterator[Row]:

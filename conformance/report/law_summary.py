@@ -6,7 +6,7 @@ from typing import Final
 
 from turncheck.model.rendering.printable import Printable, fill, lines
 
-from ..verify.results import AnyCounterexample, LawResult, Result, Verdict
+from ..verify.outcome.results import AnyCounterexample, LawResult, Result, Verdict
 from .text import LONG, counterexample_lines
 
 MARKS: Final[Mapping[Verdict, str]] = {"pass": "✓", "fail": "✗", "inconclusive": "?", "skipped": "-", "error": "!"}
@@ -40,22 +40,22 @@ def story(law: LawResult, counterexamples: Mapping[str, AnyCounterexample]) -> s
     told = [] if found is None else [*counterexample_lines(found, _plain)][1:]  # its head is ``why``
     if len(told) > LINES:
         told[LINES // 2 : -LINES // 2] = [fill("  … {:,} lines …", len(told) - LINES)]
-    command = replay(law)
-    return "\n".join([*map(line, told), *([command] if command else [])])
+    return "\n".join([*map(line, told), *replays(law)])
 
 
 def _plain(text: str, **_: object) -> Printable:
     return line(text)
 
 
-def explained(law: LawResult, counterexamples: Mapping[str, AnyCounterexample]) -> str:
-    """Give the reason of a broken law, and its story below it."""
-    return "\n".join(filter(None, [why(law), story(law, counterexamples)]))
+def explained(law: LawResult, counterexamples: Mapping[str, AnyCounterexample], cause: str = "") -> str:
+    """Give the reason of a broken law, the *cause* that it belongs to, and its story below them."""
+    return "\n".join(filter(None, [why(law), cause, story(law, counterexamples)]))
 
 
-def replay(law: LawResult) -> str | None:
-    """Write the command that judges the counterexample again; None where it has no file."""
-    return None if law.counterexample is None else line(f"turncheck replay --run {shlex.quote(law.counterexample)}")
+def replays(law: LawResult) -> list[str]:
+    """Write the commands that judge the counterexamples again; none where there is no file."""
+    files = filter(None, [law.counterexample, *law.others])
+    return [line(f"turncheck replay --run {shlex.quote(file)}") for file in files]
 
 
 def counted(result: Result) -> str:

@@ -13,9 +13,9 @@ from typing import Final, TypeAlias
 from turncheck.model.rendering.graphviz_svg import digraph, to_svg
 from turncheck.model.rendering.printable import line
 
+from ..automata.learn.learned import LOCAL_TEXTS, Comparison, Edge, Learned, Share
+from ..automata.learn.output_abstraction import ARROW, QUIET
 from ..generation.situations import COLOURS
-from ..learn.learned import LOCAL_TEXTS, Comparison, Edge, Learned, Share
-from ..learn.output_abstraction import ARROW, QUIET
 
 _WIDTH: Final = 34
 _LEGEND: Final = (

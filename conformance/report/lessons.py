@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from ..verify.results import Counterexample, WordCounterexample
+from ..verify.outcome.results import Counterexample, WordCounterexample
 
 STORIES: Final = Path(__file__).parents[1] / "laws" / "stories.toml"
 EXAMPLES: Final = Path(__file__).parents[1] / "laws" / "examples.json"

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from ..verify.results import Result
+from ..verify.outcome.results import Result
 from .law_summary import MARKS
 from .markdown_text import readable
 

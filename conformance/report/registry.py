@@ -12,7 +12,7 @@ from typing import Final, TypeAlias, cast
 from turncheck.model.rendering.printable import Document
 
 from ..check.judge import LogResult
-from ..verify.results import AnyCounterexample, Result
+from ..verify.outcome.results import AnyCounterexample, Result
 
 OnResult: TypeAlias = Callable[[Result, Mapping[str, AnyCounterexample]], Document]
 OnLogs: TypeAlias = Callable[[Sequence[LogResult]], Document]

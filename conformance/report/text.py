@@ -3,6 +3,7 @@
 Each function takes ``paint(text, **styles)``, which spells an implementation's text and, on a terminal, colours it.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final, TypeAlias, cast
@@ -14,7 +15,7 @@ from turncheck.model.core.stimuli import Step, Stimulus
 from turncheck.model.rendering.printable import Printable, fill, joined
 from turncheck.model.rendering.words import awaited_line, event_line, short
 
-from ..verify.results import AnyCounterexample, Counterexample, Covered, WordCounterexample
+from ..verify.outcome.results import AnyCounterexample, Counterexample, Covered, WordCounterexample
 
 Paint: TypeAlias = Callable[..., Printable]
 
@@ -65,11 +66,11 @@ def difference_lines(expected: Any, observed: Any, paint: Paint) -> Iterator[Pri
         yield fill("  {}  {}", paint("observed", fg="red"), paint(short(observed)))
 
 
-def inferred_lines(inferred: Mapping[str, str]) -> Iterator[Printable]:
+def inferred_lines(inferred: Mapping[str, str | int]) -> Iterator[Printable]:
     """Write what a profile leaves out of a history's policies, and how to declare it."""
     for name, value in inferred.items():
-        template = 'inferred: {} is {}; declare it in the profile\'s policies: "{}": "{}"'
-        yield fill(template, name, value, name, value)
+        template = 'inferred: {} is {}; declare it in the profile\'s policies: "{}": {}'
+        yield fill(template, name, value, name, json.dumps(value))
 
 
 def coverage_lines(coverage: Covered) -> Iterator[Printable]:
@@ -114,7 +115,7 @@ def _word_lines(found: WordCounterexample, paint: Paint) -> Iterator[Printable]:
         at += len(step.events)
         yield from _answer_lines(step, paint)
     if found.again:
-        yield fill("    the law applied this instead, until it broke:")
+        yield fill("    what the law applied then, until it broke:")
     at = 0
     for one in found.again:
         if one.restarted:

@@ -13,11 +13,11 @@ from turncheck.adapters.protocol import messages as protocol
 from turncheck.model.core.cycles import SessionProjection
 from turncheck.model.core.decode import field_rules
 
+from ..automata.learn.learned import Comparison, Conflict, Learned
 from ..check.judge import LogResult
-from ..learn.learned import Comparison, Conflict, Learned
 from ..report.matrix import Matrix
-from ..verify.replay import Replay
-from ..verify.results import Counterexample, Result, WordCounterexample
+from ..verify.kept.replay import Replay
+from ..verify.outcome.results import Counterexample, Result, WordCounterexample
 
 FOLDER: Final = Path(__file__).parent
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"

@@ -1,5 +1,6 @@
 """The steps that exercise each capability of a runtime once, by the smallest word that shows it."""
 
+import json
 import tempfile
 from collections.abc import Callable
 from functools import partial
@@ -26,11 +27,13 @@ from turncheck.model.core.stimuli import (
 )
 
 from ..generation.classic_words import PIXEL, USAGE
-from ..verify.history_policies import inferred
+from ..observe.told_ends import told_by_event
+from ..verify.subjects.history_policies import inferred
 from .life import APPLY, RESET, TOOLS, Life, calling
 from .stage import Stage, Unseen
 
 HISTORY: Final = "docs/protocol.md#what-the-model-is-shown"
+TERMINALS: Final = "docs/adapters.md#what-every-adapter-has-to-settle"
 HELLO: Final = ModelOutput(item=Text(text="hello"))
 REASONING: Final = ModelOutput(item=Reasoning(text="hm"))
 END: Final = ModelStop(reason="end-turn")
@@ -108,7 +111,7 @@ def _history(life: Life) -> None:
     """Say which policies on a history the profile leaves out, by what the runtime shows."""
     found = inferred(life.runtime)
     if found:
-        policies = ", ".join(f'"{name}": "{value}"' for name, value in found.items())
+        policies = ", ".join(f'"{name}": {json.dumps(value)}' for name, value in found.items())
         raise Unseen(f"declare in profile.policies what it does: {policies}; see {HISTORY}")
 
 
@@ -184,6 +187,15 @@ def _usage(life: Life) -> None:
         raise Unseen(f'no event has "usage": {encode(USAGE).decode()}, see {APPLY}')
 
 
+def _terminal(life: Life) -> None:
+    life.begin()
+    life.send(HELLO)
+    life.ended("completed")
+    at = max(place for place, event in enumerate(life.log) if event.get("type") == "run-stop")
+    if not told_by_event(life.log, at):
+        raise life.misbehaving("no event says that the run is over", 'a "run-stop" that is not inferred', TERMINALS)
+
+
 CAPABILITIES: Final = (
     Stage("shows the model's input", _model_input, needs=("model-input",)),
     Stage("declares what it keeps in a history, and how", _history, needs=("model-input",)),
@@ -227,5 +239,6 @@ CAPABILITIES: Final = (
     Stage("remembers after a crash", _persistence, needs=("persistence",)),
     Stage("takes an image", _images, needs=("images",)),
     Stage("takes the model's usage", _usage, needs=("usage",)),
+    Stage("says in an event that a run is over", _terminal, needs=("terminal-events",)),
 )
 """Steps that cover every capability."""

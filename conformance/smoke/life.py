@@ -23,6 +23,7 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
+from ..observe.told_ends import ToldEnds
 from .stage import Misbehaving
 
 APPLY: Final = "docs/protocol.md#apply"
@@ -48,6 +49,7 @@ class Life:
         self.shown: list[str] = []  # every text that a model was shown
         self.step = Step()
         self._sent: Reset | Apply = Reset(0)
+        self._ends = ToldEnds()
 
     def can(self, capability: str) -> bool:
         """Return whether the runtime declares *capability*."""
@@ -57,7 +59,7 @@ class Life:
         """Begin anew; by default with the tool ``read``, if the runtime has tools."""
         tools = TOOLS if self.can("tools") else ()
         chosen = options or ResetOptions(tools=tools)
-        self._sent, self.log, self.shown = Reset(0, chosen), [], []
+        self._sent, self.log, self.shown, self._ends = Reset(0, chosen), [], [], ToldEnds()
         self._take(self.runtime.reset(chosen))
 
     def begin(self, options: ResetOptions | None = None) -> None:
@@ -189,7 +191,7 @@ class Life:
 
     def _take(self, step: Step) -> None:
         self.step = step
-        self.log += step.events
+        self.log += map(self._ends.once, step.events)
         for awaited in step.awaiting:
             if isinstance(awaited, ModelAwaited):
                 self.shown += [entry.text for entry in awaited.input or () if entry.text is not None]

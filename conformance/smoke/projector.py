@@ -12,7 +12,7 @@ from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import project
 
-from ..verify.projector_subject import without
+from ..verify.subjects.projector import without
 from .stage import Misbehaving, Stage
 
 LOG: Final[tuple[Any, ...]] = (

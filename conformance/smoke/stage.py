@@ -14,7 +14,7 @@ import msgspec
 from turncheck.adapters.protocol.errors import ImplementationError, TargetError, UnsupportedError
 from turncheck.adapters.protocol.messages import Profile
 
-from ..verify.results import Verdict
+from ..verify.outcome.results import Verdict
 
 _T = TypeVar("_T")
 

@@ -15,7 +15,7 @@ from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Final, Literal, NoReturn
+from typing import Any, Final, Literal, NoReturn
 
 import pytest
 
@@ -24,11 +24,13 @@ from turncheck.adapters.targets.registry import Target
 from turncheck.model.rendering.printable import lines
 
 from ..cli.failures import SEND
-from ..cli.output import style
+from ..cli.printing.output import style
 from ..laws.registry import selected
+from ..report.causes import cause_of
 from ..report.text import counterexample_lines
-from ..verify.baseline import BaselineError, grade, read
-from ..verify.results import INTERRUPTED, MISSED, AnyCounterexample, LawResult, Result, write
+from ..verify.kept.baseline import Baseline, BaselineError, grade, read
+from ..verify.outcome.counterexample_files import write
+from ..verify.outcome.results import INTERRUPTED, MISSED, AnyCounterexample, LawResult, Result
 from .fixtures import TIMEOUT, opened_projector, opened_runtime
 
 HYPOTHESIS_EXAMPLES: Final = 100
@@ -147,7 +149,8 @@ class Judged:
         with redirect_stdout(StringIO()):  # no terminal: nothing is coloured
             told = [*counterexample_lines(found, style)]
         result = self.run.result
-        shown = "\n".join([*told, f"  target {result.target}, seed {result.seed}\n"])
+        cause = [f"  {said}" for said in [cause_of(result, self.law)] if said]
+        shown = "\n".join([*told, *cause, f"  target {result.target}, seed {result.seed}\n"])
         text = shown.removeprefix("✗ ")
         if self.law.baseline is not None:
             text += f"  the baseline's entry {self.law.baseline.entry!r} has expired\n"
@@ -221,7 +224,7 @@ def _run(config: pytest.Config, suite: Suite) -> Run:
             target = Target(projector=stack.enter_context(opened_projector(suite.target, timeout=suite.timeout)))
         else:
             target = Target(runtime=stack.enter_context(opened_runtime(suite.target, timeout=suite.timeout)))
-        result, found = verify_target(target, laws, examples=examples, seed=seed)
+        result, found = verify_target(target, laws, examples=examples, seed=seed, **_known(baseline))
     if result.cut == INTERRUPTED:
         raise KeyboardInterrupt
     if baseline is not None:
@@ -229,11 +232,16 @@ def _run(config: pytest.Config, suite: Suite) -> Run:
     return Run(result, found, _files(config, found))
 
 
+def _known(baseline: Baseline | None) -> dict[str, Any]:
+    """Return the limit ``known`` of a run with a baseline."""
+    return {} if baseline is None else {"known": baseline.cases}
+
+
 def _examples(config: pytest.Config, suite: Suite) -> int:
     """Return the number set by the command line, the test module, the Hypothesis profile, or `verify`'s default."""
     from hypothesis import settings  # noqa: PLC0415 - as above
 
-    from ..verify.projector_subject import EXAMPLES  # noqa: PLC0415 - as above
+    from ..verify.subjects.projector import EXAMPLES  # noqa: PLC0415 - as above
 
     for given in (config.getoption("turncheck_examples"), suite.examples):
         if given is not None:

@@ -1,33 +1,56 @@
 """The engine, one for all subjects: it takes a subject from cases to findings, and shrinks the cases that failed."""
 
 import contextlib
+import re
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Generic, NoReturn, TypeVar
-
-import msgspec
+from typing import Any, Final, Generic, NoReturn, TypeVar, cast
 
 from turncheck.adapters.protocol.errors import OverdueError, TargetError
+from turncheck.adapters.protocol.messages import Profile
 
 from ..laws.law import Finding, Law, Witness, first_finding
 from ..laws.registry import LAWS
-from .failures import Failure, Failures
-from .floor import items
-from .results import INTERRUPTED, FloorItem
-from .shrink import shrink
-from .subject import HASH_SEED, C, Observation, Subject, judged, missing
+from . import crash
+from .outcome.failures import Cause, Failure, Failures
+from .outcome.floor import items
+from .outcome.results import INTERRUPTED, Case, FloorItem
+from .settling import settle
+from .shrink import OverError
+from .subjects.subject import HASH_SEED, C, Observation, Subject, judged, missing
 
 SETTLING: Final = 10
 """Seconds beyond the budget for shrinking the failures found."""
 
+SEVERAL: Final = 3
+"""Distinct counterexamples of a law, at most: each is shrunk, which costs up to as much as the smallest one does."""
+_NUMBER: Final = re.compile(r'(?<="seq":) ?\d+')
+"""A message's number: it varies with what else the same process was given."""
+
 _T = TypeVar("_T")
 
 
-class OverError(BaseException):
-    """Exploration or shrinking ends: the budget is used up, or the target broke. Hypothesis catches Exception only."""
+__all__ = ["SETTLING", "SEVERAL", "Options", "OverError", "Run", "run_and_judge"]
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Processes that play shards: *jobs* of them, each of which opens the target *text* itself.
+
+    *timeout* and *profile* are those of ``open_target``.
+    """
+
+    jobs: int
+    text: str
+    timeout: float
+    profile: Profile | None = None
+
+
+def silent(_: str) -> None:
+    """Tell nobody of the progress."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +58,9 @@ class Options:
     """How a subject is verified.
 
     ``deadline`` ends exploration, and ``until`` everything, in monotonic seconds; ``hash_seed`` is that of the twin
-    process; ``several`` is the number of distinct counterexamples that are kept and shrunk per law, at most;
-    ``progress`` is given a line per case.
+    process; ``several`` is the number of distinct counterexamples that are kept and shrunk per law, at most; with
+    ``timings`` the result says how long each phase took; ``progress`` is given a line per case; without ``workers`` all
+    is done in this process. ``known`` are the cases of the baseline's entries, which are judged after exploration.
     """
 
     deadline: float = float("inf")
@@ -45,25 +69,30 @@ class Options:
     seed: int = 0
     fail_fast: bool = False
     shrink: bool = True
-    several: int = 1
-    progress: Callable[[str], None] = lambda _: None
+    several: int = SEVERAL
+    timings: bool = False
+    progress: Callable[[str], None] = silent
+    workers: Workers | None = None
+    known: Mapping[str, Case] = field(default_factory=dict[str, Case])
 
 
 @dataclass
 class Run(Generic[C]):
     """The state of the verification of one subject: evidence and failures so far.
 
-    ``observed`` and ``inferred`` count each law's evidence. ``work`` is the subject's when exploration ended.
-    ``undecided`` holds for a law the reason why it cannot pass. ``flaky`` is true where a case gave something else when
-    it was applied again. ``cut`` holds the reason why the run ended early, ``floor`` what has
-    to happen and how often it did.
+    ``observed`` counts each law's evidence, and ``inferred`` what the adapter inferred of it, by law and by what came
+    before. ``work`` is the subject's when exploration ended. ``undecided`` holds for a law the reason why it cannot
+    pass. ``flaky`` is true where a case gave something else when it was applied again. ``cut`` holds the reason why
+    the run ended early, ``floor`` what has to happen and how often it did, ``seconds`` how long each phase took.
+    ``told`` is called after each case.
+    ``known`` are the failures of the baseline's cases that could be observed, by the names of their entries.
     """
 
     subject: Subject[C]
     laws: Sequence[Law]
     options: Options
     observed: Counter[str] = field(default_factory=Counter[str])
-    inferred: Counter[str] = field(default_factory=Counter[str])
+    inferred: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     failures: Failures[C] = field(init=False)
     work: int = 0
     undecided: dict[str, str] = field(default_factory=dict[str, str])
@@ -71,9 +100,18 @@ class Run(Generic[C]):
     flaky: bool = False
     cut: str | None = None
     floor: tuple[FloorItem, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+    told: Callable[["Run[C]"], None] = lambda _: None
+    known: dict[str, list[Failure[C]]] = field(default_factory=dict[str, list[Failure[C]]])
 
     def __post_init__(self) -> None:
-        self.failures = Failures(self.subject.divergence, self.options.several)
+        several = self.options.several if self.options.shrink and not self.options.fail_fast else 1
+        self.failures = Failures(self.subject.differences, several)
+
+    @property
+    def usable(self) -> bool:
+        """True where the target can be asked on: it did not break, or its process is replaced by a new one."""
+        return self.broken is None or crash.shrinkable(self.broken)
 
     @property
     def incomplete(self) -> bool:
@@ -103,78 +141,88 @@ class Run(Generic[C]):
         except TargetError as error:
             self.broken, self.cut = (
                 error,
-                str(error) if isinstance(error, OverdueError) else f"the target broke: {error}",
+                str(error) if isinstance(error, OverdueError) else f"the target broke: {_NUMBER.sub('…', str(error))}",
             )
             raise OverError from error
 
+    def trying(self, act: Callable[[], _T]) -> _T | None:
+        """Return the result of *act*, None where the target breaks as it did before. Raises OverError otherwise."""
+        try:
+            return act()
+        except TargetError as error:
+            if not (crash.shrinkable(self.broken) and crash.shrinkable(error)):
+                return self.asking(partial(_raise, error))
+            return None
+
     def judge(self, observation: Observation[C], laws: Sequence[Law] | None = None) -> None:
         """Judge an observation by *laws* (all, where none are given): count the evidence, and keep what failed."""
+        clean = True
         for law in self.laws if laws is None else laws:
-            items = self._found(law, observation)
+            items = self.found(law, observation)
             for item in items:
                 if isinstance(item, Witness):
-                    (self.inferred if item.inferred else self.observed)[law.name] += 1
+                    if item.inferred:
+                        self.inferred[law.name, item.inferred] += 1
+                    else:
+                        self.observed[law.name] += 1
             finding = first_finding(items)
             if finding is not None:
-                self.failures.add(self._failure(law, observation, finding))
+                clean = False
+                self.failures.add(self.failure(law, observation, finding))
+        if clean:
+            self.failures.clean(observation)
 
     # ---- after exploration ----
 
-    def settle(self) -> None:
-        """Confirm each failure, and shrink its case."""
-        until = min(max(self.options.deadline, time.monotonic() + SETTLING), self.options.until)
-        for law in self.laws:
-            for failure in self.failures.of(law.name):
-                if law.name in self.subject.repeating or self._breaks_again(failure):
-                    self._shrink(law, failure, until)
+    def recall(self) -> None:
+        """Judge the cases of the baseline's entries, which have failed before. Raises OverError."""
+        for name, case in self.options.known.items():
+            if not self.subject.takes(case):
+                continue
+            observation = self.asking(partial(self.subject.observe, cast(C, case)))
+            if observation is None:
+                continue
+            judged = [(law, first_finding(self.found(law, observation))) for law in self.laws]
+            self.known[name] = [self.failure(law, observation, one) for law, one in judged if one is not None]
+            for failure in self.known[name]:
+                self.failures.add(failure)
 
-    def _breaks_again(self, failure: Failure[C]) -> bool:
+    def settle(self) -> None:
+        """Confirm each failure, shrink its case, and choose the distinct ones."""
+        until = min(max(self.options.deadline, time.monotonic() + SETTLING), self.options.until)
+        settle(self, until)
+
+    def breaks_again(self, failure: Failure[C]) -> bool:
         """Observe the case twice more: if the result differs, the implementation is flaky (X-2)."""
         for name in self.subject.repeating[:1] * 2:
-            finding = first_finding(self._found(LAWS[name], failure.observation))
+            finding = first_finding(self.found(LAWS[name], failure.observation))
             if finding is not None:
                 self.flaky = True
                 if name not in self.failures:
-                    self.failures.add(self._failure(LAWS[name], failure.observation, finding))
+                    self.failures.add(self.failure(LAWS[name], failure.observation, finding))
                 return False
         return True
 
-    def _shrink(self, law: Law, failure: Failure[C], until: float) -> None:
-        """Put the smallest case that still shows the failure in its place."""
-        symptom, spent = self.failures.symptom(failure), self.subject.work + self.subject.shrink_work
-        tried: set[bytes] = set()
+    def causes(self) -> tuple[Cause[C], ...]:
+        """Return the failures by cause, the smallest first; each with all laws that its smallest case breaks."""
 
-        def fails(smaller: C) -> C | None:
-            nonlocal failure
-            for case in self.subject.spellings(smaller):
-                key = msgspec.json.encode(case)
-                if key in tried:
-                    continue
-                if self.subject.work > spent or time.monotonic() > until:
-                    raise OverError
-                tried.add(key)
-                observation = self.asking(partial(self.subject.observe, case))
-                finding = None if observation is None else first_finding(self._found(law, observation))
-                if observation is None or finding is None:
-                    continue
-                found = self._failure(law, observation, finding)
-                if self.failures.symptom(found) == symptom:
-                    self.failures.replace(failure, found)
-                    failure = found
-                    return observation.case
-            return None
+        def breaks(failure: Failure[C]) -> list[str]:
+            looking = (law for law in self.laws if law.name in self.failures and law.kind != "relation")
+            return [law.name for law in looking if first_finding(judged(law, failure.observation)) is not None]
 
-        try:
-            shrink(failure.observation.case, self.subject, fails)
-        except OverError:
-            if self.broken is not None:
-                raise
+        return self.failures.causes(breaks, [law.name for law in self.laws], self.known)
 
-    def _found(self, law: Law, observation: Observation[C]) -> list[Finding | Witness]:
+    def found(self, law: Law, observation: Observation[C]) -> list[Finding | Witness]:
+        """Return what *law* finds. Raises OverError where the target breaks while a relation law applies it again."""
         return self.asking(lambda: [*judged(law, observation)])
 
-    def _failure(self, law: Law, observation: Observation[C], finding: Finding) -> Failure[C]:
+    def failure(self, law: Law, observation: Observation[C], finding: Finding) -> Failure[C]:
+        """Return the failure of *law* that a finding is."""
         return Failure(law.name, observation, finding, self.subject.size(observation.case))
+
+
+def _raise(error: TargetError) -> NoReturn:
+    raise error
 
 
 def _overdue() -> NoReturn:
@@ -195,6 +243,7 @@ def run_and_judge(
     Cases that failed are shrunk, unless the target broke or Ctrl-C ended the run.
     """
     run = Run(subject, [law for law in laws if not missing(law, subject.target.profile)], options)
+    started = time.monotonic()
     explored = False
     try:
         with contextlib.suppress(OverError):
@@ -204,9 +253,15 @@ def run_and_judge(
             finally:
                 run.work = subject.work
                 run.floor = _floor(run, explored=explored)
-        if options.shrink and run.broken is None:
+                run.seconds["exploring"] = time.monotonic() - started
+        if options.shrink and run.broken is not None and crash.shrinkable(run.broken):
+            run.broken.case = crash.shrunk(subject, run.broken)
+        if run.usable:
             with contextlib.suppress(OverError):
-                run.settle()
+                run.recall()
+                if options.shrink:
+                    run.settle()
     except KeyboardInterrupt:
         run.cut = INTERRUPTED  # the failures that were found until now stand
+    run.seconds["shrinking"] = time.monotonic() - started - run.seconds["exploring"]
     return run

@@ -7,7 +7,11 @@ are left out at the end, so that a call falls with its distant result.
 from collections.abc import Callable
 from itertools import combinations
 
-from .subject import C, Subject
+from .subjects.subject import C, Subject
+
+
+class OverError(BaseException):
+    """Exploration or shrinking ends: the budget is used up, or the target broke. Hypothesis catches Exception only."""
 
 
 def shrink(case: C, subject: Subject[C], fails: Callable[[C], C | None]) -> C:

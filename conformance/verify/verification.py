@@ -1,7 +1,7 @@
-"""Verify a target by every law on its roles: one result, and a counterexample for each law that failed."""
+"""Verify a target by every law on its roles: one result, and the counterexamples of each law that failed."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypedDict, Unpack
 
@@ -12,13 +12,14 @@ from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.registry import Target
 
 from ..laws.law import Law
-from . import projector_subject, runtime_subject
-from .coverage import merged
-from .engine import Options, run_and_judge
-from .projector_subject import EXAMPLES, ProjectorSubject
-from .results import AnyCounterexample, Result, summary
-from .runtime_subject import RuntimeSubject
-from .verdict import result_of
+from .engine import Options, Workers, run_and_judge
+from .exploring.logs import explore as explore_logs
+from .exploring.words import explore as explore_words
+from .outcome.coverage import merged
+from .outcome.results import Case, Counterexamples, Result, summary
+from .outcome.verdict import result_of
+from .subjects.projector import EXAMPLES, ProjectorSubject
+from .subjects.runtime import RuntimeSubject
 
 
 class Limits(TypedDict, total=False):
@@ -31,6 +32,9 @@ class Limits(TypedDict, total=False):
     fail_fast: bool
     shrink: bool
     progress: Callable[[str], None]
+    known: Mapping[str, Case]
+    timings: bool
+    workers: Workers | None
 
 
 def subjects_of(target: Target) -> list[str]:
@@ -41,10 +45,10 @@ def subjects_of(target: Target) -> list[str]:
 
 def verify_target(
     target: Target, laws: Sequence[Law], *, examples: int, **limits: Unpack[Limits]
-) -> tuple[Result, dict[str, AnyCounterexample]]:
+) -> tuple[Result, Counterexamples]:
     """Verify each role of *target*, each within *examples* and the budget.
 
-    Returns the result, and for each broken law its smallest counterexample. Raises the errors of ``verify_projector``
+    Returns the result, and for each broken law its counterexamples. Raises the errors of ``verify_projector``
     and ``verify_runtime``.
 
     >>> from turncheck.adapters.targets.registry import open_target
@@ -54,7 +58,7 @@ def verify_target(
     >>> result.exit_code, failed
     (0, {})
     """
-    found: list[tuple[Result, dict[str, AnyCounterexample]]] = []
+    found: list[tuple[Result, Counterexamples]] = []
     if target.projector is not None:
         own = [law for law in laws if law.subject == "projector"]
         found.append(verify_projector(target.projector, own, examples=examples, **limits))
@@ -72,14 +76,20 @@ def verify_target(
         incomplete=any(result.incomplete for result in results),
         floor=tuple(item for result in results for item in result.floor),
         inferred={name: value for result in results for name, value in result.inferred.items()},
+        crash=next((result.crash for result in results if result.crash), None),
+        causes=tuple(cause for result in results for cause in result.causes),
+        replayed={name: laws for result in results for name, laws in result.replayed.items()},
+        timings={phase: sum(result.timings[phase] for result in results) for phase in results[0].timings},
     )
-    return whole, {law: one for _, failed in found for law, one in failed.items()}
+    every = Counterexamples({law: every for _, failed in found for law, every in failed.every.items()})
+    every.crash = next((failed.crash for _, failed in found if failed.crash is not None), None)
+    return whole, every
 
 
 def verify_projector(
     target: ProjectorTarget, laws: Sequence[Law], *, examples: int = EXAMPLES, **limits: Unpack[Limits]
-) -> tuple[Result, dict[str, Any]]:
-    """Hold a projector to *laws*; return the result, and for each broken law its smallest log (a Counterexample).
+) -> tuple[Result, Counterexamples]:
+    """Hold a projector to *laws*; return the result, and for each broken law its smallest logs (Counterexamples).
 
     The same seed gives the same result, unless the budget, a broken target or Ctrl-C cut the run, which ``cut`` says.
     Without *shrink* a counterexample is what happened to break the law, as mutation testing needs no more. The target
@@ -88,13 +98,13 @@ def verify_projector(
     options = _options(**limits)
     with target.again(options.hash_seed) as twin:
         subject = ProjectorSubject(target, twin)
-        run = run_and_judge(subject, laws, partial(projector_subject.explore, subject, examples), options)
+        run = run_and_judge(subject, laws, partial(explore_logs, subject, examples), options)
     return result_of(run, laws)
 
 
 def verify_runtime(
     target: RuntimeTarget, laws: Sequence[Law], *, words: int, **limits: Unpack[Limits]
-) -> tuple[Result, dict[str, Any]]:
+) -> tuple[Result, Counterexamples]:
     """Hold a runtime to *laws*, on directed words and on *words* generated ones; its counterexamples are words.
 
     All else is as in ``verify_projector``; a counterexample is a WordCounterexample.
@@ -102,7 +112,7 @@ def verify_runtime(
     options = _options(**limits)
     with target.again(options.hash_seed) as twin:
         subject = RuntimeSubject(target, twin)
-        run = run_and_judge(subject, laws, partial(runtime_subject.explore, subject, words), options)
+        run = run_and_judge(subject, laws, partial(explore_words, subject, words), options)
     return result_of(run, laws)
 
 

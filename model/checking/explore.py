@@ -54,6 +54,10 @@ Monitor = Callable[[Any, Row, Sequence[Output], Mapping[int, Any]], Any]
 event at each position so far. Raises ValueError if the outputs break a promise."""
 
 
+Watch = Callable[[Row, Mapping[str, Any], Letter, int], str | None]
+"""Says what a step breaks: the row, the registers before it, the letter, and its position."""
+
+
 def explore(
     machine: Machine,
     tables: Mapping[str, Any],
@@ -63,12 +67,13 @@ def explore(
     unbounded_counters: Sequence[str] = (),
     beside: Monitor | None = None,
     start: Any = None,
+    broken_by: Watch | None = None,
 ) -> Exploration:
     """Visit every state in which no queue or map is longer, and no counter higher, than *bound*.
 
     ``always`` is checked in every state; the first violation ends the exploration. *unbounded_counters* distinguish no
     states: they count requests without end. With *beside*, a second value (immutable, hashable) starts as *start* and
-    steps along; states differ where it differs.
+    steps along; states differ where it differs. The first step that *broken_by* gives a text for ends it, too.
     """
     letters = alphabet(machine, tables) if letters is None else letters
     kinds = {name: kind for name, kind in machine.deciding.items() if name not in unbounded_counters}
@@ -90,6 +95,9 @@ def explore(
             found.transitions += 1
             found.rows.add(row)
             value = None
+            if broken_by and (said := broken_by(row, before.registers, now, len(before.way))):
+                found.violation = Violation(said, tuple(map(str, way)))
+                return
             if beside:
                 try:
                     value = beside(before.beside, row, stepper.outputs, {at: one.event for at, one in enumerate(way)})

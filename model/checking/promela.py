@@ -1,8 +1,10 @@
 """A declared machine as Promela, for Spin: that runs end is a temporal property (X-5).
 
 One process takes the rows as guarded commands. An awaited answer costs nothing; every other event of the environment
-is paid from a finite budget, so that only answers can keep an infinite run going. Data is bounded: queues by
-``QUEUE``, fields by the abstract alphabet. All tables are tried: the process begins by choosing one of them.
+is paid from a finite budget, so that only answers can keep an infinite run going. So can the model, where the machine
+bounds its rounds: in each round it may call one tool more for nothing, and it has new ids without end (an id that is no
+longer open counts as a new one). Data is bounded: queues by ``QUEUE``, fields by the abstract alphabet. All tables are
+tried: the process begins by choosing one of them.
 """
 
 import re
@@ -10,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ..declaration.machine import Row
-from ..declaration.operands import identifier, terms
+from ..declaration.operands import Field, Lookup, identifier, terms
 from ..declaration.proof_roles import ProofRoles
-from ..declaration.vocabulary import Const, Effect, Emit, Increment, Push, Register
+from ..declaration.vocabulary import ANSWERED, Const, Effect, Emit, Increment, Push, Register
+from ..declaration.vocabulary import Set as SetTo
 from .alphabet import Letter, letters
 
 QUEUE: Final = 3
@@ -30,6 +33,7 @@ _FRAME: Final = """\
 
 byte state = {initial};
 byte budget = {budget};
+byte calls = {calls};
 hidden byte key;
 {registers}
 {tables}
@@ -58,6 +62,7 @@ def promela(roles: ProofRoles, budget: int = 3) -> str:
     maps = [name for name, kind in machine.deciding.items() if kind == "map"]
     registers = {"number": "int {} = -1;", "queue": "chan {} = [QUEUE] of {{ int }};", "map": "int {}[KEYS];"}
     commands = dict.fromkeys(command for letter in alphabet for command in _commands(roles, letter))
+    commands |= dict.fromkeys(command for letter in alphabet for command in _new_ids(roles, letter))
     quiet = [state for state in machine.states if state not in (*roles.run.active, *roles.run.data_dependent)]
     return _FRAME.format(
         title=machine.title,
@@ -65,6 +70,7 @@ def promela(roles: ProofRoles, budget: int = 3) -> str:
         queue=QUEUE,
         keys=len(strings) + 3,
         budget=budget,
+        calls=int(bool(roles.run.continues)),
         initial=identifier("s", machine.initial),
         strings=_defines("c", strings, 1),
         states=_defines("s", machine.states, 0),
@@ -127,7 +133,7 @@ def _clear(name: str, kind: str) -> str:
 def _commands(roles: ProofRoles, letter: Letter) -> Iterator[str]:
     """Yield a guarded command for each row that the letter can take; rows that change nothing are left out.
 
-    An awaited answer is free; every other letter is paid for.
+    An awaited answer is free, and so is one call per round; every other letter is paid for.
     """
     fields = {name: _value(value) for name, value in vars(letter.event).items()}
     for row in roles.machine.rows:
@@ -136,7 +142,30 @@ def _commands(roles: ProofRoles, letter: Letter) -> Iterator[str]:
             if roles.run.leads_on(row):
                 free = roles.run.awaited.get(row.event, ((), ()))
                 ways = [_command(roles, row, _guards(roles, *free), ()), *(ways if any(free) else ())]
+            if row.event in roles.run.continues:
+                ways.append(_command(roles, row, ["calls > 0"], ["calls--"]))
             yield from (re.sub(r"\bf_(\w+)", lambda found: fields[found[1]], way) for way in ways)
+
+
+def _new_ids(roles: ProofRoles, letter: Letter) -> Iterator[str]:
+    """Yield the commands after which the id of a call by which the model goes on is a new one."""
+    if letter.symbol not in roles.run.continues:
+        return
+    machine = roles.machine
+    names = {name for row in machine.rows if row.event == letter.symbol for name in row.guards}
+    answers = {
+        effect.target.of.name
+        for effect in machine.effects.values()
+        if isinstance(effect, SetTo) and isinstance(effect.target, Lookup) and effect.value == Const(ANSWERED)
+    }
+    for term in terms(tuple(machine.guards[name] for name in sorted(names))):
+        match term:
+            case Lookup(of=Register(name=name) as calls, key=Field(name=field)):
+                entry = f"{calls.promela}[KEY({_value(vars(letter.event)[field])})]"
+                closed = f"{entry} == {ANSWERED}" if name in answers else f"{entry} != NONE"
+                yield f"  :: atomic {{ calls > 0 && {closed} -> {entry} = NONE }} /* a new id in {name} */"
+            case _:
+                pass
 
 
 def _command(roles: ProofRoles, row: Row, more: Sequence[str], then: Sequence[str]) -> str:
@@ -145,6 +174,7 @@ def _command(roles: ProofRoles, row: Row, more: Sequence[str], then: Sequence[st
     conditions = [f"state == {identifier('s', row.source)}", *more, *_guards(roles, row.conditions, row.unless)]
     conditions += [f"len({queue}) < QUEUE" for queue in sorted(filled)]
     statements = [effect.promela for effect in effects if not _numbers(roles, effect)]
+    statements += ["calls = 1"] if roles.run.continues and {*row.effects} & {*roles.run.rounds} else []
     statements += [f"state = {identifier('s', row.dest)}", *then]
     return f"  :: atomic {{ {' && '.join(conditions)} -> {'; '.join(statements)} }} /* {row.source}: {row.label} */"
 

@@ -1,18 +1,19 @@
 """The rows of a declared machine as formulas for a prover: each is taken once, from any registers.
 
-Needs the package z3-solver, as ``proofs`` and ``ranking`` do; nothing else of the model imports them.
+Needs the extra ``proofs``, as ``proofs`` and ``ranking`` do; nothing else of the model imports them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final
 
 from ..declaration.contexts import Slots
 from ..declaration.machine import Machine, Row
 from ..declaration.operands import terms
-from ..declaration.proof_roles import ProofRoles
-from ..declaration.vocabulary import ANSWERED, Const, Here, Lookup, Output, Pop, Push, Register
+from ..declaration.proof_roles import CallRoles, Count, ProofRoles
+from ..declaration.vocabulary import ANSWERED, Clear, Const, Here, Lookup, Output, Pop, Push, Register
+from ..declaration.vocabulary import Set as SetTo
 from .alphabet import flows
 
 z3: Any = import_module("z3")  # it has no types
@@ -24,8 +25,9 @@ NONE: Final = -1000
 class Symbols:
     """The prover's symbols for terms (``vocabulary.Symbolic``): registers, tables and event fields as any integers."""
 
-    def __init__(self, machine: Machine, strings: dict[str, int]) -> None:
+    def __init__(self, machine: Machine, strings: dict[str, int], counted: Iterable[str] = ()) -> None:
         self.registers: dict[str, Any] = {name: _unknown(kind, name) for name, kind in machine.registers.items()}
+        self.registers |= {count_of(name): z3.Int(count_of(name)) for name in counted}
         self.outputs: list[Output] = []
         self.at: Any = z3.Int("at")
         self._strings = strings
@@ -71,6 +73,9 @@ class Refutation:
     claim: str
     row: str
     why: str = ""
+    taken: "Taken | None" = field(default=None, compare=False, repr=False)
+    unmet: Any = field(default=None, compare=False, repr=False)
+    """The formula that the registers satisfy, where the claim is one about registers."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +90,13 @@ class Moment:
 class Taken:
     """A row, taken from any registers that its guards and the invariants permit."""
 
-    def __init__(self, roles: ProofRoles, row: Row, strings: dict[str, int]) -> None:
+    def __init__(self, roles: ProofRoles, row: Row, strings: dict[str, int], symbols: Symbols | None = None) -> None:
         self.roles, self.row, machine = roles, row, roles.machine
-        symbols = self.symbols = Symbols(machine, strings)
+        symbols = self.symbols = symbols or Symbols(machine, strings, counted(roles.calls))
         self.permits = guarded(machine, row.conditions, row.unless, symbols)
         self.moments = [self._moment(row.effects[0] if row.effects else None)]
         for number, name in enumerate(row.effects, start=1):
+            _recount(machine.effects[name], symbols)
             machine.effects[name].change(symbols)
             self.moments.append(self._moment(row.effects[number] if number < len(row.effects) else None))
 
@@ -111,11 +117,57 @@ class Taken:
         """Yield the registers from which the row, once taken, breaks one of *obligations*."""
         solver = z3.SolverFor("QF_AUFLIA")
         solver.add(self.permits, *well_formed(self.roles.machine, self.before, self.symbols))
-        solver.add(invariant(self.roles, self.row.source, self.before, self.symbols))
+        solver.add(invariant(self.roles, self.row.source, self.before, self.symbols), *self.contract())
         solver.add(z3.Not(z3.And(*obligations)))
         if (answer := solver.check()) != z3.unsat:
             why = str(solver.model()) if answer == z3.sat else "the prover gave up"
-            yield Refutation(claim, f"{self.row.source}: {self.row.label}", " ".join(why.split()))
+            unmet = z3.And(self.permits, z3.Not(z3.And(*obligations)))
+            yield Refutation(claim, f"{self.row.source}: {self.row.label}", " ".join(why.split()), self, unmet)
+
+    def contract(self) -> Iterator[Any]:
+        """The formulas: what a group's calls are answered by (``Group``), and what ids and counts are."""
+        calls, symbols, registers = self.roles.calls, self.symbols, self.before.registers
+        keys = [symbols.field(name) for name in sorted(keyed_by(self.roles))]
+        yield from (z3.And(key != NONE, key != ANSWERED) for key in keys)
+        for name in counted(calls):
+            others = [z3.If(z3.And(key != CALL, is_open(registers[name], key)), 1, 0) for key in keys]
+            yield registers[count_of(name)] >= z3.If(is_open(registers[name]), 1, 0) + z3.Sum(others)
+        if calls.group and self.row.event == calls.group.event:
+            stale = within(self.before, symbols, self.roles.machine.guards[calls.group.stale].formula)
+            answered, kept = symbols.field(calls.group.field), registers[calls.group.map]
+            beside = z3.If(registers[calls.group.others] > 0, registers[calls.group.others], 0)
+            under_way = _under_way(self.roles, self.row.source, self.before)
+            new = z3.And(answered != CALL, kept[answered] == NONE, z3.Not(is_open(kept)), under_way)
+            fewer = z3.Implies(new, registers[count_of(calls.group.map)] < beside)
+            yield z3.Or(stale, z3.And(z3.Implies(answered == CALL, under_way), fewer))
+
+
+def counted(calls: CallRoles) -> list[str]:
+    """The maps whose open entries are counted."""
+    return [*dict.fromkeys(count.map for count in calls.counts.values())]
+
+
+def count_of(name: str) -> str:
+    """The auxiliary register that counts the open entries of a map."""
+    return f"open in {name}"
+
+
+def _recount(effect: Any, symbols: Symbols) -> None:
+    """Keep the count of open entries in step with an effect that comes next."""
+    match effect:
+        case SetTo(target=Lookup(of=Register(name=name)) as target) if count_of(name) in symbols.registers:
+            key, value = target.key.term(symbols), effect.value.term(symbols)
+            now = z3.If(z3.And(value != NONE, value != ANSWERED), 1, 0)
+            change = now - z3.If(is_open(symbols.registers[name], key), 1, 0)
+            symbols.registers[count_of(name)] = symbols.registers[count_of(name)] + change
+        case Clear(register=Register(name=name)) if count_of(name) in symbols.registers:
+            symbols.registers[count_of(name)] = z3.IntVal(0)
+        case _:
+            pass
+
+
+def _is_queue(held: Any) -> bool:
+    return isinstance(held, Slots)
 
 
 def guarded(machine: Machine, conditions: Sequence[str], unless: Sequence[str], symbols: Symbols) -> Any:
@@ -126,6 +178,7 @@ def guarded(machine: Machine, conditions: Sequence[str], unless: Sequence[str], 
 
 SLOT: Final = z3.Int("j")
 CALL: Final = z3.Int("w")
+HEAD: Final = z3.Int("first of w's group")
 
 
 def well_formed(machine: Machine, at: Moment, symbols: Symbols) -> Iterator[Any]:
@@ -176,26 +229,29 @@ def within(at: Moment, symbols: Symbols, render: Callable[[Symbols], Any]) -> An
     return rendered
 
 
-def unanswered(roles: ProofRoles, at: Moment, names: Sequence[str] | None = None) -> Any:
-    """The formula: ``w`` is a call without result.
+def unanswered(roles: ProofRoles, state: str, at: Moment, names: Sequence[str] | None = None) -> Any:
+    """The formula: in *state*, ``w`` is a call that was made and has no result.
 
-    It is a map's key with a position, the content of slot ``j``, or the call under way.
+    It is a map's key with a position, the content of slot ``j``, or the call under way; of a group, the first call is.
     """
     found: list[Any] = []
+    if roles.calls.made_in and state not in roles.calls.made_in:
+        return z3.BoolVal(val=False)
+    named = HEAD if roles.calls.group else CALL
     for name in roles.calls.registers if names is None else names:
         held = at.registers[name]
         if isinstance(held, Slots):
-            found.append(z3.And(waits(held), held.values[SLOT] == CALL))
+            found.append(z3.And(waits(held), held.values[SLOT] == named))
         elif roles.machine.registers[name] == "map":
             found.append(is_open(held))
         else:
-            found.append(z3.And(held == CALL, held >= 0))
+            found.append(z3.And(held == named, held >= 0))
     return z3.Or(found)
 
 
-def is_open(calls: Any) -> Any:
-    """The formula: a map has a position for ``w``."""
-    entry = calls[CALL]
+def is_open(calls: Any, call: Any = CALL) -> Any:
+    """The formula: a map has a position for ``w``, or another call."""
+    entry = calls[call]
     return z3.And(entry != NONE, entry != ANSWERED)
 
 
@@ -206,27 +262,48 @@ def waits(queue: Slots) -> Any:
 
 def invariant(roles: ProofRoles, state: str, at: Moment, symbols: Symbols) -> Any:
     """The formula that is assumed before every row, and shown after it."""
-    active, left = runs(roles, state, at, symbols), unanswered(roles, at)
+    active, left = runs(roles, state, at, symbols), unanswered(roles, state, at)
     known = [z3.Implies(z3.Not(active), z3.Not(left))]
     if state not in roles.run.data_dependent:
         known.append(active == (state in roles.run.active))
-    known.append(z3.Not(unanswered(roles, at, roles.calls.empty.get(state, ()))))
+    known.append(z3.Not(unanswered(roles, state, at, roles.calls.empty.get(state, ()))))
+    if state in roles.calls.counts:
+        known.append(_counts(roles.calls.counts[state], at))
+    if roles.calls.group:
+        known.append(z3.Implies(is_open(at.registers[roles.calls.group.map]), _under_way(roles, state, at)))
     if state in roles.calls.single:
         only = left == (at.registers[roles.calls.single[state]] == CALL)
-        asked = [at.registers[roles.calls.single[state]], *(symbols.field(name) for name in _keys(roles))]
+        asked = [at.registers[roles.calls.single[state]], *(symbols.field(name) for name in sorted(keyed_by(roles)))]
         known += [only, *(z3.substitute(only, (CALL, call)) for call in asked)]
+    if roles.messages.waiting and state not in (*roles.run.active, *roles.run.data_dependent):
+        held = at.registers[roles.messages.waiting]
+        if not any(roles.messages.promotes.values()):
+            known.append(held.head == held.tail)
     return z3.And(known)
 
 
-def _keys(roles: ProofRoles) -> set[str]:
+def _counts(count: Count, at: Moment) -> Any:
+    of = z3.IntVal(0) if count.of is None else at.registers[count.of]
+    return at.registers[count_of(count.map)] == (of.tail - of.head if _is_queue(of) else of) + count.more
+
+
+def _under_way(roles: ProofRoles, state: str, at: Moment) -> Any:
+    """The formula: the group of ``w`` is under way."""
+    names = [name for name in roles.calls.registers if not _is_queue(at.registers[name])]
+    return unanswered(roles, state, at, names)
+
+
+def keyed_by(roles: ProofRoles) -> set[str]:
     """The fields by which an event names a call."""
     lookups = (term for term in terms(tuple(roles.machine.guards.values())) if isinstance(term, Lookup))
-    return {term.key.name for term in lookups if term.of.name in roles.calls.registers}
+    of = {*roles.calls.registers, *counted(roles.calls)}
+    return {term.key.name for term in lookups if term.of.name in of}
 
 
 def start(roles: ProofRoles) -> Iterator[Refutation]:
     """Refute that the invariant holds at the start."""
-    symbols = Symbols(roles.machine, {})
+    symbols = Symbols(roles.machine, {}, counted(roles.calls))
+    symbols.registers |= dict.fromkeys(map(count_of, counted(roles.calls)), z3.IntVal(0))
     fresh = {"number": z3.IntVal(-1), "map": symbols.nothing()}
     for name, kind in roles.machine.deciding.items():
         held = symbols.registers[name]

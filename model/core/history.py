@@ -1,9 +1,10 @@
-"""A history as the model is shown it: its entries, in the arrangement that a runtime declares.
+"""A history as the model is shown it: its entries, in the arrangement that a runtime declares, and long results cut.
 
-What stands in a history, the machine ``interaction`` says; what may differ beyond that is only how it is arranged.
+What stands in a history, the machine ``interaction`` says; what may differ beyond that is only how it is shown.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
@@ -13,8 +14,9 @@ from .stimuli import Shown
 
 ItemOrder: TypeAlias = Literal["as-said", "texts-first", "texts-last"]
 """A response's items: as the model said them; its texts before its calls, or behind these and their results."""
-ResultOrder: TypeAlias = Literal["as-ended", "as-called", "paired"]
-"""A response's results, behind its items: as the tools ended, or as they were called; or each right after its call."""
+ResultOrder: TypeAlias = Literal["as-ended", "as-called", "paired", "at-once"]
+"""A response's results, behind its items: as the tools ended, or as they were called; or each right after its call, or
+where its tool ended, amid the response too."""
 Adjacent: TypeAlias = Literal["apart", "merged"]
 """Texts of one role that stand side by side: an entry each, or one for some or all of them."""
 Failures: TypeAlias = Literal["marked", "told"]
@@ -27,13 +29,19 @@ ARRANGEMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "failures": get_args(Failures),
 }
 """Policy → its values, the default first."""
+CUT: Final = "maxResultCharacters"
+"""The policy that says how many characters of a longer result are shown: its first ones, its last ones, or both."""
 
 
 class Entry(NamedTuple):
-    """What is shown, and the number of the response that it belongs to: its item, or a call's result. -1: a message."""
+    """What is shown, and the number of the response that it belongs to: its item, or a call's result. -1: a message.
+
+    ``place`` orders what was said and what tools returned, where a tool may end before its response does.
+    """
 
     shown: Shown
     response: int = -1
+    place: int = -1
 
 
 def arranged(entries: Iterable[Entry], policies: Mapping[str, Any]) -> list[Shown]:
@@ -50,12 +58,42 @@ def arranged(entries: Iterable[Entry], policies: Mapping[str, Any]) -> list[Show
     return joined(found) if chosen["adjacent"] == "merged" else found
 
 
+def cut(shown: Iterable[Shown], most: int | None) -> list[Shown]:
+    """Return the entries with the first *most* characters of each result; whole results where it is None.
+
+    >>> [one.text for one in cut([Shown(role="tool", call_id="c1", text="a long result")], 6)]
+    ['a long']
+    """
+    return [replace(one, text=one.text[:most]) if one.role == "tool" and one.text else one for one in shown]
+
+
+def characters_of(text: str, shown: str) -> int:
+    """Return how many of a text's characters *shown* shows: its first, its last, or both, with other words around.
+
+    >>> [characters_of("abcdefgh", shown) for shown in ("abcdefgh", "It said: abc", "abc [...] gh", "none")]
+    [8, 3, 5, 0]
+    """
+    if text in shown:
+        return len(text)
+    first = _most(text, lambda size: text[:size] in shown)
+    behind = shown[shown.find(text[:first]) + first :]
+    both = first + _most(text[first:], lambda size: behind.find(text[len(text) - size :]) >= 0)
+    return max(both, _most(text, lambda size: text[len(text) - size :] in shown))
+
+
+def _most(text: str, shows: Callable[[int], bool]) -> int:
+    """The largest size up to that of *text* at which *shows* is true, where it is true of all smaller ones."""
+    return bisect_left(range(len(text)), True, key=lambda size: not shows(size + 1))  # noqa: FBT003 - a key's value
+
+
 def _response(entry: Entry) -> int:
     return entry.response
 
 
 def _block(entries: Sequence[Entry], chosen: Mapping[str, str]) -> list[Entry]:
     """The entries of one response, or messages."""
+    if chosen["resultOrder"] == "at-once":
+        return _texts_at(sorted(entries, key=lambda one: one.place), chosen["itemOrder"])
     results = [one for one in entries if one.shown.role == "tool"]
     items = [one for one in entries if one.shown.role != "tool"]
     if chosen["itemOrder"] == "texts-first":
@@ -65,6 +103,13 @@ def _block(entries: Sequence[Entry], chosen: Mapping[str, str]) -> list[Entry]:
         calls = [one for one in items if one.shown.call_id is not None]
         return _answered(calls, results, chosen["resultOrder"]) + texts
     return _answered(items, results, chosen["resultOrder"])
+
+
+def _texts_at(entries: list[Entry], order: str) -> list[Entry]:
+    """The entries with a response's texts where *order* says."""
+    texts = [one for one in entries if one.shown.role != "tool" and one.shown.call_id is None]
+    others = [one for one in entries if one not in texts]
+    return {"as-said": entries, "texts-first": texts + others, "texts-last": others + texts}[order]
 
 
 def _answered(items: list[Entry], results: list[Entry], order: str) -> list[Entry]:

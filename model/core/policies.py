@@ -1,7 +1,7 @@
 """The projection's policies (RC-D6): declared choices among behaviours that the sources allow."""
 
 from collections.abc import Mapping
-from typing import Final, Literal, TypeAlias, TypedDict, get_args
+from typing import Any, Final, Literal, TypeAlias, TypedDict, get_args
 
 import msgspec
 
@@ -52,3 +52,14 @@ class Tables(TypedDict):
 def tables(policies: Policies) -> Tables:
     """Return the core's tables under *policies* (RC-D6)."""
     return {"while_active": policies.while_active, "queue_fate": policies.queue_fate()}
+
+
+def projected(policies: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the policies of the projection among a runtime's.
+
+    A queue that joins the user's next message is dropped there: no event of the log says that it joins.
+
+    >>> projected({"queueAfterError": "join", "retries": 2})
+    {'queueAfterError': 'drop'}
+    """
+    return {name: "drop" if policies[name] == "join" else policies[name] for name in VALUES if name in policies}

@@ -8,6 +8,10 @@ import json
 import re
 from typing import Final
 
+LEVELS: Final = 200
+"""Levels of lists and objects, one in another, that every reader takes (docs/log-format.md). Whether more
+can be read or written would depend on the depth of the stack."""
+_STRING_OR_BRACKET: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|([\[{])|([\]}])', re.DOTALL)
 _ESCAPE: Final = re.compile(rb"\\(?:u([dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL)
 
 
@@ -24,6 +28,25 @@ def why_refused(text: bytes, error: Exception) -> str:
         return f"not JSON ({error})"
     at, half = found
     return f"JSON with a lone surrogate, {half} at byte {at}, which is half of a character: no text has it"
+
+
+def too_deep(text: bytes, levels: int = LEVELS) -> bool:
+    """Return whether lists and objects stand more than *levels* deep in each other.
+
+    >>> too_deep(b'[[["[["]]]', 3), too_deep(b"[[[[]]]]", 3)
+    (False, True)
+    """
+    if text.count(b"[") + text.count(b"{") <= levels:
+        return False
+    level = 0
+    for found in _STRING_OR_BRACKET.finditer(text):
+        if found[1]:
+            level += 1
+            if level > levels:
+                return True
+        elif found[2]:
+            level -= 1
+    return False
 
 
 def _lone_surrogate(text: bytes) -> tuple[int, str] | None:

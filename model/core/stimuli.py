@@ -4,7 +4,8 @@ The wire is camelCase JSON with the tag field ``kind``. A settled step is one st
 is an output too): its new log events, all answers that are awaited now, and perhaps a refusal.
 """
 
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -53,6 +54,16 @@ class User(_Stimulus, frozen=True, kw_only=True, tag="user"):
     content: list[Any] | None = None
     sender: Any = None
     meta: Any = None
+
+
+def image_count(content: Sequence[Any] | None) -> int:
+    """Return the number of images in a message's ``content``.
+
+    >>> image_count([{"type": "text", "text": "look"}, {"type": "image"}])
+    1
+    """
+    objects = [cast("Mapping[str, Any]", part) for part in content or () if isinstance(part, Mapping)]
+    return sum(part.get("type") == "image" for part in objects)
 
 
 class Abort(_Stimulus, frozen=True, tag="abort"):

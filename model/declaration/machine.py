@@ -1,7 +1,7 @@
 """The machine record: one declaration in native `transitions` rows, from which everything else is derived."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import InitVar, dataclass
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -54,6 +54,8 @@ class Machine:
     ``boundary`` names the event, if any, whose reasons are one boundary class; ``final`` the states in which a log may
     end.
 
+    ``opposites`` gives the negation of a guard a positive name, for people: "no call left" instead of "not called".
+
     ``ignored`` are the effects of every (event, state) that the table does not name, for events that it names in some
     other state: they become rows behind the event's last one, before anything reads the table. An event that the table
     never names gets none, and the lint reports it.
@@ -72,6 +74,7 @@ class Machine:
     always: Mapping[str, Invariant]
     sometimes: Mapping[str, Invariant]
     boundary: str | None = None
+    opposites: Mapping[str, str] = field(default_factory=dict[str, str])
     ignored: InitVar[Sequence[str] | None] = None
 
     def __post_init__(self, ignored: Sequence[str] | None) -> None:

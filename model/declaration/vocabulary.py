@@ -37,6 +37,7 @@ __all__ = [
     "Push",
     "Record",
     "Register",
+    "Retract",
     "Set",
     "Settle",
     "Table",
@@ -321,20 +322,24 @@ class Record(_Auxiliary):
 class Settle(_Auxiliary):
     """Take what a response *said* into a history, as far as *kept* says, and empty ``said``.
 
-    ``whole``: all of it, its calls are still to be answered. ``keep``: all of it, and then each of its *calls* once
-    more, which stands for the result that it never got. ``texts``: all but the calls. ``drop``: nothing.
+    ``whole``: all of it, its calls are still to be answered, and *whole* holds its items. ``keep``: all of it, and then
+    each of its *calls* once more, which stands for the result that it never got. ``texts``: all but the calls. Any
+    other: nothing.
     """
 
     history: Register
     said: Register
     calls: Register
     kept: Table | Const
+    whole: Register | None = None
 
     def apply(self, context: Context) -> None:
         history, said, calls = (one.read(context) for one in (self.history, self.said, self.calls))
         match self.kept.read(context):
             case "whole":
                 history += said
+                if self.whole is not None:
+                    self.whole.read(context)[:] = said
             case "keep":
                 history += [*said, *calls]
             case "texts":
@@ -344,7 +349,21 @@ class Settle(_Auxiliary):
         said.clear()
 
 
-Effect: TypeAlias = Push | Pop | Clear | Increment | Set | Emit | Record | Settle
+@dataclass(frozen=True)
+class Retract(_Auxiliary):
+    """Take the last whole response out of a history again, its results too, where the guard *when* holds."""
+
+    history: Register
+    items: Register
+    when: Equal
+
+    def apply(self, context: Context) -> None:
+        history, items = self.history.read(context), self.items.read(context)
+        if self.when.holds(context) and items:
+            del history[history.index(items[0]) :]
+
+
+Effect: TypeAlias = Push | Pop | Clear | Increment | Set | Emit | Record | Settle | Retract
 
 HISTORY: Final = "history"
 """The kind of an auxiliary register (Owicki and Gries 1976): no guard reads it, and it tells no states apart.

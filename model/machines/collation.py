@@ -8,7 +8,7 @@ opens the block; a repeated frame changes nothing. ``blocks.collate`` folds the 
 from typing import Final
 
 from ..declaration.machine import Machine, NativeRow
-from ..declaration.proof_roles import AlphabetRoles, ProofRoles
+from ..declaration.proof_roles import AlphabetRoles, ProofRoles, RunRoles
 from ..declaration.vocabulary import *
 
 STATES: Final = ("waiting", "drafting", "streaming", "settled")
@@ -89,6 +89,13 @@ SPEC: Final = Machine(
         "hang": Emit("hang", (_NEWEST, Field("use"))),
         "ignore": Emit("ignore"),
     },
+    opposites={
+        "later": "no later",
+        "earlier": "no earlier",
+        "new": "repeated",
+        "unseen": "seen",
+        "answered": "open",
+    },
     always={
         "what streams or is settled is a block": lambda state, data: state == "waiting" or data["newest"] >= 0,
     },
@@ -99,5 +106,10 @@ SPEC: Final = Machine(
     },
 )
 
-ROLES: Final = ProofRoles(SPEC, alphabet=AlphabetRoles(values={"index": (0, 1, 2)}))
+ROLES: Final = ProofRoles(
+    SPEC,
+    run=RunRoles(late={"tool-call-result": ("answered",)}),
+    boundary=("replace",),
+    alphabet=AlphabetRoles(values={"index": (0, 1, 2)}),
+)
 """The UI follows the backend's runs, and has none of its own."""

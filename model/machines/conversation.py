@@ -24,7 +24,17 @@ from itertools import count
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from ..declaration.machine import Machine, NativeRow
-from ..declaration.proof_roles import AlphabetRoles, MessageRoles, ProofRoles, RunRoles, every_choice
+from ..declaration.proof_roles import (
+    AlphabetRoles,
+    CallRoles,
+    Count,
+    Ending,
+    Group,
+    MessageRoles,
+    ProofRoles,
+    RunRoles,
+    every_choice,
+)
 from ..declaration.vocabulary import *
 from .chat_log import response_id
 
@@ -184,6 +194,17 @@ SPEC: Final = Machine(
         "warn": Emit("notify", (Const("context-limit"), _USED)),
         "welcome": Emit("welcome"),
     },
+    opposites={
+        "stale": "current",
+        "first": "repeated",
+        "called": "no call left",
+        "turn_ends": "goes on",
+        "spawning": "slot closed",
+        "others_run": "the last one",
+        "retries_left": "retries used up",
+        "was_within": "was beyond",
+        "within": "beyond",
+    },
     always={
         "a response is under way only while one is awaited": lambda state, data: (
             state == "awaiting" or not data["said"]
@@ -314,10 +335,15 @@ def _cancelled(call: Mapping[str, Any], waiting: Sequence[int]) -> dict[str, Any
     return {"type": "tool-result", "callId": call["callId"], "output": said, "isError": True, "synthetic": True}
 
 
+_NUMBERED: Final = (
+    *("text", "tool-call", "spawn-call", "usage", "model-stop"),
+    *("retryable-failure", "fatal-failure", "retry-due", "tool-result"),
+)
+
 ROLES: Final = ProofRoles(
-    # No ``calls``: which calls a slot holds is in the log, not in registers; no ``refine``: it reads the log so far.
-    # Both are explored beside the machine's own tests.
+    # No ``refine``: it reads the log so far. It is explored beside the machine's own tests.
     machine=SPEC,
+    bound=3,
     run=RunRoles(
         active=("awaiting", "executing"),
         begins=("accept",),
@@ -329,6 +355,17 @@ ROLES: Final = ProofRoles(
             "fatal-failure": ([], ["stale"]),
             "tool-result": (["first"], ["stale"]),
         },
+        reasons={
+            "complete": [Ending(("model-stop",), ("turn_ends",), ("stale", "called"))],
+            "interrupt": [Ending(("cancel",))],
+            "cut_off": [Ending(("restart",))],
+            "give_up": [Ending(("retryable-failure",), (), ("stale", "retries_left"))],
+            "fail": [Ending(("fatal-failure",), (), ("stale",))],
+        },
+        logged=("commit", "result", "skip"),
+        late=dict.fromkeys(_NUMBERED, ("stale",)),
+        asks={"awaiting": ("request", "schedule"), "executing": ("run",)},
+        numbers=("asked", "running"),
     ),
     messages=MessageRoles(
         taken={"user": ("accept", "refuse")},
@@ -336,6 +373,18 @@ ROLES: Final = ProofRoles(
         drops=dict.fromkeys(
             ("retryable-failure", "fatal-failure", "cancel", "restart"), ("forget_said", "forget_calls")
         ),
+    ),
+    calls=CallRoles(
+        registers=("calls", "running"),
+        results=("result",),
+        made_in=("executing",),
+        opens={"tool-call": ("open_slot",), "spawn-call": ("open_slot", "join_slot")},
+        sweeps=("skip",),
+        counts={
+            **dict.fromkeys(("idle", "awaiting", "error"), Count("kept")),
+            "executing": Count("kept", "ended"),
+        },
+        group=Group(map="kept", others="others", event="tool-result", field="call", stale="stale"),
     ),
     alphabet=AlphabetRoles(
         values={"answers": (_ASKED, -2), "call": (0, 1, 2)},

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 from ..declaration.machine import Machine, NativeRow
-from ..declaration.proof_roles import AlphabetRoles, CallRoles, MessageRoles, ProofRoles, RunRoles
+from ..declaration.proof_roles import AlphabetRoles, CallRoles, Ending, MessageRoles, ProofRoles, RunRoles
 from ..declaration.vocabulary import *
 from .chat_log import refine
 
@@ -175,6 +175,16 @@ SPEC: Final = Machine(
         "done_bound": Emit("done", (Const("error"), Const("max_tool_rounds"))),
         "save": Emit("save"),
     },
+    opposites={
+        "fits": "too long",
+        "another_item": "same item",
+        "unseen": "seen",
+        "answered": "open",
+        "called": "no call",
+        "rounds_left": "rounds used up",
+        "dataless": "data",
+        "bare": "metadata",
+    },
     always={
         "one call is open while a tool runs, else none": lambda state, data: (
             _open(data["calls"]) == (1 if state == "executing" else 0)
@@ -207,6 +217,7 @@ def tables(*, max_tool_rounds: int, max_history_messages: int, compactor: bool) 
 
 ROLES: Final = ProofRoles(
     machine=SPEC,
+    bound=3,
     run=RunRoles(
         active=("loading", "compacting", "inferring", "executing"),
         begins=("accept",),
@@ -219,11 +230,30 @@ ROLES: Final = ProofRoles(
         },
         awaited=dict.fromkeys(("tool-output", "tool-error"), ([], ["unseen", "answered"])),
         rounds=("request",),
+        continues=("tool-call", "broken-call"),
+        logged=("say", "call", "result"),
+        reasons={
+            "done_completed": [Ending(("stream-end",), (), ("called",))],
+            "done_bound": [Ending(("stream-end", "stream-error"), ("called",), ("rounds_left",))],
+            "done_stream_error": [Ending(("stream-error",), (), ("called",))],
+            "done_llm_error": [Ending(("provider-error",))],
+            "done_interrupted": [Ending(("client-gone",))],
+        },
+        late=dict.fromkeys(("tool-output", "tool-error"), ("unseen", "answered")),
+        # A tool's end is what the stream that waits meanwhile is read on for.
+        asks={
+            "loading": ("load",),
+            "compacting": ("compact",),
+            "inferring": ("request", "result"),
+            "executing": ("execute",),
+        },
+        numbers=("asked",),
     ),
     messages=MessageRoles(taken={"message": ("accept", "refuse")}, queues=("item", "said")),
     calls=CallRoles(
         registers=("calls",),
         makes=("call",),
+        ids="calls",
         results=("result",),
         empty=dict.fromkeys(("loading", "compacting", "inferring"), ("calls",)),
         single={"executing": "call"},

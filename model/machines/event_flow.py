@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias
 
 from ..declaration.machine import Machine, NativeRow
-from ..declaration.proof_roles import AlphabetRoles, MessageRoles, ProofRoles, RunRoles
+from ..declaration.proof_roles import AlphabetRoles, CallRoles, Count, Ending, MessageRoles, ProofRoles, RunRoles
 from ..declaration.vocabulary import *
 from .chat_log import refine
 
@@ -135,6 +135,13 @@ SPEC: Final = Machine(
         "end_failed": Emit("end", (Const("error"), Field("message"))),
         "end_interrupted": Emit("end", (Const("interrupted"), Const(None))),
     },
+    opposites={
+        "another_item": "same item",
+        "unseen": "seen",
+        "answered": "open",
+        "waiting": "no call waits",
+        "iterations_left": "iterations used up",
+    },
     always={
         "an idle backend remembers nothing of its run": lambda state, data: (
             state != "idle" or not (data["calls"] or data["waiting"] or data["item"])
@@ -165,8 +172,8 @@ def tables(*, max_tool_iterations: int, always_completes: bool) -> dict[str, obj
 
 
 ROLES: Final = ProofRoles(
-    # No ``calls``: that the open calls are the waiting ones and one more is a count, which the exploration checks.
     machine=SPEC,
+    bound=3,
     run=RunRoles(
         active=("streaming", "executing"),
         begins=("accept",),
@@ -174,11 +181,32 @@ ROLES: Final = ProofRoles(
         answers={"streaming": ("response-end", "provider-failure"), "executing": ("tool-result", "tool-failure")},
         awaited=dict.fromkeys(("tool-result", "tool-failure"), ([], ["unseen", "answered"])),
         rounds=("request",),
+        continues=("tool-call",),
+        logged=("say", "call", "tool-call-result", "tool-call-skipped"),
+        reasons={
+            "end_completed": [Ending(("response-end",), (), ("waiting",))],
+            "end_bound": [Ending(("tool-result", "tool-failure"), (), ("waiting", "iterations_left"))],
+            "end_failed": [Ending(("provider-failure",))],
+            "end_interrupted": [Ending(("abort",))],
+        },
+        late=dict.fromkeys(("tool-result", "tool-failure"), ("unseen", "answered")),
+        asks={"streaming": ("request",), "executing": ("tool-call-start",)},
+        numbers=("asked", "running"),
     ),
     messages=MessageRoles(
         taken={"chat": ("accept", "refuse")},
         queues=("item", "waiting"),
         drops=dict.fromkeys(("provider-failure", "abort"), ("forget_waiting",)),
+    ),
+    calls=CallRoles(
+        registers=("calls",),
+        makes=("call",),
+        ids="calls",
+        results=("tool-call-result", "tool-call-skipped"),
+        counts={
+            **dict.fromkeys(("idle", "streaming"), Count("calls", "waiting")),
+            "executing": Count("calls", "waiting", 1),
+        },
     ),
     alphabet=AlphabetRoles(values={"begins": (0, 1)}),
     tables=[tables(max_tool_iterations=2, always_completes=always) for always in (True, False)],

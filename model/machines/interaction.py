@@ -10,7 +10,7 @@ call by its place among the environment's events.
 
 What the model is asked with is a history of positions, in the registers of that kind; ``request`` puts it out. A
 message, an item or a tool's end stands where it came; a call's position that stands a second time is the result that
-the call never got. What a runtime may choose there is ``Kept`` and ``Unread``.
+the call never got. What a runtime may choose there is ``Kept``, ``Aborted`` and ``Unread``.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ from ..core.stimuli import (
     User,
 )
 from ..declaration.machine import Machine, NativeRow
-from ..declaration.proof_roles import CallRoles, MessageRoles, ProofRoles, RunRoles, every_choice
+from ..declaration.proof_roles import CallRoles, DeliveryRole, Ending, MessageRoles, ProofRoles, RunRoles, every_choice
 from ..declaration.vocabulary import *
 
 Busy: TypeAlias = Literal["steer", "followUp", "reject"]
@@ -40,8 +40,13 @@ Busy: TypeAlias = Literal["steer", "followUp", "reject"]
 SteerLands: TypeAlias = Literal["after-batch", "after-call"]
 """The moment at which the model sees a steer: after all calls of its response, or after the one that runs."""
 
+Fate: TypeAlias = Literal[QueueFate, "join"]
+"""The fates of a waiting queue where a run was cut: one run each at once, or after the user's next one; none; or it
+joins the user's next message, whose first request shows both (``join``)."""
 Kept: TypeAlias = Literal["keep", "texts", "drop"]
 """What the history keeps of a response that was cut: all, its texts without its calls, or nothing."""
+Aborted: TypeAlias = Literal[Kept, "drop-with-calls"]
+"""The same where an abort cut it; ``drop-with-calls``: nothing either of a response whose tools were cut."""
 Unread: TypeAlias = Literal["keep", "drop", "later"]
 """Where the messages stand that a run took and never showed: at its end, nowhere, or behind the next root (RC-D8)."""
 
@@ -65,7 +70,7 @@ EVENTS: Final = {
 
 _ACTIVE: Final = ["inferring", "executing"]
 _ASK: Final = ["first_try", "ask"]
-_OPEN: Final = ["accept", "open", "record", "record_late", *_ASK]
+_OPEN: Final = ["accept", "open", "record_joined", "record", "record_late", *_ASK]
 _NEXT: Final = ["promote", "open_next", "record_next", "record_late", *_ASK]
 _START: Final = ["take_call", "start"]
 _ANSWER: Final = ["answer", "record"]
@@ -77,7 +82,8 @@ _FAIL: Final = ["skip_calls", "settle_failed", "forget_calls"]
 _BREAK: Final = [*_FAIL, *_LEAVE, "fail"]
 """Effects of a run that ends before its model does: no call stays unanswered, and no steer unread."""
 _ABORT: Final = ["skip_calls", "settle_aborted", "forget_calls", *_LEAVE, "interrupt"]
-_CUT: Final = ["cut", "record_cut", "rest", *_SKIP, *_LEAVE, "interrupt"]
+_JOIN: Final = ["read_queue", "put_off_queue", "forget_queue"]
+_CUT: Final = ["cut", "record_cut", "rest", *_SKIP, "retract", *_LEAVE, "interrupt"]
 
 # fmt: off
 TABLE: Final[list[NativeRow]] = [
@@ -102,10 +108,12 @@ TABLE: Final[list[NativeRow]] = [
     ["retryable-failure", "inferring",     "idle",      ["error_promotes"],                   ["retries_left", "waiting"],        _BREAK],
     ["retryable-failure", "inferring",     "idle",      ["error_drops"],                      ["retries_left"],                   [*_BREAK, "forget_queue"]],
     ["retryable-failure", "inferring",     "idle",      ["error_holds"],                      ["retries_left"],                   _BREAK],
+    ["retryable-failure", "inferring",     "idle",      ["error_joins"],                      ["retries_left"],                   [*_BREAK, *_JOIN]],
     ["fatal-failure",     "inferring",     "inferring", ["error_promotes", "waiting"],        [],                                 [*_BREAK, *_NEXT]],
     ["fatal-failure",     "inferring",     "idle",      ["error_promotes"],                   ["waiting"],                        _BREAK],
     ["fatal-failure",     "inferring",     "idle",      ["error_drops"],                      [],                                 [*_BREAK, "forget_queue"]],
     ["fatal-failure",     "inferring",     "idle",      ["error_holds"],                      [],                                 _BREAK],
+    ["fatal-failure",     "inferring",     "idle",      ["error_joins"],                      [],                                 [*_BREAK, *_JOIN]],
     ["tool-return",       "executing",     None,        ["called", "lands_after_batch"],      [],                                 [*_ANSWER, *_START]],
     ["tool-return",       "executing",     None,        ["called", "lands_after_call"],       ["steered"],                        [*_ANSWER, *_START]],
     ["tool-return",       "executing",     "inferring", ["called", "lands_after_call", "steered"], [],                            [*_ANSWER, "rest", *_SKIP, *_READ, *_ASK]],
@@ -124,6 +132,8 @@ TABLE: Final[list[NativeRow]] = [
     ["abort",             "executing",     "idle",      ["abort_drops"],                      [],                                 [*_CUT, "forget_queue"]],
     ["abort",             "inferring",     "idle",      ["abort_holds"],                      [],                                 _ABORT],
     ["abort",             "executing",     "idle",      ["abort_holds"],                      [],                                 _CUT],
+    ["abort",             "inferring",     "idle",      ["abort_joins"],                      [],                                 [*_ABORT, *_JOIN]],
+    ["abort",             "executing",     "idle",      ["abort_joins"],                      [],                                 [*_CUT, *_JOIN]],
     ["abort",             "idle",          None,        [],                                   [],                                 ["ignore"]],
     ["advance",           "*",             None,        [],                                   [],                                 ["ignore"]],
 ]
@@ -132,9 +142,10 @@ TABLE: Final[list[NativeRow]] = [
 _QUEUE, _STEERS, _CALLS = Register("queue"), Register("steers"), Register("calls")
 _RUNNING, _ATTEMPTS, _TAKEN = Register("running"), Register("attempts"), Register("taken")
 _HISTORY, _SAID, _LATE = Register("history"), Register("said"), Register("late")
+_JOINED, _ITEMS = Register("joined"), Register("items")
 _BUSY, _LANDS = Table("busy", Busy), Table("steer_lands", SteerLands)
-_UNREAD = Table("unread", Unread)
-_AFTER_ERROR, _AFTER_ABORT = Table("queue_after_error", QueueFate), Table("queue_after_interrupted", QueueFate)
+_UNREAD, _ABORTED = Table("unread", Unread), Table("aborted_response", Aborted)
+_AFTER_ERROR, _AFTER_ABORT = Table("queue_after_error", Fate), Table("queue_after_interrupted", Fate)
 
 SPEC: Final = Machine(
     name="interaction",
@@ -154,6 +165,8 @@ SPEC: Final = Machine(
         "history": "history",  # what a request shows
         "said": "history",  # the items of the response under way
         "late": "history",  # messages that stand behind the next root
+        "joined": "history",  # messages that stand before the next root
+        "items": "history",  # the items of the last whole response
     },
     guards={
         "busy_steers": Equal(_BUSY, Const("steer")),
@@ -168,9 +181,11 @@ SPEC: Final = Machine(
         "error_promotes": Equal(_AFTER_ERROR, Const("promote")),
         "error_holds": Equal(_AFTER_ERROR, Const("hold")),
         "error_drops": Equal(_AFTER_ERROR, Const("drop")),
+        "error_joins": Equal(_AFTER_ERROR, Const("join")),
         "abort_promotes": Equal(_AFTER_ABORT, Const("promote")),
         "abort_holds": Equal(_AFTER_ABORT, Const("hold")),
         "abort_drops": Equal(_AFTER_ABORT, Const("drop")),
+        "abort_joins": Equal(_AFTER_ABORT, Const("join")),
     },
     # What a shell does for each output, at the positions that the output names:
     #
@@ -188,6 +203,7 @@ SPEC: Final = Machine(
         "promote": Pop(_QUEUE, into=_TAKEN),
         "open_next": Emit("open", (_TAKEN,)),
         "enqueue": Push(_QUEUE, Here()),
+        "read_queue": Emit("read", (_QUEUE,)),
         "forget_queue": Clear(_QUEUE),
         "keep_steer": Push(_STEERS, Here()),
         "read_steers": Emit("read", (_STEERS,)),
@@ -214,15 +230,24 @@ SPEC: Final = Machine(
         "record_steers": Record(_HISTORY, _STEERS),
         "record_unread": Record(_HISTORY, _STEERS, when=Equal(_UNREAD, Const("keep"))),
         "put_off_unread": Record(_LATE, _STEERS, when=Equal(_UNREAD, Const("later"))),
+        "put_off_queue": Record(_JOINED, _QUEUE),
+        "record_joined": Record(_HISTORY, _JOINED, empties=True),
         "record_late": Record(_HISTORY, _LATE, empties=True),
         "record_cut": Record(_HISTORY, _RUNNING),
         "record_skipped": Record(_HISTORY, _CALLS),
         "hold": Record(_SAID, Here()),
-        "settle": Settle(_HISTORY, _SAID, _CALLS, Const("whole")),
-        "settle_aborted": Settle(_HISTORY, _SAID, _CALLS, Table("aborted_response", Kept)),
+        "settle": Settle(_HISTORY, _SAID, _CALLS, Const("whole"), _ITEMS),
+        "settle_aborted": Settle(_HISTORY, _SAID, _CALLS, _ABORTED),
         "settle_failed": Settle(_HISTORY, _SAID, _CALLS, Table("failed_response", Kept)),
+        "retract": Retract(_HISTORY, _ITEMS, Equal(_ABORTED, Const("drop-with-calls"))),
         "ignore": Emit("ignore"),
         "not_awaited": Emit("not-awaited"),
+    },
+    opposites={
+        "waiting": "nobody waits",
+        "steered": "no steer",
+        "called": "no call left",
+        "retries_left": "retries used up",
     },
     always={
         "an idle agent has no call and no steer": lambda state, data: (
@@ -269,6 +294,14 @@ ROLES: Final = ProofRoles(
             "executing": ("tool-return", "tool-failure"),
         },
         ignores=("ignore", "not_awaited"),
+        reasons={
+            "complete": [Ending(("model-stop",), (), ("called", "steered"))],
+            "fail": [Ending(("fatal-failure",)), Ending(("retryable-failure",), (), ("retries_left",))],
+            "interrupt": [Ending(("abort",))],
+        },
+        logged=("output", "call", "result", "failure", "cut", "skip"),
+        asks={"inferring": ("request",), "executing": ("start",)},
+        numbers=("running",),
     ),
     messages=MessageRoles(
         taken={
@@ -278,6 +311,18 @@ ROLES: Final = ProofRoles(
         },
         queues=("queue", "steers", "calls"),
         drops=dict.fromkeys(("abort", "fatal-failure", "retryable-failure"), ("forget_queue",)),
+        waiting="queue",
+        promotes={
+            "complete": (),
+            "fail": ("error_holds", "error_drops", "error_joins"),
+            "interrupt": ("abort_holds", "abort_drops", "abort_joins"),
+        },
+        deliveries=(
+            DeliveryRole("user", "keep_steer", "busy_steers"),
+            DeliveryRole("user", "enqueue", "busy_queues"),
+            DeliveryRole("steer", "keep_steer"),
+            DeliveryRole("follow-up", "enqueue"),
+        ),
     ),
     calls=CallRoles(
         registers=("calls", "running"),
@@ -289,8 +334,8 @@ ROLES: Final = ProofRoles(
         busy=get_args(Busy),
         steer_lands=get_args(SteerLands),
         retries=(2,),
-        queue_after_error=get_args(QueueFate),
-        queue_after_interrupted=get_args(QueueFate),
+        queue_after_error=get_args(Fate),
+        queue_after_interrupted=get_args(Fate),
         aborted_response=("keep",),  # what a history holds decides nothing
         failed_response=("keep",),
         unread=("keep",),

@@ -11,7 +11,16 @@ from ..core.events import Delivery, StopReason
 from ..core.policies import Policies, QueueFate
 from ..core.policies import tables as tables  # noqa: PLC0414 - those of this machine: core.projection takes them too
 from ..declaration.machine import Machine, NativeRow
-from ..declaration.proof_roles import AlphabetRoles, CallRoles, MessageRoles, ProofRoles, RunRoles, every_choice
+from ..declaration.proof_roles import (
+    AlphabetRoles,
+    CallRoles,
+    DeliveryRole,
+    Ending,
+    MessageRoles,
+    ProofRoles,
+    RunRoles,
+    every_choice,
+)
 from ..declaration.vocabulary import *
 
 STATES: Final = ("idle", "active")
@@ -109,6 +118,11 @@ SPEC: Final = Machine(
         "reject_unknown_type": Emit("reject", (Const("unknown-type"),)),
         "reject_malformed": Emit("reject", (Const("malformed"),)),
     },
+    opposites={
+        "unseen": "seen",
+        "answered": "open",
+        "waiting": "nobody waits",
+    },
     always={
         "an idle agent has no call": lambda state, data: state == "active" or not data["calls"],
         "an active agent has a root": lambda state, data: state == "idle" or data["root"] >= 0,
@@ -130,14 +144,28 @@ SPEC: Final = Machine(
 
 ROLES: Final = ProofRoles(
     machine=SPEC,
+    bound=3,
     run=RunRoles(
         active=("active",),
         begins=("open_direct", "open_promoted"),
         ends=("close",),
         answers={"active": ("run-stop",)},
+        ignores=("reject_outside_run", "reject_unknown_call", "reject_duplicate_result", "reject_duplicate_call"),
+        logged=("append-text", "append-call", "append-result", "append-steer"),
+        reasons={"close": [Ending(("run-stop",))]},
+        late={"tool-result": ("unseen", "answered")},
     ),
-    messages=MessageRoles(taken={"user-message": ("open_direct", "append_steer", "enqueue")}, queues=("queue",)),
-    calls=CallRoles(registers=("calls",), results=("append-result", "remark")),
+    messages=MessageRoles(
+        taken={"user-message": ("open_direct", "append_steer", "enqueue")},
+        queues=("queue",),
+        waiting="queue",
+        promotes={"close": ("holds", "drops")},
+        deliveries=(
+            DeliveryRole("user-message", "append_steer", "steers"),
+            DeliveryRole("user-message", "enqueue", "follows_up"),
+        ),
+    ),
+    calls=CallRoles(registers=("calls",), makes=("append-call",), results=("append-result", "remark"), ids="calls"),
     alphabet=AlphabetRoles(values={"delivery": (None, *get_args(Delivery))}, payloads={"user-message": ("text",)}),
     tables=[
         dict(tables(Policies(**chosen)))

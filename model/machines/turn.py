@@ -18,7 +18,15 @@ from typing import Any, Final, get_args
 
 from ..core.events import Delivery
 from ..declaration.machine import Invariant, Machine, NativeRow
-from ..declaration.proof_roles import AlphabetRoles, CallRoles, MessageRoles, ProofRoles, RunRoles
+from ..declaration.proof_roles import (
+    AlphabetRoles,
+    CallRoles,
+    DeliveryRole,
+    Ending,
+    MessageRoles,
+    ProofRoles,
+    RunRoles,
+)
 from ..declaration.vocabulary import *
 from .turn_log import OUTCOMES, refine
 
@@ -237,6 +245,20 @@ SPEC: Final = Machine(
         "finish": Emit("finish", (_OUTCOME,)),
         "ignore": Emit("ignore"),
     },
+    opposites={
+        "unkeyed": "keyed",
+        "new_key": "known key",
+        "unseen": "seen",
+        "called": "no call left",
+        "steered": "no steer",
+        "waiting": "nobody waits",
+        "replied": "no reply",
+        "held": "unlocked",
+        "closed": "amid a turn",
+        "calls_left": "calls used up",
+        "rounds_left": "rounds used up",
+        "tokens_left": "tokens used up",
+    },
     always={
         "an idle session has no turn, no call, no steer, and nobody waits": lambda state, data: (
             state != "idle"
@@ -278,6 +300,8 @@ DEFAULTS: Final[Mapping[str, Any]] = {
 
 ``token_bound`` is the first number of tokens that is too many."""
 
+_BOUNDED: Final = ("model-stop", "refused", "tool-return", "tool-failure")
+
 ROLES: Final = ProofRoles(
     machine=SPEC,
     run=RunRoles(
@@ -296,15 +320,49 @@ ROLES: Final = ProofRoles(
             "respond": ("responded",),
             "record": ("recorded",),
             "down": ("restart",),
-            "torn": ("restart",),
+            "torn": ("restart", "recorded"),
         },
         rounds=("ask",),
+        continues=("call",),
+        logged=("text", "reasoning", "call", "result", "failure", "refusal", "skip"),
+        reasons={
+            "complete": [Ending(("model-stop",), ("tokens_left", "replied"), ("called", "steered"))],
+            "miss_report": [Ending(("model-stop",), ("tokens_left",), ("called", "steered", "replied"))],
+            "be_invalid": [Ending(("invalid",))],
+            "deny": [Ending(("denied",))],
+            "fail_provider": [Ending(("model-failure",))],
+            "exceed_calls": [Ending(_BOUNDED, ("called",), ("calls_left",))],
+            "exceed_rounds": [Ending(_BOUNDED, (), ("called", "rounds_left"))],
+            "exceed_tokens": [Ending(("model-stop",), (), ("tokens_left",))],
+            "exceed_time": [Ending(("timeout",))],
+            "recover": [Ending(("restart",))],
+        },
+        asks={
+            "receive": ("check",),
+            "lock": ("lock",),
+            "understand": ("load",),
+            "decide": ("request",),
+            "approve": ("approve",),
+            "execute": ("run",),
+            "respond": ("respond",),
+            "record": ("append",),
+        },
+        numbers=("request", "call"),
     ),
     messages=MessageRoles(
-        taken={"inbound": ("open", "keep_steer", "collect", "repeat", "refuse")}, queues=("queue", "pending")
+        taken={"inbound": ("open", "keep_steer", "collect", "repeat", "refuse")},
+        queues=("queue", "pending", "steers"),
+        # The model is asked with the log, in which every steer stands; after the terminal none is left to be read.
+        reads={"steers": ("request", "respond")},
+        waiting="queue",
+        promotes={"finish": ()},
+        deliveries=(DeliveryRole("inbound", "keep_steer", "steers"), DeliveryRole("inbound", "collect", "follows_up")),
+        late_in=_ENDING,
     ),
     calls=CallRoles(
         registers=("pending", "call"),
+        makes=("call",),
+        ids="seen",
         results=("result", "failure", "refusal", "skip"),
         empty={
             **dict.fromkeys(("receive", "lock", "understand", *_ENDING, "torn"), ("pending", "call")),
@@ -326,4 +384,10 @@ ROLES: Final = ProofRoles(
         {"queue": 0, "steers": 1, "keys": 0, "pending": 2, "seen": 2},
     ),
     refine=refine,
+    parts={
+        "begin": ("idle", "receive", "lock", "understand"),
+        "work": ("decide", "approve", "execute"),
+        "end": ("respond", "record"),
+        "recovery": ("down", "torn"),
+    },
 )

@@ -20,6 +20,21 @@ _STYLE: Final = """<style>
 """
 
 
+FIGURE: Final = """<style>
+.graph > text:first-of-type { font-weight: bold; font-size: 16px }
+.state > text:first-of-type { font-weight: bold; font-size: 12.5px }
+@media (prefers-color-scheme: dark) {
+.graph > polygon { fill: #0d1117 }
+text { fill: #e6edf3 }
+.quiet > text { fill: #9aa4af }
+.node > path, .node > polyline, .node > polygon[stroke="black"], .edge > path { stroke: #c9d1d9 }
+.edge > polygon, .mark > ellipse { fill: #c9d1d9; stroke: #c9d1d9 }
+}
+</style>
+"""
+"""The style of a machine's figure, on light and on dark pages."""
+
+
 def digraph(name: str, label: str, graph: Mapping[str, str], node: Mapping[str, str], edge: Mapping[str, str]) -> Any:
     """Start a graph in our style, under *label*, with more attributes of the graph, its nodes and its edges.
 
@@ -34,8 +49,8 @@ def digraph(name: str, label: str, graph: Mapping[str, str], node: Mapping[str, 
     return untyped.Digraph(name, graph_attr=whole, node_attr=nodes, edge_attr=edges)
 
 
-def to_svg(dot: str) -> str:
-    """Draw DOT source.
+def to_svg(dot: str, style: str = _STYLE) -> str:
+    """Draw DOT source, with the rules of *style*.
 
     The measuring font is replaced by families of its width or less. Comments are removed: they name Graphviz's version.
     Raises MissingExtraError without the extra ``diagrams``.
@@ -50,4 +65,4 @@ def to_svg(dot: str) -> str:
         raise ValueError(f"Graphviz refuses the picture: {error}") from error
     svg = _COMMENT.sub("", drawn).replace("\r\n", "\n")
     svg = re.sub('font-family="DejaVu Sans[^"]*"', _FAMILY, svg)
-    return re.sub(r"(<svg[^>]*>\n)", lambda head: head[1] + _STYLE, svg, count=1)
+    return re.sub(r"(<svg[^>]*>\n)", lambda head: head[1] + style, svg, count=1)

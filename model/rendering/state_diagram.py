@@ -57,7 +57,7 @@ def activities(machine: Machine, state: str) -> list[Line]:
 
 def line(machine: Machine, row: Row) -> Line:
     """Write *row* in words."""
-    conditions = [*row.conditions, *(f"not {name}" for name in row.unless)]
+    conditions = [*row.conditions, *(machine.opposites.get(name, f"not {name}") for name in row.unless)]
     effects = [machine.effects[name] for name in row.effects]
     reasons = f" ⟨{' | '.join(get_args(StopReason))}⟩" if row.event == machine.boundary and not row.internal else ""
     return Line(

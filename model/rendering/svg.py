@@ -37,6 +37,16 @@ line, path, rect, circle { stroke: #000; stroke-width: 1.2; fill: none }
 .tip { fill: #000; stroke: none }
 .paper { fill: #fff; stroke: none }
 .mark { fill: #ededed; stroke-width: 1.6 }
+@media (prefers-color-scheme: dark) {
+text { fill: #e6edf3 }
+.note, .not-ours { fill: #9aa4af }
+line, path, rect, circle { stroke: #c9d1d9 }
+.life, .asked, .other { stroke: #6e7781 }
+.box, .input, .paper { fill: #0d1117 }
+.output, .tip { fill: #c9d1d9 }
+.band, .mark { fill: #21262d }
+.band, .tip, .paper { stroke: none }
+}
 </style>"""
 HEAD: Final = (
     '<defs><marker id="head" viewBox="0 0 10 10" refX="9.5" refY="5" markerWidth="9" markerHeight="9" '

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
-from turncheck.adapters.protocol.orphans import MARK, Family, adopt_orphans, sweep
+from turncheck.adapters.protocol.processes.orphans import MARK, Family, adopt_orphans, sweep
 
 ROOT = Path(__file__).parents[2]
 TUTORIALS = ROOT / "docs" / "tutorials"

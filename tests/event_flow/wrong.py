@@ -1,10 +1,14 @@
 """Collations with one fault each, named by it. The first two are the ones that the source tells of."""
 
+from breaking import breaks
 from msgspec.structs import replace
 
 from turncheck.model.machines.blocks import Block, Collator
 
 
+@breaks("blocks-described", "EF-6")
+@breaks("never-poorer", "EF-10")
+@breaks("dialects-agree", "EF-10")
 class LosesProviderFromTheSecondIteration(Collator):
     """``message_complete`` overwrites the block's record, and provider and model are read at its top alone."""
 
@@ -17,6 +21,8 @@ class LosesProviderFromTheSecondIteration(Collator):
             self._blocks[index] = replace(self._blocks[index], **overwritten)
 
 
+@breaks("one-block-per-call", "EF-5", "EF-8")
+@breaks("no-empty-twin", "EF-9")
 class DuplicatesBlocks(Collator):
     """Where tools have run, the first delta makes a block, and ``message_complete`` makes another."""
 
@@ -36,6 +42,7 @@ class DuplicatesBlocks(Collator):
             self._grey.append(Block(len(frame["llmApiCalls"])))
 
 
+@breaks("any-order-same-blocks", "EF-8")
 class LateDeltasAppend(Collator):
     """A delta that comes after its response is appended to it."""
 
@@ -48,6 +55,7 @@ class LateDeltasAppend(Collator):
             self._blocks[index] = replace(block, text=block.text + frame["content"])
 
 
+@breaks("own-record", "EF-12")
 class TakesTheFirstRecord(Collator):
     """Of the records that accumulate, the first is taken."""
 
@@ -60,6 +68,7 @@ class TakesTheFirstRecord(Collator):
             self._blocks[index] = replace(self._blocks[index], usage=usage)
 
 
+@breaks("tools-on-their-response", "EF-7")
 class HangsToolsOnTheFirstBlock(Collator):
     """A tool use hangs on the first block, whoever made it."""
 
@@ -74,6 +83,7 @@ class HangsToolsOnTheFirstBlock(Collator):
         )
 
 
+@breaks("text-is-the-responses", "EF-D2")
 class EqualDeltasAreOne(Collator):
     """A delta that says what the one before said is taken for a repetition of it."""
 
@@ -83,6 +93,7 @@ class EqualDeltasAreOne(Collator):
         self._last = frame.get("content")
 
 
+@breaks("repeats-change-nothing", "EF-D2")
 class RepeatedDeltasAppend(Collator):
     """A delta that comes again with its number is text again."""
 
@@ -90,6 +101,7 @@ class RepeatedDeltasAppend(Collator):
         super().feed({name: value for name, value in frame.items() if name != "seq"})
 
 
+@breaks("late-joiner-same-blocks", "EF-10")
 class NeedsTheRequest(Collator):
     """Provider and model are those of ``llm_request``: who missed it does not see them."""
 
@@ -104,6 +116,7 @@ class NeedsTheRequest(Collator):
         return tuple(replace(block, **told) for block in super().blocks)
 
 
+@breaks("dialects-agree", "EF-D1", "EF-10")
 class ReadsTheTopAlone(Collator):
     """``llm_response`` is passed over, and of records the top is read alone."""
 
@@ -116,6 +129,7 @@ class ReadsTheTopAlone(Collator):
             self._blocks[index] = replace(self._blocks[index], **named)
 
 
+@breaks("any-order-same-blocks", "EF-8")
 class ResponseAndCompleteAreTwo(Collator):
     """Where ``message_complete`` comes before ``llm_response``, both make a block."""
 
@@ -131,6 +145,7 @@ class ResponseAndCompleteAreTwo(Collator):
         return (*super().blocks, *twin)
 
 
+@breaks("no-empty-twin", "EF-9")
 class EmptiesWhatCompletes(Collator):
     """``message_complete`` leaves nothing in its block but the record: the text is shown in no block."""
 
@@ -141,6 +156,7 @@ class EmptiesWhatCompletes(Collator):
             self._blocks[index] = replace(self._blocks[index], text="", calls=())
 
 
+@breaks("own-record", "EF-12")
 class ShowsAllRecords(Collator):
     """Each record of ``message_complete`` is shown in its block as the newest one's."""
 

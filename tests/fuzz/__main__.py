@@ -17,8 +17,8 @@ from fuzz import corpus
 from fuzz.targets import TARGETS
 
 WORK: Final = Path(__file__).parents[2] / "build" / "fuzz"
-MEGABYTES, SECONDS, LONGEST = 1024, 10, 4096
-"""Limits: memory of the process, time for an input, bytes of an input."""
+MEGABYTES, SECONDS = 1024, 10
+"""Limits: memory of the process, time for an input."""
 KEPT: Final = 100_000
 """Bytes of a target's committed inputs: all targets together stay below 2 MB."""
 
@@ -80,7 +80,12 @@ def minimised(name: str) -> list[bytes]:
 
 def _atheris(name: str, folder: Path, *flags: str) -> str:
     """Run the target's process in *folder*, at low priority; return its output, which is also kept there."""
-    limits = (f"-rss_limit_mb={MEGABYTES}", f"-timeout={SECONDS}", f"-max_len={LONGEST}", "-print_final_stats=1")
+    limits = (
+        f"-rss_limit_mb={MEGABYTES}",
+        f"-timeout={SECONDS}",
+        f"-max_len={TARGETS[name].longest}",
+        "-print_final_stats=1",
+    )
     command = [sys.executable, "-m", "fuzz.one", name, *flags, *limits]
     paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     with (folder / "output.txt").open("wb") as output:

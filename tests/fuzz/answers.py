@@ -21,10 +21,10 @@ from turncheck.adapters.targets.remote_projector import RemoteProjector
 from turncheck.adapters.targets.remote_runtime import RemoteRuntime
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.observe.driver import perform
-from turncheck.conformance.verify.projector_subject import traced
-from turncheck.conformance.verify.results import Input
-from turncheck.conformance.verify.runtime_subject import RuntimeSubject
-from turncheck.conformance.verify.subject import Observation, judged, missing
+from turncheck.conformance.verify.outcome.results import Input
+from turncheck.conformance.verify.subjects.projector import traced
+from turncheck.conformance.verify.subjects.runtime import RuntimeSubject
+from turncheck.conformance.verify.subjects.subject import Observation, judged, missing
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import DEFAULT, Policies
@@ -88,8 +88,9 @@ class _Process:
     def kill(self) -> None:
         self.alive = False
 
-    def close(self, _farewell: bytes = b"") -> None:
+    def close(self, _farewell: bytes = b"", _seconds: float = 0) -> bool:
         self.alive = False
+        return True
 
 
 def _shown(error: Exception) -> None:

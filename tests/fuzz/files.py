@@ -11,9 +11,11 @@ from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import Implementation, Profile
 from turncheck.conformance.laws.registry import LAWS
 from turncheck.conformance.report.text import counterexample_lines
-from turncheck.conformance.verify.baseline import BaselineError, grade, parse, updated
-from turncheck.conformance.verify.replay import stored
-from turncheck.conformance.verify.results import Counterexample, Evidence, LawResult, Result, Verdict, read, summary
+from turncheck.conformance.verify.kept.baseline import BaselineError, grade, parse
+from turncheck.conformance.verify.kept.replay import stored
+from turncheck.conformance.verify.kept.updating import updated
+from turncheck.conformance.verify.outcome.counterexample_files import read
+from turncheck.conformance.verify.outcome.results import Counterexample, Evidence, LawResult, Result, Verdict, summary
 from turncheck.model.rendering.printable import Printable, lines
 
 TODAY: Final = dt.date(2026, 11, 23)
@@ -51,7 +53,7 @@ def counterexample(data: bytes) -> None:
     """A file is refused with a documented error, or it is shown, judged, and written and read again as it was."""
     try:
         found = read(cast("Path", _File(data)))
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return
     assert read(cast("Path", _File(msgspec.json.format(msgspec.json.encode(found), indent=2)))) == found
     subject = "projector" if isinstance(found, Counterexample) else "runtime"

@@ -10,6 +10,8 @@ from io import BytesIO
 from typing import Any, Final
 from unittest.mock import patch
 
+from turncheck.adapters.logs.compression import BrokenCompressionError
+from turncheck.adapters.logs.formats.recognition import UnrecognisedError
 from turncheck.adapters.logs.formats.registry import UnsupportedFormatError
 from turncheck.adapters.logs.framing import Origin
 from turncheck.adapters.logs.reading import MAX_LINE, read_log, read_values
@@ -76,7 +78,10 @@ def reader(name: str | None, data: bytes) -> None:
         assert len(values) - values.count("[DONE]") <= len(set(positions)) <= len(values), "a position is lost"
     for _, _, origin in found:
         assert origin.line == data.count(b"\n", 0, origin.offset) + 1
-    result = check("-", BytesIO(data), format_name=name, max_line=limit)
+    try:
+        result = check("-", BytesIO(data), format_name=name, max_line=limit)
+    except UnrecognisedError:
+        return
     assert (result.exit_code == 2) == (result.why is not None)
     assert result.events == len(found)
     lines = {at: origin.line for at, _, origin in found}
@@ -86,13 +91,13 @@ def reader(name: str | None, data: bytes) -> None:
 def _read(data: bytes, name: str | None, limit: int, piece: int) -> list[tuple[int, Event, Origin]] | None:
     try:
         log = read_log(Pieces(data, piece), format_name=name, max_line=limit)
-    except UnsupportedFormatError:
+        return [
+            (at, event, chunk.origin(index))
+            for chunk in log.chunks
+            for index, (event, at) in enumerate(zip(*chunk.batch, strict=True))
+        ]
+    except (UnsupportedFormatError, BrokenCompressionError):
         return None
-    return [
-        (at, event, chunk.origin(index))
-        for chunk in log.chunks
-        for index, (event, at) in enumerate(zip(*chunk.batch, strict=True))
-    ]
 
 
 # ---- the decoder ----
@@ -218,15 +223,15 @@ def redaction(data: bytes) -> None:
     """Redaction keeps only a log's sizes, new names and the format's own words; its verdict and shape stay the same."""
     data = _shallow(data)
     try:
-        lines = list(redact(BytesIO(data), MAX_LINE))
-    except UnsupportedFormatError:
+        lines = list(redact(BytesIO(data), MAX_LINE, format_name="turncheck"))
+    except (UnsupportedFormatError, BrokenCompressionError):
         return
     for line in lines:
         if line != "unreadable":
             _is_safe(json.loads(line))
     text = "".join(f"{line}\n" for line in lines).encode()
     assert _verdict(text) == _verdict(data), "redacted, it has another verdict"
-    again = list(redact(BytesIO(text), MAX_LINE))
+    again = list(redact(BytesIO(text), MAX_LINE, format_name="turncheck"))
     assert [_LENGTH.sub("#", line) for line in again] == [_LENGTH.sub("#", line) for line in lines], "not idempotent"
 
 
@@ -258,9 +263,12 @@ def _is_hidden(value: Any) -> None:
             assert value in (None, 0, True), value
 
 
-def _verdict(data: bytes) -> tuple[Any, ...]:
+def _verdict(data: bytes) -> tuple[Any, ...] | None:
     """Return the verdict, with findings by their event's number: in server-sent events a position is a line's."""
-    result = check("-", BytesIO(data))
+    try:
+        result = check("-", BytesIO(data), format_name="turncheck")
+    except UnrecognisedError:
+        return None
     numbers = {at: number for number, (at, *_) in enumerate(_read(data, None, MAX_LINE, len(data) + 1) or ())}
     found = [(finding.law, numbers[finding.at]) for finding in result.findings]
     return result.verdict, result.events, result.cycles, found

@@ -34,7 +34,7 @@ def every_log() -> Iterator[bytes]:
 
 def logs(name: str) -> Iterator[bytes]:
     """Yield the recordings in a format, and the projection's examples, each cut to the lines that fit."""
-    for path in sorted((_TESTS / "recordings" / "logs").rglob("*.*")):
+    for path in sorted([*(_TESTS / "recordings" / "logs").rglob("*.*"), *(_TESTS / "data" / "logs").rglob("*.*")]):
         if path.suffix in (".jsonl", ".sse"):
             with path.open("rb") as file:
                 form, _ = read_values(file)

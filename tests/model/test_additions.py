@@ -78,7 +78,8 @@ print(found.states, found.violation, *found.seen)
 """,
     "proofs": """
 from turncheck.model.checking.proofs import PROOFS
-print([refuted for proof in PROOFS.values() for refuted in proof(roles)])
+from turncheck.model.checking.theorems.theorem import prove
+print([refuted for claim in PROOFS.values() for refuted in prove(claim, roles).refutations])
 """,
     "promela": """
 from turncheck.model.checking.promela import promela

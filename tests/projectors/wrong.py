@@ -5,11 +5,14 @@ import os
 import time
 from typing import Any
 
+from breaking import breaks
+
 from .plain import Plain
 
 # ---- the queue ----
 
 
+@breaks("follow-up-fifo", "RC-7.5")
 class LastInFirstOut(Plain):
     """The youngest follow-up is promoted first."""
 
@@ -17,6 +20,7 @@ class LastInFirstOut(Plain):
         return self.queue.pop()
 
 
+@breaks("follow-up-fifo", "RC-7.5")
 class TwoFollowUpsInOneCycle(Plain):
     """All waiting follow-ups are promoted at once, and the others become steers of the first."""
 
@@ -33,6 +37,7 @@ class TwoFollowUpsInOneCycle(Plain):
             self.cycle.fed += self.others
 
 
+@breaks("follow-up-fifo", "RC-4.1", "RC-5.4")
 class FollowUpSteersToo(Plain):
     """A queued follow-up is also shown in the running cycle."""
 
@@ -41,6 +46,7 @@ class FollowUpSteersToo(Plain):
         self.steer()
 
 
+@breaks("follow-up-fifo", "RC-7.5")
 class PromotedAtTheNextMessage(Plain):
     """A follow-up waits for the next user message to be promoted."""
 
@@ -53,6 +59,7 @@ class PromotedAtTheNextMessage(Plain):
         super().user_message(event)
 
 
+@breaks("order", "X-7")
 class ShowsTheQueueNewestFirst(Plain):
     """``queued`` is in reverse order."""
 
@@ -60,6 +67,7 @@ class ShowsTheQueueNewestFirst(Plain):
         return super().result() | {"queued": list(self.queue)[::-1]}
 
 
+@breaks("queue-fate", "RC-D6")
 class DropsHeldQueue(Plain):
     """A queue that should be held is silently discarded."""
 
@@ -70,6 +78,7 @@ class DropsHeldQueue(Plain):
         return fate
 
 
+@breaks("queue-fate", "RC-D6")
 class HoldsAfterError(Plain):
     """After an error the queue is held, whatever the policy."""
 
@@ -77,6 +86,7 @@ class HoldsAfterError(Plain):
         return "hold" if reason == "error" else super().fate(reason)
 
 
+@breaks("queue-fate", "RC-D6")
 class PromotesAfterDrop(Plain):
     """Drop discards all follow-ups except the oldest, which is promoted."""
 
@@ -91,6 +101,7 @@ class PromotesAfterDrop(Plain):
         return fate
 
 
+@breaks("queue-fate", "RC-D6")
 class InterruptedLosesQueue(Plain):
     """An interrupt empties the queue."""
 
@@ -100,6 +111,7 @@ class InterruptedLosesQueue(Plain):
         super().stop(reason)
 
 
+@breaks("queue-fate", "RC-D6")
 class ForgetsDropped(Plain):
     """Dropped follow-ups are not reported."""
 
@@ -107,6 +119,7 @@ class ForgetsDropped(Plain):
         self.queue.clear()
 
 
+@breaks("conservation", "X-7")
 class KeepsWhatItDropped(Plain):
     """Dropped follow-ups also stay in the queue."""
 
@@ -114,6 +127,7 @@ class KeepsWhatItDropped(Plain):
         self.dropped += self.queue
 
 
+@breaks("queue-fate", "RC-D6")
 class HeldIsPromotedWithoutMessage(Plain):
     """Hold is read as promote."""
 
@@ -122,6 +136,7 @@ class HeldIsPromotedWithoutMessage(Plain):
         return "promote" if fate == "hold" else fate
 
 
+@breaks("queue-fate", "RC-D6")
 class IgnoresPolicies(Plain):
     """Policies are accepted and ignored."""
 
@@ -132,6 +147,7 @@ class IgnoresPolicies(Plain):
 # ---- messages and cycles ----
 
 
+@breaks("steer-stays", "RC-4.2")
 class SteerBecomesRoot(Plain):
     """A steer is queued like a follow-up."""
 
@@ -139,6 +155,7 @@ class SteerBecomesRoot(Plain):
         return False
 
 
+@breaks("steer-stays", "RC-3.2")
 class FollowUpsSteer(Plain):
     """Every active message steers."""
 
@@ -146,6 +163,7 @@ class FollowUpsSteer(Plain):
         return True
 
 
+@breaks("steer-stays", "RC-3.2")
 class IgnoresWhileActive(Plain):
     """A message without delivery is always a follow-up."""
 
@@ -153,6 +171,7 @@ class IgnoresWhileActive(Plain):
         return event.delivery == "steer"
 
 
+@breaks("steer-stays", "RC-4.2")
 class SteerLeaksIntoNextCycle(Plain):
     """A steer without an output after it is shown in the next cycle."""
 
@@ -171,6 +190,7 @@ class SteerLeaksIntoNextCycle(Plain):
         self.leaked = ()
 
 
+@breaks("steer-stays", "RC-4.2", "RC-6.2")
 class ForgetsSteers(Plain):
     """A steer is shown nowhere."""
 
@@ -178,6 +198,7 @@ class ForgetsSteers(Plain):
         pass
 
 
+@breaks("one-root", "RC-3.1", "RC-7.2")
 class DirectKeepsDelivery(Plain):
     """A message that asks to follow up is a follow-up, even while idle."""
 
@@ -188,6 +209,7 @@ class DirectKeepsDelivery(Plain):
             super().user_message(event)
 
 
+@breaks("anomalies-exact", "RC-D4")
 class RejectsIdleSteers(Plain):
     """A steer while idle is an anomaly."""
 
@@ -198,6 +220,7 @@ class RejectsIdleSteers(Plain):
             super().user_message(event)
 
 
+@breaks("one-root", "RC-5.1")
 class PromotedIsDirect(Plain):
     """A promoted follow-up is called direct."""
 
@@ -205,6 +228,7 @@ class PromotedIsDirect(Plain):
         super().open("direct", root)
 
 
+@breaks("one-root", "RC-5.1")
 class RootTwice(Plain):
     """A promoted root is also a steer of its own cycle."""
 
@@ -214,6 +238,19 @@ class RootTwice(Plain):
             self.cycle.steps.append({"type": "non-steer", "at": root})
 
 
+@breaks("one-root", "RC-7.1")
+class StartsInARun(Plain):
+    """What the agent says before any message opens a cycle of its own."""
+
+    def outside_run(self, symbol, event):
+        if self.closed or symbol != "text":
+            super().outside_run(symbol, event)
+        else:
+            self.open("direct", self.at)
+            self.text(event)
+
+
+@breaks("boundary-equivalence", "RC-2", "X-4")
 class ErrorIsNotABoundary(Plain):
     """An error does not end the run."""
 
@@ -222,6 +259,7 @@ class ErrorIsNotABoundary(Plain):
             super().stop(reason)
 
 
+@breaks("one-terminal", "RC-7.4")
 class EveryStopCompletes(Plain):
     """The reason is always completed."""
 
@@ -229,6 +267,7 @@ class EveryStopCompletes(Plain):
         super().close("completed")
 
 
+@breaks("one-terminal", "RC-5.3", "X-3")
 class SecondTerminalOverwrites(Plain):
     """A second stop becomes the stop of the cycle before."""
 
@@ -239,6 +278,7 @@ class SecondTerminalOverwrites(Plain):
             super().outside_run(symbol, event)
 
 
+@breaks("one-terminal", "RC-7.4", "X-3")
 class AcceptsAfterStop(Plain):
     """A text after the stop is put into the cycle that stopped."""
 
@@ -251,6 +291,7 @@ class AcceptsAfterStop(Plain):
             super().outside_run(symbol, event)
 
 
+@breaks("closed-final", "RC-7.4")
 class RewritesClosedCycles(Plain):
     """A late result is attached in the cycle that stopped, and still reported as an anomaly."""
 
@@ -260,6 +301,7 @@ class RewritesClosedCycles(Plain):
             self.closed[-1].calls[event.call_id]["result"] = self.at
 
 
+@breaks("order", "X-7")
 class ReverseCycles(Plain):
     """The newest cycle comes first."""
 
@@ -268,6 +310,7 @@ class ReverseCycles(Plain):
         return result | {"cycles": result["cycles"][::-1]}
 
 
+@breaks("conservation", "X-7")
 class HidesTheOpenCycle(Plain):
     """A run that has not stopped is not shown."""
 
@@ -276,6 +319,7 @@ class HidesTheOpenCycle(Plain):
         return result | {"cycles": [cycle for cycle in result["cycles"] if cycle["stop"] is not None]}
 
 
+@breaks("closed-final", "RC-5.3", "RC-D9")
 class ClosesAtTheEnd(Plain):
     """The log's end is taken for a stop."""
 
@@ -287,6 +331,7 @@ class ClosesAtTheEnd(Plain):
 # ---- steps ----
 
 
+@breaks("one-text-per-block", "RC-6.3")
 class MergesTwoTexts(Plain):
     """A text right after a text goes into its block, and disappears."""
 
@@ -298,6 +343,7 @@ class MergesTwoTexts(Plain):
             super().text(event)
 
 
+@breaks("one-text-per-block", "RC-6.3")
 class ReasoningAndAnswerInOneBlock(Plain):
     """An answer replaces the reasoning before it."""
 
@@ -312,6 +358,7 @@ class ReasoningAndAnswerInOneBlock(Plain):
         self.reasons = event.kind == "reasoning"
 
 
+@breaks("one-text-per-block", "RC-D1")
 class BlockPerCall(Plain):
     """Every call opens its own block."""
 
@@ -319,6 +366,7 @@ class BlockPerCall(Plain):
         return super().opens_block() or bool(self.cycle.steps[-1]["groups"])
 
 
+@breaks("one-text-per-block", "RC-D1")
 class InventsATextForACall(Plain):
     """A call without a text before it is also its block's text."""
 
@@ -329,6 +377,7 @@ class InventsATextForACall(Plain):
             self.cycle.steps[-1]["text"] = self.at
 
 
+@breaks("order", "RC-5.2")
 class SteerDoesNotEndTheBlock(Plain):
     """A call after a steer goes into the block before it."""
 
@@ -339,6 +388,7 @@ class SteerDoesNotEndTheBlock(Plain):
             steps[-2:] = steps[:-3:-1]
 
 
+@breaks("groups-maximal", "RC-6.4", "RC-D2")
 class SplitsGroupAtResult(Plain):
     """A result ends the group."""
 
@@ -346,6 +396,7 @@ class SplitsGroupAtResult(Plain):
         return super().opens_group(groups, kind) or groups[-1]["calls"][-1]["result"] is not None
 
 
+@breaks("order", "RC-5.2")
 class GroupsAcrossTexts(Plain):
     """A call continues the last group of its class, though a text came between."""
 
@@ -361,6 +412,7 @@ class GroupsAcrossTexts(Plain):
         self.output(event)
 
 
+@breaks("order", "RC-5.2")
 class GroupsNotAdjacent(Plain):
     """All calls of one class in a block form one group, adjacent or not."""
 
@@ -378,6 +430,7 @@ class GroupsNotAdjacent(Plain):
         ]
 
 
+@breaks("groups-maximal", "RC-6.4")
 class BashIsOther(Plain):
     """bash is of the other-group."""
 
@@ -385,6 +438,7 @@ class BashIsOther(Plain):
         return "other-group" if tool == "bash" else super().group(tool)
 
 
+@breaks("results-attached", "RC-6.5")
 class ResultAttachedByOrder(Plain):
     """A result answers the oldest open call, whatever its id."""
 
@@ -395,6 +449,7 @@ class ResultAttachedByOrder(Plain):
         return all(call["result"] is not None for call in self.cycle.calls.values())
 
 
+@breaks("one-text-per-block", "RC-6.5")
 class ResultIsAStep(Plain):
     """A result is also a block of its own."""
 
@@ -403,6 +458,7 @@ class ResultIsAStep(Plain):
         self.cycle.steps.append({"type": "ai-block", "text": self.at, "groups": []})
 
 
+@breaks("results-attached", "RC-6.5")
 class LeavesResultsOut(Plain):
     """Results are attached to nothing."""
 
@@ -415,6 +471,7 @@ class LeavesResultsOut(Plain):
 # ---- rounds ----
 
 
+@breaks("rounds", "RC-6.1", "RC-D3")
 class RoundPerOutput(Plain):
     """Every output is a round."""
 
@@ -422,6 +479,7 @@ class RoundPerOutput(Plain):
         return True
 
 
+@breaks("rounds", "RC-D3")
 class RoundsOnlyAtInputs(Plain):
     """Only inputs divide rounds, response ids do not."""
 
@@ -429,6 +487,7 @@ class RoundsOnlyAtInputs(Plain):
         return bool(self.cycle.fed)
 
 
+@breaks("rounds", "RC-D3")
 class RoundsOnlyAtIds(Plain):
     """Only response ids divide rounds, inputs do not."""
 
@@ -436,6 +495,7 @@ class RoundsOnlyAtIds(Plain):
         return response != self.cycle.response
 
 
+@breaks("rounds", "RC-D3")
 class FollowUpSplitsRound(Plain):
     """A queued follow-up begins a round."""
 
@@ -450,6 +510,7 @@ class FollowUpSplitsRound(Plain):
         return split or super().opens_round(response)
 
 
+@breaks("rounds", "RC-D3")
 class RejectedSplitsRound(Plain):
     """A rejected event begins a round."""
 
@@ -464,6 +525,7 @@ class RejectedSplitsRound(Plain):
         return split or super().opens_round(response)
 
 
+@breaks("rounds", "RC-6.1")
 class ForgetsLeftoverInputs(Plain):
     """Inputs without an output after them are in no round."""
 
@@ -471,6 +533,7 @@ class ForgetsLeftoverInputs(Plain):
         return cycle.rounds or super().rounds(cycle)
 
 
+@breaks("rounds", "RC-6.1")
 class InputsOfTheRoundBefore(Plain):
     """A result is an input of the round that made its call."""
 
@@ -479,6 +542,7 @@ class InputsOfTheRoundBefore(Plain):
         self.cycle.rounds[-1]["inputs"].append(self.at)
 
 
+@breaks("views-agree", "RC-5.2", "RC-6.1")
 class ViewsDisagree(Plain):
     """Steers are steps, and in no round."""
 
@@ -487,6 +551,7 @@ class ViewsDisagree(Plain):
         self.cycle.fed.pop()
 
 
+@breaks("order", "X-7")
 class NewestInputFirst(Plain):
     """A round's inputs are in reverse order."""
 
@@ -494,6 +559,7 @@ class NewestInputFirst(Plain):
         return [part | {"inputs": part["inputs"][::-1]} for part in super().rounds(cycle)]
 
 
+@breaks("conservation", "X-7", "RC-7.3")
 class ForgetsCalls(Plain):
     """A call is accepted and shown nowhere."""
 
@@ -504,6 +570,7 @@ class ForgetsCalls(Plain):
 # ---- anomalies ----
 
 
+@breaks("anomalies-exact", "RC-D4")
 class CallIdsAreGlobal(Plain):
     """A call id of an earlier cycle is a duplicate."""
 
@@ -514,6 +581,7 @@ class CallIdsAreGlobal(Plain):
         return call_id not in self.cycle.calls or super().is_answered(call_id)
 
 
+@breaks("anomalies-exact", "RC-D4")
 class AcceptsSecondResults(Plain):
     """A second result replaces the first."""
 
@@ -521,6 +589,7 @@ class AcceptsSecondResults(Plain):
         return False
 
 
+@breaks("anomalies-exact", "RC-D4")
 class AcceptsUsedCallIds(Plain):
     """A call id once answered may be used again in its cycle."""
 
@@ -529,6 +598,7 @@ class AcceptsUsedCallIds(Plain):
         return None if objection == "duplicate-call" and self.is_answered(event.call_id) else objection
 
 
+@breaks("anomalies-exact", "RC-D4")
 class ForgetsUnanswered(Plain):
     """A call that the stop left unanswered is not reported."""
 
@@ -536,6 +606,7 @@ class ForgetsUnanswered(Plain):
         pass
 
 
+@breaks("anomalies-exact", "RC-D4")
 class TellsOneUnanswered(Plain):
     """Only the first of several unanswered calls is reported."""
 
@@ -545,6 +616,7 @@ class TellsOneUnanswered(Plain):
         del self.anomalies[told + 1 :]
 
 
+@breaks("anomalies-exact", "RC-D4")
 class ForgetsTruncated(Plain):
     """A log that ends in a run is fine."""
 
@@ -552,6 +624,7 @@ class ForgetsTruncated(Plain):
         return []
 
 
+@breaks("anomalies-exact", "RC-D5")
 class NullIsPresent(Plain):
     """An optional field that is null is malformed."""
 
@@ -562,6 +635,7 @@ class NullIsPresent(Plain):
         )
 
 
+@breaks("anomalies-exact", "RC-D5")
 class RejectsUnknownFields(Plain):
     """A field that the table does not have makes its event malformed."""
 
@@ -574,6 +648,7 @@ class RejectsUnknownFields(Plain):
         return super().read({} if isinstance(value, dict) and value.keys() - {*self.known} else value)
 
 
+@breaks("anomalies-exact", "RC-D5")
 class JudgesForeignFields(Plain):
     """A text that is no string makes any event malformed, even one whose type has no text."""
 
@@ -582,6 +657,7 @@ class JudgesForeignFields(Plain):
         return super().read({} if strange else value)
 
 
+@breaks("total", "RC-D4")
 class UnknownTypeRaises(Plain):
     """An unknown type raises an exception."""
 
@@ -592,6 +668,7 @@ class UnknownTypeRaises(Plain):
         return event
 
 
+@breaks("anomalies-exact", "RC-D5")
 class UnreadableIsSkipped(Plain):
     """An unreadable line holds no position."""
 
@@ -600,6 +677,7 @@ class UnreadableIsSkipped(Plain):
             super().take(value)
 
 
+@breaks("anomalies-exact", "RC-1")
 class ObservationsAreUnknown(Plain):
     """An observation is of unknown type."""
 
@@ -608,9 +686,71 @@ class ObservationsAreUnknown(Plain):
         return super().read({"type": "unheard"} if native else value)
 
 
+# ---- what only looks alike ----
+
+
+class Tolerant(Plain):
+    """It mends what it reads."""
+
+    def mended(self, event):
+        return event
+
+    def read(self, value):
+        return super().read(self.mended(dict(value)) if isinstance(value, dict) else value)
+
+
+@breaks("anomalies-exact", "RC-1")
+class TypesWithoutCase(Tolerant):
+    """The case of a type says nothing."""
+
+    def mended(self, event):
+        return event | ({"type": event["type"].lower()} if isinstance(event.get("type"), str) else {})
+
+
+@breaks("anomalies-exact", "RC-D5")
+class TrimsReasons(Tolerant):
+    """Spaces around a reason say nothing."""
+
+    def mended(self, event):
+        return event | ({"reason": event["reason"].strip()} if isinstance(event.get("reason"), str) else {})
+
+
+@breaks("anomalies-exact", "RC-D5")
+class DeliveriesByPrefix(Tolerant):
+    """A delivery that begins with steer is a steer."""
+
+    def mended(self, event):
+        return event | ({"delivery": "steer"} if str(event.get("delivery")).startswith("steer") else {})
+
+
+@breaks("groups-maximal", "RC-6.4")
+class ToolsByPrefix(Plain):
+    """A tool whose name begins with read, ls, grep or find is of the read-group."""
+
+    def group(self, tool):
+        return "read-group" if tool.startswith(("read", "ls", "grep", "find")) else super().group(tool)
+
+
+@breaks("groups-maximal", "RC-6.4")
+class ToolsWithoutCase(Plain):
+    """The case of a tool's name says nothing."""
+
+    def group(self, tool):
+        return super().group(tool.lower())
+
+
+@breaks("anomalies-exact", "RC-D4")
+class CallIdsWithoutCase(Tolerant):
+    """The case of a call's id says nothing."""
+
+    def mended(self, event):
+        return event | ({"callId": event["callId"].lower()} if isinstance(event.get("callId"), str) else {})
+
+
 # ---- content ----
 
 
+@breaks("opaque-texts", "X-8")
 class CancelledTextIsStop(Plain):
     """The answer "[cancelled]" ends the run."""
 
@@ -620,6 +760,7 @@ class CancelledTextIsStop(Plain):
             self.stop("interrupted")
 
 
+@breaks("opaque-texts", "X-8")
 class EmptyTextIsNothing(Plain):
     """An empty answer is not shown."""
 
@@ -628,6 +769,7 @@ class EmptyTextIsNothing(Plain):
             super().text(event)
 
 
+@breaks("opaque-ids", "X-8")
 class IdsDecide(Plain):
     """A call whose id begins with c is the client's own, and is not shown."""
 
@@ -636,6 +778,7 @@ class IdsDecide(Plain):
             super().call(event)
 
 
+@breaks("opaque-ids", "X-8")
 class LongIdsAreOther(Plain):
     """A call with a long id is of the other-group."""
 
@@ -647,6 +790,7 @@ class LongIdsAreOther(Plain):
         return "other-group" if self.long else super().group(tool)
 
 
+@breaks("opaque-ids", "X-8")
 class UnansweredByName(Plain):
     """Unanswered calls are reported in the order of their ids."""
 
@@ -655,6 +799,7 @@ class UnansweredByName(Plain):
         super().remark_unanswered()
 
 
+@breaks("opaque-ids", "X-8")
 class ResponsesByPrefix(Plain):
     """Only the first letter of a response id counts."""
 
@@ -662,6 +807,7 @@ class ResponsesByPrefix(Plain):
         super().output(type(event)(kind=event.kind, response_id=event.response_id and event.response_id[0]))
 
 
+@breaks("opaque-ids", "X-8")
 class EmptyIdIsAbsent(Plain):
     """A response id that is the empty string counts as none."""
 
@@ -673,6 +819,7 @@ class EmptyIdIsAbsent(Plain):
         self.cycle.response = self.cycle.response or None
 
 
+@breaks("opaque-texts", "X-8")
 class ArgumentsDecide(Plain):
     """A call with arguments is of the other-group."""
 
@@ -687,6 +834,7 @@ class ArgumentsDecide(Plain):
 # ---- again, elsewhere, in chunks ----
 
 
+@breaks("hash-seed", "RC-7.6", "X-2")
 class HashOrder(Plain):
     """The groups of a block are sorted by a set of their names."""
 
@@ -698,6 +846,7 @@ class HashOrder(Plain):
         return block | {"groups": sorted(block["groups"], key=lambda group: names.index(group["type"]))}
 
 
+@breaks("deterministic", "RC-7.6", "X-2")
 class CountsItsCalls(Plain):
     """Every seventh projection of the class lacks its last anomaly."""
 
@@ -708,6 +857,7 @@ class CountsItsCalls(Plain):
         return result if next(CountsItsCalls.count) % 7 else result | {"anomalies": result["anomalies"][:-1]}
 
 
+@breaks("chunking", "X-2")
 class ProjectSeesWhatWasFed(Plain):
     """The projection of a log begins with the queue left by feeding."""
 
@@ -716,6 +866,7 @@ class ProjectSeesWhatWasFed(Plain):
         return result | {"queued": sorted({*self.queue, *result["queued"]})}
 
 
+@breaks("chunking", "X-2")
 class ResetForgetsTheQueue(Plain):
     """A reset leaves the queue as it was."""
 
@@ -725,6 +876,7 @@ class ResetForgetsTheQueue(Plain):
         self.queue = queue or self.queue
 
 
+@breaks("input-untouched", "RC-7.6")
 class ChangesItsInput(Plain):
     """Every event gets a seq."""
 
@@ -734,6 +886,7 @@ class ChangesItsInput(Plain):
         super().take(value)
 
 
+@breaks("input-untouched", "RC-7.6")
 class ChangesWhatItIsFed(Plain):
     """Fed events are removed from the caller's list."""
 
@@ -742,6 +895,7 @@ class ChangesWhatItIsFed(Plain):
             self.take(events.pop(0))
 
 
+@breaks("chunking", "X-2")
 class RemembersWhatWasFed(Plain):
     """A reset forgets only the positions."""
 
@@ -751,6 +905,7 @@ class RemembersWhatWasFed(Plain):
         self.anomalies = anomalies
 
 
+@breaks("chunking", "X-2")
 class ChunkBoundaryClosesCycle(Plain):
     """A chunk's end ends the run."""
 
@@ -760,6 +915,7 @@ class ChunkBoundaryClosesCycle(Plain):
             self.stop("completed")
 
 
+@breaks("chunking", "X-2")
 class ChunkBoundaryForgetsCalls(Plain):
     """Calls of an earlier chunk are unknown."""
 
@@ -769,6 +925,7 @@ class ChunkBoundaryForgetsCalls(Plain):
         super().feed(events)
 
 
+@breaks("chunking", "X-2")
 class AskingEndsTheRun(Plain):
     """Asking for the projection of fed events closes the cycle."""
 
@@ -779,6 +936,7 @@ class AskingEndsTheRun(Plain):
         return result
 
 
+@breaks("chunking", "X-2")
 class EmptyChunkRaises(Plain):
     """A chunk without events raises an exception."""
 
@@ -790,6 +948,7 @@ class EmptyChunkRaises(Plain):
 # ---- late ----
 
 
+@breaks("follow-up-fifo", "RC-7.5")
 class LastInFirstOutAfterThreeCycles(Plain):
     """From the fourth cycle on, the youngest follow-up is promoted first."""
 
@@ -797,6 +956,7 @@ class LastInFirstOutAfterThreeCycles(Plain):
         return self.queue.pop() if len(self.closed) > 3 else super().next_waiting()
 
 
+@breaks("steer-stays", "RC-4.2")
 class FourthSteerIsQueued(Plain):
     """The fourth steer of a cycle is a follow-up."""
 
@@ -805,6 +965,7 @@ class FourthSteerIsQueued(Plain):
         return steers != 3 and super().is_steer(event)
 
 
+@breaks("follow-up-fifo", "RC-7.5")
 class FifthWaitingIsLost(Plain):
     """Four follow-ups wait at most; the fifth is lost."""
 
@@ -813,6 +974,7 @@ class FifthWaitingIsLost(Plain):
             super().enqueue()
 
 
+@breaks("rounds", "RC-D3")
 class ThirdRoundWithoutIdGoesOn(Plain):
     """The third round of a cycle, if it has no response id, absorbs the next one without."""
 
@@ -821,6 +983,7 @@ class ThirdRoundWithoutIdGoesOn(Plain):
         return not third and super().opens_round(response)
 
 
+@breaks("anomalies-exact", "RC-D4")
 class CallIdsOfTheThirdCycleStay(Plain):
     """The call ids of the third cycle are never forgotten."""
 
@@ -831,6 +994,7 @@ class CallIdsOfTheThirdCycleStay(Plain):
         return call_id not in self.cycle.calls or super().is_answered(call_id)
 
 
+@breaks("queue-fate", "RC-D6")
 class SecondHoldLosesQueue(Plain):
     """The second time that a queue is held, it is lost."""
 
@@ -845,6 +1009,7 @@ class SecondHoldLosesQueue(Plain):
         return fate
 
 
+@breaks("queue-fate", "RC-D6")
 class SecondDropKeepsQueue(Plain):
     """The second time that a queue is dropped, it stays."""
 
@@ -853,6 +1018,7 @@ class SecondDropKeepsQueue(Plain):
             super().drop()
 
 
+@breaks("groups-maximal", "RC-6.4")
 class TenthCallIsOther(Plain):
     """From the tenth call of a cycle on, tools are of the other-group."""
 
@@ -860,6 +1026,7 @@ class TenthCallIsOther(Plain):
         return "other-group" if len(self.cycle.calls) > 8 else super().group(tool)
 
 
+@breaks("anomalies-exact", "RC-D4")
 class ThirdOpenCallIsForgotten(Plain):
     """Two calls are open at most: a third is accepted, and its result unknown."""
 
@@ -868,6 +1035,7 @@ class ThirdOpenCallIsForgotten(Plain):
         return super().is_known(call_id) and call_id not in opened[2:]
 
 
+@breaks("boundary-equivalence", "RC-2")
 class ThirdErrorIsNotABoundary(Plain):
     """The third stop by error is ignored."""
 
@@ -877,6 +1045,7 @@ class ThirdErrorIsNotABoundary(Plain):
         super().stop(reason)
 
 
+@breaks("anomalies-exact", "RC-D4")
 class FifthCycleHasNoTruncation(Plain):
     """From the fifth cycle on, a log that ends in a run is fine."""
 
@@ -884,6 +1053,7 @@ class FifthCycleHasNoTruncation(Plain):
         return super().ending() if len(self.closed) < 4 else []
 
 
+@breaks("anomalies-exact", "RC-D4")
 class SixthAnomalyIsForgotten(Plain):
     """Only five anomalies are reported."""
 
@@ -892,6 +1062,7 @@ class SixthAnomalyIsForgotten(Plain):
             super().anomaly(kind, at)
 
 
+@breaks("one-text-per-block", "RC-6.3")
 class FifthTextMerges(Plain):
     """The fifth text of a cycle goes into the previous block, if that has no calls."""
 
@@ -903,6 +1074,7 @@ class FifthTextMerges(Plain):
             super().text(event)
 
 
+@breaks("conservation", "X-7")
 class PositionsEndAtForty(Plain):
     """Events after the fortieth of a session are not read."""
 
@@ -911,6 +1083,7 @@ class PositionsEndAtForty(Plain):
             super().take(value)
 
 
+@breaks("one-root", "RC-5.1")
 class ThirdPromotionInARowIsDirect(Plain):
     """The third promotion in a row is called direct."""
 
@@ -919,6 +1092,7 @@ class ThirdPromotionInARowIsDirect(Plain):
         super().open("direct" if row == ["followUp", "followUp"] else kind, root)
 
 
+@breaks("chunking", "X-2")
 class FedTwentyClosesCycle(Plain):
     """The twentieth chunk begins with an idle agent."""
 
@@ -938,11 +1112,13 @@ class FedTwentyClosesCycle(Plain):
 # ---- functions ----
 
 
+@breaks("equals-reference", "RC-7")
 def empty(events, policies=None):
     """Nothing is ever projected."""
     return {"cycles": [], "queued": [], "dropped": [], "anomalies": []}
 
 
+@breaks("total", "RC-D4")
 def raises(events, policies=None):
     """Every log raises an exception."""
     raise RuntimeError("not today")

@@ -1,8 +1,9 @@
 """A conforming runtime that hosts sessions, each a ``Right``; it takes images, logs usage and survives a kill."""
 
+from breaking import breaks
 from msgspec.structs import replace
 
-from turncheck.model.core.stimuli import ResetOptions, Shown, Together
+from turncheck.model.core.stimuli import ResetOptions, Shown, Together, ToolReturn
 
 from .right import Right
 from .target import CAPABILITIES, Target
@@ -90,6 +91,7 @@ class Hosting(Target):
         return self.kept.get((self.options.state_dir, name), ()) if self.options.state_dir else ()
 
 
+@breaks("images-shown", "BED-013a")
 class ShowsOneImageOnly(Hosting):
     """The model is shown only the first of a message's images."""
 
@@ -97,6 +99,7 @@ class ShowsOneImageOnly(Hosting):
         return min(super().count(message), 1)
 
 
+@breaks("usage-told", "EF-6")
 class KeepsUsageToItself(Hosting):
     """The model's usage is counted, and not logged."""
 
@@ -104,6 +107,7 @@ class KeepsUsageToItself(Hosting):
         pass
 
 
+@breaks("sessions-independent", "X-7")
 class SessionsShareAQueue(Hosting):
     """Messages that wait in one session are served by any session whose run ends first."""
 
@@ -113,6 +117,21 @@ class SessionsShareAQueue(Hosting):
         return session
 
 
+@breaks("sessions-independent", "X-7")
+class SessionsShareTheirCalls(Hosting):
+    """A tool's end goes to whichever session has a call of that id: the one that was used last."""
+
+    def take(self, stimulus):
+        if isinstance(stimulus, ToolReturn):
+            owners = [
+                one for one in self.sessions.values() if any(stimulus.call_id == run.call_id for run in one.running)
+            ]
+            if owners:
+                stimulus = replace(stimulus, session_id=owners[-1].session)
+        super().take(stimulus)
+
+
+@breaks("sessions-independent", "BED-001b")
 class OneAbortForAll(Hosting):
     """An abort in one session ends the runs of all."""
 
@@ -125,6 +144,7 @@ class OneAbortForAll(Hosting):
                 self.events += session.events
 
 
+@breaks("restart-remembers", "BED-007c")
 class ForgetsAtARestart(Hosting):
     """After a restart the history is empty."""
 
@@ -132,8 +152,20 @@ class ForgetsAtARestart(Hosting):
         return ()
 
 
+@breaks("restart-remembers", "BED-007c")
 class RemembersTheQuestionsOnly(Hosting):
     """After a restart, the model is shown the users' messages, and not its own answers."""
 
     def load(self, name):
         return [one for one in super().load(name) if one.role == "user"]
+
+
+@breaks("restart-remembers", "BED-007b")
+class BusyAfterARestart(Hosting):
+    """After a restart the agent counts as busy, and the next message waits for ever."""
+
+    def of(self, name):
+        new = name not in self.sessions
+        session = super().of(name)
+        session.active = session.active or (new and bool(session.history))
+        return session

@@ -51,7 +51,7 @@ class Right(Target):
         self.policies = self.profile.policies | options.policies
         self.events, self.refused = [], None
         self.history = []
-        self.queue, self.steers = deque[User](), deque[User]()
+        self.queue, self.steers, self.joined = deque[User](), deque[User](), list[User]()
         self.asked = self.executed = 0
         self.cancelled, self.late = [], []  # deaf tools and requests of runs that were aborted
         self.active, self.request, self.running, self.timer = False, None, [], None
@@ -122,8 +122,10 @@ class Right(Target):
     # ---- the run ----
 
     def start(self, root):
-        self.read(root)
-        self.active, self.aborting, self.amid = True, False, False
+        for message in (*self.joined, root):
+            self.read(message)
+        self.joined = []
+        self.active, self.aborting, self.amid, self.cut = True, False, False, False
         self.rounds = self.attempts = 0
         self.said, self.called = [], []
         self.open, self.pending = (
@@ -153,8 +155,11 @@ class Right(Target):
     def stop(self, reason, detail=None):
         """End the run: each open call gets a result, and the steers that it did not come to are kept."""
         self.answer_open(detail or reason)
+        kept = self.policies.get("abortedResponse")
         if self.aborting and self.amid:
-            self.settle(self.policies.get("abortedResponse"))
+            self.settle("drop" if kept == "drop-with-calls" else kept)
+        if self.aborting and self.cut and kept == "drop-with-calls":
+            del self.history[self.begun :]
         self.leave_steers()
         self.active, self.request = False, None
         self.log("run-stop", reason=reason, detail=detail)
@@ -183,6 +188,9 @@ class Right(Target):
     def after(self, fate):
         if fate == "drop":
             self.queue.clear()
+        if fate == "join":
+            self.joined += self.queue
+            self.queue.clear()
         if fate == "promote" and self.queue:
             self.start(self.next_waiting())
 
@@ -190,6 +198,7 @@ class Right(Target):
         if not self.active or self.aborting:
             return
         self.aborting, self.timer, self.amid = True, None, self.request is not None
+        self.cut = self.request is None and bool(self.open)
         if self.options.deaf_model and self.request is not None:
             self.late.append(self.request)
         if self.options.deaf_tools:
@@ -367,9 +376,20 @@ def arranged(history, policies):
     """The history in the order, and with the joints, that the policies say."""
     blocks = [list(block) for _, block in groupby(history, lambda one: one.role == "user")]
     found = [one for block in blocks for one in (block if block[0].role == "user" else rearranged(block, policies))]
+    most = policies.get("maxResultCharacters")
+    if most is not None:
+        found = [replace(one, text=ends_of(one.text, most)) if one.role == "tool" else one for one in found]
     if policies.get("failures") == "told":
         found = [replace(one, is_error=None) for one in found]
     return joined(found) if policies.get("adjacent") == "merged" else found
+
+
+def ends_of(text, most):
+    """The first and the last characters of a text that has more than *most*."""
+    if len(text) <= most:
+        return text
+    head = most // 3
+    return f"{text[:head]}\n[{len(text) - most} characters left out]\n{text[head - most :]}"
 
 
 def rearranged(entries, policies):

@@ -5,7 +5,7 @@ from turncheck.model.core.stimuli import Refusal, Step
 
 CAPABILITIES = (
     *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),
-    *("raw-arguments", "call-ids", "together", "limits", "observer", "deaf", "clock", "serial"),
+    *("raw-arguments", "call-ids", "together", "limits", "observer", "deaf", "clock", "serial", "terminal-events"),
 )
 POLICIES = {
     "busy": "followUp",

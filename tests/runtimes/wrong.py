@@ -4,16 +4,18 @@ import random
 from collections import deque
 from hashlib import md5
 
+from breaking import breaks
 from msgspec.structs import replace
 
 from turncheck.adapters.protocol.errors import DiedError
-from turncheck.model.core.stimuli import Reasoning, Shown, Text, Together
+from turncheck.model.core.stimuli import Abort, Reasoning, Shown, Text, Together, ToolCall, ToolReturn, User
 
-from .right import Right
+from .right import Right, arranged
 
 # ---- how runs end ----
 
 
+@breaks("run-ends-once", "X-3", "RC-5.3", "TM-3.1", "RS-6")
 class EndsTwice(Right):
     """A run reports its end twice."""
 
@@ -23,6 +25,37 @@ class EndsTwice(Right):
             super().log(kind, **fields)
 
 
+@breaks("run-ends-once", "X-3", "TM-3.1")
+class CompletesAndThenRaises(Right):
+    """A run that fails is reported as completed, and its exception reaches the consumer all the same."""
+
+    def log(self, kind, /, **fields):
+        failed = kind == "run-stop" and fields["reason"] == "error"
+        super().log(kind, **fields | ({"reason": "completed"} if failed else {}))
+        if failed:
+            super().log(kind, **fields, via="exception")
+
+
+@breaks("ends-told", "RS-6")
+class EndsSilentlyAfterAnEmptyResponse(Right):
+    """A response without a reply ends the run, and no event says so: the stream just closes."""
+
+    spoke = False
+
+    def ask(self):
+        self.spoke = False
+        super().ask()
+
+    def output(self, item):
+        self.spoke = True
+        super().output(item)
+
+    def log(self, kind, /, **fields):
+        silent = kind == "run-stop" and fields["reason"] == "completed" and not self.spoke
+        super().log(kind, **fields | ({"via": "close", "source": "adapter"} if silent else {}))
+
+
+@breaks("run-ends-once", "X-3", "RS-6")
 class EndsAtEveryRound(Right):
     """Each answered batch of tools is reported as the run's end, and the run goes on."""
 
@@ -32,6 +65,7 @@ class EndsAtEveryRound(Right):
             self.log("run-stop", reason="completed")
 
 
+@breaks("run-ends-once", "X-3")
 class LateResultIsLogged(Right):
     """The result of a tool that ignored the abort is logged after the run's end."""
 
@@ -42,6 +76,7 @@ class LateResultIsLogged(Right):
             self.log("tool-result", callId=stimulus.call_id, output=output)
 
 
+@breaks("run-never-stuck", "X-5")
 class NeverEndsAfterAbortAmidATool(Right):
     """An abort cancels the tool, and nobody ends the run."""
 
@@ -50,6 +85,7 @@ class NeverEndsAfterAbortAmidATool(Right):
             super().interrupt()
 
 
+@breaks("run-never-stuck", "X-5", "BED-004c")
 class ForgetsToAskAfterTools(Right):
     """All results are there, and the model is not asked."""
 
@@ -58,6 +94,7 @@ class ForgetsToAskAfterTools(Right):
             super().execute()
 
 
+@breaks("run-never-stuck", "X-5", "BED-003a")
 class AsksForEver(Right):
     """A text does not end the run: the model is asked again and again."""
 
@@ -68,6 +105,7 @@ class AsksForEver(Right):
             self.ask()
 
 
+@breaks("run-never-stuck", "X-5")
 class ForgetsToPromote(Right):
     """After a completed run, waiting messages go on waiting."""
 
@@ -75,6 +113,7 @@ class ForgetsToPromote(Right):
         return "hold" if reason == "completed" else super().fate(reason)
 
 
+@breaks("next-message-served", "BED-006h", "BED-006i")
 class DeadAfterAFailure(Right):
     """After a failure every message is refused."""
 
@@ -95,6 +134,7 @@ class DeadAfterAFailure(Right):
             super().user(message)
 
 
+@breaks("next-message-served", "BED-002a")
 class SwallowsTheMessageAfterAnAbort(Right):
     """The message after an abort is neither accepted nor refused."""
 
@@ -114,6 +154,7 @@ class SwallowsTheMessageAfterAnAbort(Right):
         super().abort()
 
 
+@breaks("next-message-served", "BED-002a")
 class RefusesEveryMessage(Right):
     """Every message is refused, as if the runtime had no such thing."""
 
@@ -121,6 +162,7 @@ class RefusesEveryMessage(Right):
         self.refuse("unsupported", "no messages")
 
 
+@breaks("next-message-served", "BED-002a", "X-5")
 class AcceptsAndNeverAsks(Right):
     """The second message is accepted, and its run ends nowhere: the model is not asked."""
 
@@ -134,6 +176,7 @@ class AcceptsAndNeverAsks(Right):
 # ---- aborts ----
 
 
+@breaks("runs-ask-the-model", "BED-002a")
 class NeverAsks(Right):
     """Each run ends as error, and the model is never asked."""
 
@@ -141,6 +184,7 @@ class NeverAsks(Right):
         self.stop("error", "not configured")
 
 
+@breaks("runs-ask-the-model", "BED-002a")
 class ThirdRunDiesUnasked(Right):
     """The third run of a session ends without a request."""
 
@@ -159,6 +203,7 @@ class ThirdRunDiesUnasked(Right):
             super().ask()
 
 
+@breaks("answered-runs-complete", "RS-D1")
 class NeverCompletes(Right):
     """Each answer of the model ends the run as error."""
 
@@ -166,6 +211,7 @@ class NeverCompletes(Right):
         super().stop("error" if reason == "completed" else reason, detail)
 
 
+@breaks("answered-runs-complete", "RS-D0")
 class LimitIsReachedEarly(Right):
     """The bound of rounds is one less than declared, and the run ends as error."""
 
@@ -174,6 +220,7 @@ class LimitIsReachedEarly(Right):
         return None if bound is None else bound - 1
 
 
+@breaks("answered-runs-complete", "RS-D0")
 class CountSurvivesAnAbort(Right):
     """The rounds of an aborted run count for the next one."""
 
@@ -190,6 +237,58 @@ class CountSurvivesAnAbort(Right):
         return None if bound is None else bound - self.kept
 
 
+@breaks("idle-abort-ignored", "BED-D3")
+class IdleAbortInterruptsTheNextRun(Right):
+    """An abort while idle leaves its signal behind: the next run asks its model, and ends as interrupted."""
+
+    left = False
+
+    def reset(self, *options):
+        self.left = False
+        return super().reset(*options)
+
+    def abort(self):
+        self.left = not self.active
+        super().abort()
+
+    def ask(self):
+        super().ask()
+        if self.left:
+            self.left = False
+            self.stop("interrupted")
+
+
+@breaks("idle-abort-ignored", "BED-D3")
+class IdleAbortCutsTheNextAnswer(IdleAbortInterruptsTheNextRun):
+    """The signal of an idle abort is seen when the next run's model has answered."""
+
+    def ask(self):
+        Right.ask(self)
+
+    def respond(self):
+        if self.left:
+            self.left = False
+            self.stop("interrupted")
+        else:
+            super().respond()
+
+
+@breaks("requests-bring-news", "BED-003a")
+class AsksOnceMore(Right):
+    """After its last answer a run asks the model once more, with nothing new, and then ends."""
+
+    more = False
+
+    def respond(self):
+        self.more = not (self.open or self.steers or self.more)
+        if self.more:
+            self.request = None
+            self.ask()
+        else:
+            super().respond()
+
+
+@breaks("abort-interrupts", "BED-005j")
 class AbortCompletes(Right):
     """An aborted run is reported as completed."""
 
@@ -197,6 +296,7 @@ class AbortCompletes(Right):
         self.stop("completed")
 
 
+@breaks("abort-interrupts")
 class AbortIsAnError(Right):
     """An aborted run is reported as failed, since the request to the model was cancelled."""
 
@@ -204,6 +304,7 @@ class AbortIsAnError(Right):
         self.stop("error", "the request was aborted")
 
 
+@breaks("abort-interrupts", "BED-005d", "BED-005h")
 class AbortAmidAToolIsIgnored(Right):
     """While tools run, an abort does nothing."""
 
@@ -212,6 +313,7 @@ class AbortAmidAToolIsIgnored(Right):
             super().abort()
 
 
+@breaks("abort-ends-as-declared", "BED-005d", "BED-005i")
 class WaitsForDeafTools(Right):
     """It declares that an abort ends the run at once, and waits for the tools that ignore it."""
 
@@ -220,6 +322,7 @@ class WaitsForDeafTools(Right):
             super().interrupt()
 
 
+@breaks("abort-ends-as-declared", "BED-005h")
 class ReleasedAndStillOpen(Right, abortEnds="when-released"):
     """It declares that an abort ends the run when its tools are released, and then forgets to end it."""
 
@@ -227,6 +330,7 @@ class ReleasedAndStillOpen(Right, abortEnds="when-released"):
         pass
 
 
+@breaks("nothing-starts-after-abort", "BED-005g")
 class StartsTheNextToolAfterAnAbort(Right):
     """Serial tools: an abort in the first starts the second."""
 
@@ -245,6 +349,7 @@ class StartsTheNextToolAfterAnAbort(Right):
             super().execute()
 
 
+@breaks("nothing-starts-after-abort", "BED-005h")
 class AsksTheModelAfterAnAbort(Right):
     """An abort amid a tool answers its call, and then asks the model."""
 
@@ -264,6 +369,7 @@ class AsksTheModelAfterAnAbort(Right):
             super().respond()
 
 
+@breaks("aborted-text-dropped", "BED-005c", "BED-D4")
 class KeepsAbortedText(Right, machine="conversation"):
     """The items of an aborted response are kept."""
 
@@ -276,6 +382,7 @@ class KeepsAbortedText(Right, machine="conversation"):
 # ---- failures of the model ----
 
 
+@breaks("model-failure-survived", "BED-006f", "RS-5.1")
 class CompletesAfterAModelFailure(Right):
     """A model's failure ends the run as completed."""
 
@@ -283,6 +390,7 @@ class CompletesAfterAModelFailure(Right):
         self.stop("completed")
 
 
+@breaks("model-failure-survived", "BED-006f", "RS-5.1")
 class FailureIsSwallowed(Right):
     """The exception is lost: the run neither ends nor asks again."""
 
@@ -291,6 +399,7 @@ class FailureIsSwallowed(Right):
             super().stop(reason, detail)
 
 
+@breaks("model-failure-survived", "BED-006a")
 class RetriesOnceMore(Right, retries=2):
     """It confuses attempts and retries, and retries once more than declared."""
 
@@ -298,6 +407,15 @@ class RetriesOnceMore(Right, retries=2):
         return super().retries() + 1
 
 
+@breaks("model-failure-survived", "BED-006a")
+class GivesUpEarly(Right, retries=2):
+    """It declares two retries, and makes one."""
+
+    def retries(self):
+        return 1
+
+
+@breaks("model-failure-survived", "BED-006a", "BED-006d")
 class RetriesForEver(Right):
     """A failed request is always repeated."""
 
@@ -305,6 +423,7 @@ class RetriesForEver(Right):
         return 1_000_000
 
 
+@breaks("model-failure-survived", "BED-006f")
 class RetriesFatalFailures(Right, retries=2):
     """A permanent failure is retried too."""
 
@@ -315,6 +434,7 @@ class RetriesFatalFailures(Right, retries=2):
 # ---- calls and results ----
 
 
+@breaks("calls-answered", "X-6")
 class LeavesTheSecondCallUnanswered(Right):
     """Serial tools: an abort answers the call that runs, and leaves the others."""
 
@@ -323,6 +443,7 @@ class LeavesTheSecondCallUnanswered(Right):
             self.skip(name, why)
 
 
+@breaks("calls-answered", "X-6")
 class LosesTheSecondResult(Right):
     """Of several results of a batch the second is lost."""
 
@@ -333,6 +454,7 @@ class LosesTheSecondResult(Right):
             super().result(name, output, **flags)
 
 
+@breaks("calls-answered", "X-6")
 class AnswersTwice(Right):
     """A result is logged when the tool returns, and again before the model is asked."""
 
@@ -341,6 +463,7 @@ class AnswersTwice(Right):
         self.log("tool-result", callId=name, output=output, **flags)
 
 
+@breaks("calls-answered", "X-6")
 class SteerLeavesCallsUnanswered(Right, steerLands="after-call"):
     """A steer that lands after a call drops the calls behind it."""
 
@@ -349,6 +472,7 @@ class SteerLeavesCallsUnanswered(Right, steerLands="after-call"):
             del self.open[self.pending.popleft().call_id]
 
 
+@breaks("cut-calls-answered", "X-6")
 class CutCallIsNeverAnswered(Right):
     """A call of a response that was aborted or failed is shown, and has no result."""
 
@@ -358,6 +482,7 @@ class CutCallIsNeverAnswered(Right):
         super().answer_open(why)
 
 
+@breaks("results-survive", "X-7", "BED-005k")
 class ResultsWaitForTheBatch(Right, tools="parallel"):
     """Results are logged when all are there; an abort before that discards them."""
 
@@ -379,6 +504,7 @@ class ResultsWaitForTheBatch(Right, tools="parallel"):
             self.execute()
 
 
+@breaks("results-not-invented", "BED-005f", "BED-005g")
 class InventsASuccess(Right):
     """A call that was skipped has a result like any other."""
 
@@ -386,11 +512,12 @@ class InventsASuccess(Right):
         self.result(name, "ok")
 
 
+@breaks("tool-failure-survived", "BED-004f", "RS-5.3")
 class ToolFailureKillsTheRun(Right):
     """A failing tool ends the run."""
 
     def tool(self, stimulus, output, **flags):
-        if flags and self.running:
+        if flags and self.running and stimulus.call_id in self.open:
             self.running.clear()
             self.result(stimulus.call_id, output, isError=True)
             self.stop("error", output)
@@ -398,6 +525,7 @@ class ToolFailureKillsTheRun(Right):
             super().tool(stimulus, output, **flags)
 
 
+@breaks("tool-failure-survived", "BED-004e")
 class ToolFailureHasNoResult(Right):
     """A tool's failure is shown to the model, and not logged."""
 
@@ -406,6 +534,7 @@ class ToolFailureHasNoResult(Right):
             super().log(kind, **fields)
 
 
+@breaks("tool-failure-survived", "RS-5.3")
 class TellsFailureAsSuccess(Right):
     """A tool's failure is logged as a successful result."""
 
@@ -413,6 +542,7 @@ class TellsFailureAsSuccess(Right):
         super().tool(stimulus, "done" if flags else output)
 
 
+@breaks("malformed-never-executes", "TM-4.1")
 class ExecutesMalformedArguments(Right):
     """Arguments that are not JSON count as absent."""
 
@@ -421,6 +551,60 @@ class ExecutesMalformedArguments(Right):
         super().begin(replace(call, arguments={}) if malformed else call)
 
 
+@breaks("executed-as-called", "BED-003c")
+class ExecutesAnotherTool(Right):
+    """Whatever tool the model calls, the first one is executed."""
+
+    def begin(self, call):
+        super().begin(replace(call, tool="read"))
+
+
+@breaks("executed-as-called", "BED-003c")
+class ExecutesWithoutArguments(Right):
+    """A call is executed with no arguments."""
+
+    def begin(self, call):
+        super().begin(call if isinstance(call.arguments, str) else replace(call, arguments={}))
+
+
+@breaks("executed-as-called", "X-7")
+class ExecutesTwice(Right):
+    """A tool that returns is executed once more, and the second result counts."""
+
+    def start(self, root):
+        self.done = set()
+        super().start(root)
+
+    def tool(self, stimulus, output, **flags):
+        run = next((one for one in self.running if one.call_id == stimulus.call_id), None)
+        if run is None or run.call_id in self.done:
+            super().tool(stimulus, output, **flags)
+        else:
+            self.done.add(run.call_id)
+            self.running.remove(run)
+            self.begin(ToolCall(call_id=run.call_id, tool=run.tool, arguments=run.arguments))
+
+
+@breaks("executed-as-called", "BED-003c")
+class ExecutesOnItsOwn(Right):
+    """After the calls of a response, a tool runs that the model never called."""
+
+    def respond(self):
+        if self.open:
+            extra = ToolCall(call_id="own", tool="read", arguments={"path": "own"})
+            self.open["own"] = extra
+        super().respond()
+
+
+@breaks("results-survive", "X-7")
+class ResultsUnderEachOther(Right, tools="parallel"):
+    """The result that comes first is logged under the call that was made first."""
+
+    def result(self, name, output, **flags):
+        super().result(next(iter(self.open)), output, **flags)
+
+
+@breaks("ids-never-mixed", "X-6")
 class TwoResultsUnderOneId(Right):
     """A call id that comes twice has two results that cannot be matched to the calls."""
 
@@ -430,6 +614,7 @@ class TwoResultsUnderOneId(Right):
         super().log(kind, **fields)
 
 
+@breaks("tools-as-declared", "BED-004a", "BED-004b")
 class SerialRunsSideBySide(Right):
     """It declares serial tools, and starts all."""
 
@@ -440,6 +625,18 @@ class SerialRunsSideBySide(Right):
         super().execute()
 
 
+@breaks("tools-as-declared", "BED-003d", "BED-004a")
+class RunsTheLastCallFirst(Right):
+    """Serial tools: of several calls, the one that was asked for last runs first."""
+
+    def execute(self):
+        if not self.running:
+            self.pending.reverse()
+            self.open = dict(reversed(self.open.items()))
+        super().execute()
+
+
+@breaks("tools-as-declared")
 class ParallelRunsOneByOne(Right, tools="parallel"):
     """It declares parallel tools, and starts one after the other."""
 
@@ -455,6 +652,7 @@ class ParallelRunsOneByOne(Right, tools="parallel"):
 # ---- messages ----
 
 
+@breaks("messages-consumed", "RC-D8", "X-7", "BED-002b")
 class SecondRootIsNotShown(Right):
     """The message of the second run is accepted, and not given to the model."""
 
@@ -468,6 +666,7 @@ class SecondRootIsNotShown(Right):
         self.silent = False
 
 
+@breaks("steers-in-their-run", "RC-4.2", "TM-5.2")
 class LosesTheSteerThatComesWithTheLastText(Right):
     """A steer during the model's last response is never read."""
 
@@ -477,6 +676,7 @@ class LosesTheSteerThatComesWithTheLastText(Right):
         super().respond()
 
 
+@breaks("steers-in-their-run", "RC-4.2", "TM-5.2")
 class SteerWaitsForTheNextRun(Right):
     """A steer during the model's last response is shown in the next run."""
 
@@ -487,6 +687,7 @@ class SteerWaitsForTheNextRun(Right):
             self.stop("completed")
 
 
+@breaks("steers-in-their-run", "TM-5.2")
 class ForgetsSteers(Right):
     """A steer is accepted, and never shown to the model."""
 
@@ -494,6 +695,7 @@ class ForgetsSteers(Right):
         pass
 
 
+@breaks("follow-ups-in-turn", "RC-4.1", "TM-5.1")
 class FollowUpLeaksIntoTheRun(Right):
     """A message that waits for the next run is also shown to the model at once."""
 
@@ -502,6 +704,7 @@ class FollowUpLeaksIntoTheRun(Right):
         self.read(message)
 
 
+@breaks("follow-ups-in-turn", "TM-5.1")
 class BusyMessagesSteer(Right):
     """It declares that a message while busy waits, and lets it steer."""
 
@@ -512,6 +715,7 @@ class BusyMessagesSteer(Right):
             super().enqueue(message)
 
 
+@breaks("follow-ups-in-turn", "RC-7.5")
 class LastInFirstOut(Right):
     """The youngest waiting message is served first."""
 
@@ -519,6 +723,7 @@ class LastInFirstOut(Right):
         return self.queue.pop()
 
 
+@breaks("follow-ups-in-turn", "RC-7.5", "RC-D7")
 class TwoFollowUpsInOneRun(Right):
     """All waiting messages are served at once."""
 
@@ -528,6 +733,8 @@ class TwoFollowUpsInOneRun(Right):
         return self.queue.popleft()
 
 
+@breaks("messages-in-order", "X-7")
+@breaks("equals-model", "X-7")
 class SteersLastInFirstOut(Right):
     """The youngest of several steers is shown first."""
 
@@ -536,6 +743,7 @@ class SteersLastInFirstOut(Right):
         super().read_steers()
 
 
+@breaks("messages-in-order", "X-7")
 class ReplaysTheRoot(Right):
     """A promoted message is shown twice."""
 
@@ -545,6 +753,7 @@ class ReplaysTheRoot(Right):
         return message
 
 
+@breaks("queue-as-declared", "RC-D6")
 class LosesTheQueueAtAnAbort(Right):
     """An abort silently discards waiting messages."""
 
@@ -552,6 +761,7 @@ class LosesTheQueueAtAnAbort(Right):
         return "drop" if reason == "interrupted" else super().fate(reason)
 
 
+@breaks("queue-as-declared", "RC-D6")
 class HoldsAfterAFailure(Right):
     """It declares that waiting messages are served after a failure, and holds them."""
 
@@ -559,6 +769,7 @@ class HoldsAfterAFailure(Right):
         return "hold" if reason == "error" else super().fate(reason)
 
 
+@breaks("queue-as-declared", "RC-D6")
 class PromotesWhatItShouldHold(Right, queueAfterInterrupted="hold"):
     """It declares that waiting messages are held after an abort, and serves them."""
 
@@ -566,6 +777,7 @@ class PromotesWhatItShouldHold(Right, queueAfterInterrupted="hold"):
         return "promote"
 
 
+@breaks("queue-as-declared", "RC-D6")
 class ServesWhatItDropped(Right, queueAfterInterrupted="drop"):
     """It declares that waiting messages are dropped after an abort, and serves them later."""
 
@@ -573,6 +785,32 @@ class ServesWhatItDropped(Right, queueAfterInterrupted="drop"):
         return "hold" if reason == "interrupted" else super().fate(reason)
 
 
+@breaks("queue-as-declared", "RC-D6")
+class HoldsWhatShouldJoin(Right, queueAfterInterrupted="join"):
+    """It declares that waiting messages join the next one after an abort, and serves them after it."""
+
+    def fate(self, reason):
+        return "hold" if reason == "interrupted" else super().fate(reason)
+
+
+@breaks("queue-as-declared", "RC-D6")
+class JoinsTheLastOnly(Right, queueAfterError="join"):
+    """Of the messages that waited at a failure only the last one is shown with the next message."""
+
+    def start(self, root):
+        self.joined = self.joined[-1:]
+        super().start(root)
+
+
+@breaks("follow-ups-in-turn", "RC-D7")
+class JoinsUndeclared(Right, queueAfterInterrupted="hold"):
+    """It declares that waiting messages are held after an abort, and shows them with the next message."""
+
+    def fate(self, reason):
+        return "join" if reason == "interrupted" else super().fate(reason)
+
+
+@breaks("busy-as-declared", "BED-002c")
 class AcceptsWhileBusy(Right, busy="reject"):
     """It declares that it rejects while busy, and queues."""
 
@@ -580,6 +818,7 @@ class AcceptsWhileBusy(Right, busy="reject"):
         super().user(message if message.delivery or not self.active else replace(message, delivery="followUp"))
 
 
+@breaks("busy-as-declared", "RC-3.2")
 class RejectsWhileBusy(Right):
     """It declares that a message while busy waits, and rejects it."""
 
@@ -590,6 +829,7 @@ class RejectsWhileBusy(Right):
             super().user(message)
 
 
+@breaks("busy-as-declared", "RC-3.2")
 class SwallowsWhileBusy(Right):
     """A message while busy is neither accepted nor refused."""
 
@@ -598,6 +838,7 @@ class SwallowsWhileBusy(Right):
             super().user(message)
 
 
+@breaks("busy-as-declared", "RC-3.2")
 class SwallowsSteersAmidTools(Right):
     """A steer that comes while a tool runs is neither accepted nor refused."""
 
@@ -606,6 +847,7 @@ class SwallowsSteersAmidTools(Right):
             super().user(message)
 
 
+@breaks("busy-as-declared", "RC-3.2")
 class LogsWhatWaitsWhenItIsServed(Right):
     """A waiting message is not in the log until its run begins."""
 
@@ -621,6 +863,7 @@ class LogsWhatWaitsWhenItIsServed(Right):
         return message
 
 
+@breaks("sent-together-none-lost", "X-7")
 class LosesTheSecondOfTwoAtOnce(Right):
     """The second of two messages at once is silently lost."""
 
@@ -631,9 +874,53 @@ class LosesTheSecondOfTwoAtOnce(Right):
             super().take(stimulus)
 
 
+@breaks("sent-together-none-lost", "X-7")
+class LosesAMessageThatComesWithAnAbort(Right):
+    """A message that is sent at the moment of an abort is silently lost."""
+
+    def take(self, stimulus):
+        several = getattr(stimulus, "stimuli", ())
+        if any(isinstance(one, Abort) for one in several):
+            for one in several:
+                if not isinstance(one, User):
+                    super().take(one)
+        else:
+            super().take(stimulus)
+
+
+@breaks("results-survive", "X-7")
+class TwoResultsAtOnceAreOne(Right, tools="parallel"):
+    """Of two tools that return at the same moment, both calls get the last one's output."""
+
+    def take(self, stimulus):
+        several = getattr(stimulus, "stimuli", ())
+        if several and all(isinstance(one, ToolReturn) for one in several):
+            stimulus = Together(stimuli=tuple(replace(one, output=several[-1].output) for one in several))
+        super().take(stimulus)
+
+
+@breaks("abort-interrupts", "BED-005b")
+class RetryForgetsTheAbort(Right, retries=2):
+    """An abort while a retry waits is ignored: the timer fires all the same."""
+
+    def abort(self):
+        if self.timer is None:
+            super().abort()
+
+
+@breaks("executed-as-called", "X-8")
+class CallIdsWithoutCase(Right, tools="parallel"):
+    """Calls are kept by their id in lower case, without spaces around it."""
+
+    def begin(self, call):
+        alike = [one for name, one in self.open.items() if name.strip().lower() == call.call_id.strip().lower()]
+        super().begin(replace(call, arguments=alike[-1].arguments))
+
+
 # ---- what the model is shown ----
 
 
+@breaks("input-well-formed", "X-6")
 class ShowsAnOrphanCall(Right):
     """A call that was skipped has its result in the log, and none in the history."""
 
@@ -642,6 +929,7 @@ class ShowsAnOrphanCall(Right):
         self.history.pop()
 
 
+@breaks("input-well-formed", "X-6")
 class ShowsResultsAtTheTail(Right):
     """After a run, the results of its calls stand behind all texts of the model."""
 
@@ -650,6 +938,7 @@ class ShowsResultsAtTheTail(Right):
         super().start(root)
 
 
+@breaks("input-well-formed", "X-6")
 class ShowsAResultTwice(Right):
     """The history contains a result twice."""
 
@@ -658,6 +947,7 @@ class ShowsAResultTwice(Right):
         self.history.append(self.history[-1])
 
 
+@breaks("history-whole", "X-7")
 class InventsAUserMessage(Right):
     """After tools, a made-up user message tells the model to go on."""
 
@@ -667,6 +957,7 @@ class InventsAUserMessage(Right):
         super().execute()
 
 
+@breaks("history-whole", "X-7")
 class InventsAnAnswer(Right):
     """A failed run leaves an apology in the history, which is not the model's."""
 
@@ -676,6 +967,7 @@ class InventsAnAnswer(Right):
             self.history.append(Shown(role="assistant", text="Sorry, something went wrong."))
 
 
+@breaks("history-whole", "X-7")
 class ForgetsResultsAfterAFailure(Right):
     """After a failure the calls of the run and their results are gone from the history."""
 
@@ -685,6 +977,7 @@ class ForgetsResultsAfterAFailure(Right):
         super().fail(failure)
 
 
+@breaks("history-whole", "BED-005k")
 class ForgetsTheRunAfterAnAbort(Right):
     """An aborted run is missing from the history."""
 
@@ -694,6 +987,7 @@ class ForgetsTheRunAfterAnAbort(Right):
             self.history.clear()
 
 
+@breaks("history-whole", "X-7")
 class NeverShowsACall(Right):
     """The model is shown neither its calls nor their results: what it did, it does not know."""
 
@@ -701,6 +995,7 @@ class NeverShowsACall(Right):
         return [entry for entry in super().shown() if entry.call_id is None]
 
 
+@breaks("history-whole", "BED-004d")
 class NeverShowsAResult(Right):
     """The model is shown its calls, and no result."""
 
@@ -708,6 +1003,7 @@ class NeverShowsAResult(Right):
         return [entry for entry in super().shown() if entry.role != "tool"]
 
 
+@breaks("history-whole", "X-7")
 class ForgetsTheFinalAnswer(Right):
     """What ends a run is not shown in the next one."""
 
@@ -717,6 +1013,7 @@ class ForgetsTheFinalAnswer(Right):
         super().stop(reason, detail)
 
 
+@breaks("history-whole", "X-7", "BED-004d")
 class ForgetsFailedCalls(Right):
     """A call whose tool failed is not shown, and neither is its failure."""
 
@@ -726,6 +1023,7 @@ class ForgetsFailedCalls(Right):
             self.history = [entry for entry in self.history if entry.call_id != name]
 
 
+@breaks("history-whole", "BED-004d")
 class ShowsAnotherResult(Right):
     """The model is told that the tool is done, whatever it returned."""
 
@@ -734,6 +1032,7 @@ class ShowsAnotherResult(Right):
         self.history[-1] = replace(self.history[-1], text="done")
 
 
+@breaks("history-whole", "X-7")
 class DropsArguments(Right):
     """A call is shown without its arguments."""
 
@@ -741,6 +1040,7 @@ class DropsArguments(Right):
         return [replace(one, arguments={}) if one.tool else one for one in super().shown()]
 
 
+@breaks("history-whole", "BED-004d")
 class SwapsTwoResults(Right):
     """The second result of a batch is shown under the first call, and the first under the second."""
 
@@ -752,6 +1052,7 @@ class SwapsTwoResults(Right):
         super().execute()
 
 
+@breaks("history-whole", "X-7")
 class LosesTheErrorMark(Right):
     """When a run is over, a tool's failure is shown like a result."""
 
@@ -760,6 +1061,7 @@ class LosesTheErrorMark(Right):
         super().start(root)
 
 
+@breaks("history-whole", "X-7")
 class ShowsAMessageTwice(Right):
     """The message of a run that is retried is shown once more."""
 
@@ -770,6 +1072,7 @@ class ShowsAMessageTwice(Right):
             self.history.append(replace(root, ids=()))
 
 
+@breaks("history-whole", "X-7")
 class ShowsTextsLast(Right):
     """After an abort, what the model said stands behind what was called and returned."""
 
@@ -779,6 +1082,7 @@ class ShowsTextsLast(Right):
             self.history.sort(key=lambda one: one.role == "assistant" and one.call_id is None)
 
 
+@breaks("history-whole", "BED-004d")
 class TruncatesSilently(Right):
     """A long result is shown as far as a buffer goes, and nobody says so."""
 
@@ -787,6 +1091,50 @@ class TruncatesSilently(Right):
         self.history[-1] = replace(self.history[-1], text=self.history[-1].text[:6])
 
 
+@breaks("history-whole", "BED-005k")
+class ForgetsCutCallsUndeclared(Right, abortedResponse="drop"):
+    """It declares that a response that was cut is forgotten, and forgets one whose tools were cut too."""
+
+    def leave_steers(self):
+        if self.aborting and self.cut:
+            del self.history[self.begun :]
+        super().leave_steers()
+
+
+@breaks("history-whole")
+class KeepsCutCalls(Right, abortedResponse="drop-with-calls"):
+    """It declares that a response whose tools were cut is forgotten, and shows it."""
+
+    def interrupt(self):
+        self.cut = False
+        super().interrupt()
+
+
+@breaks("history-whole", "BED-004d")
+class CutsMoreThanItDeclares(Right, maxResultCharacters=3000):
+    """It declares that 3,000 characters of a long result are shown, and shows 2,000."""
+
+    def shown(self):
+        return arranged(self.history, self.policies | {"maxResultCharacters": 2000})
+
+
+@breaks("history-whole")
+class CutsLessThanItDeclares(Right, maxResultCharacters=3000):
+    """It declares that 3,000 characters of a long result are shown, and shows it whole."""
+
+    def shown(self):
+        return arranged(self.history, self.policies | {"maxResultCharacters": None})
+
+
+@breaks("history-whole", "BED-004d")
+class CutsUndeclared(Right, maxResultCharacters=None):
+    """It declares that results are shown whole, and cuts long ones."""
+
+    def shown(self):
+        return arranged(self.history, self.policies | {"maxResultCharacters": 30_000})
+
+
+@breaks("items-conserved", "X-7")
 class LogsOtherArguments(Right):
     """The log holds a call without its arguments."""
 
@@ -794,6 +1142,7 @@ class LogsOtherArguments(Right):
         super().log_output(**fields | ({"arguments": {}} if "arguments" in fields else {}))
 
 
+@breaks("history-whole", "X-7", "BED-003b")
 class ForgetsWhatItSaid(Right):
     """A text beside calls is not shown to the model again."""
 
@@ -806,6 +1155,7 @@ class ForgetsWhatItSaid(Right):
 # ---- items and rounds ----
 
 
+@breaks("items-conserved", "X-7")
 class LogsAnItemTwice(Right):
     """A text is logged while it streams, and again when it is whole."""
 
@@ -815,6 +1165,7 @@ class LogsAnItemTwice(Right):
             super().log_output(**fields)
 
 
+@breaks("items-conserved", "X-7")
 class LosesReasoning(Right):
     """It declares reasoning, and does not log it."""
 
@@ -823,6 +1174,7 @@ class LosesReasoning(Right):
             super().say(item)
 
 
+@breaks("items-conserved", "X-7")
 class CutsTexts(Right):
     """A text is cut at a buffer's end."""
 
@@ -830,6 +1182,7 @@ class CutsTexts(Right):
         super().log_output(**fields | ({"text": fields["text"][:10]} if "text" in fields else {}))
 
 
+@breaks("items-conserved", "X-7")
 class CallsBeforeTexts(Right, machine="conversation"):
     """The items of a response are logged by kind: calls first."""
 
@@ -838,6 +1191,7 @@ class CallsBeforeTexts(Right, machine="conversation"):
         super().respond()
 
 
+@breaks("response-is-one-round", "RC-D3", "EF-5")
 class RoundPerItem(Right):
     """Each item of a response has a response id of its own."""
 
@@ -852,6 +1206,7 @@ class RoundPerItem(Right):
         return super().reset(*options)
 
 
+@breaks("response-is-one-round", "RC-D3", "EF-5")
 class TwoResponsesAreOneRound(Right):
     """All responses of a run have one response id."""
 
@@ -859,6 +1214,15 @@ class TwoResponsesAreOneRound(Right):
         self.log("agent-output", responseId="response", **fields)
 
 
+@breaks("response-is-one-round", "RC-D3")
+class LabelsWithTheRequestBefore(Right):
+    """An item has the id of the request before the one that it answers."""
+
+    def log_output(self, **fields):
+        self.log("agent-output", responseId=f"r{max(self.asked - 1, 1)}", **fields)
+
+
+@breaks("rounds-bounded", "EF-1", "RS-4.1", "RS-D0")
 class BoundIsOffByOne(Right):
     """A run makes one request more than its limit."""
 
@@ -867,6 +1231,7 @@ class BoundIsOffByOne(Right):
         return None if bound is None else bound + 1
 
 
+@breaks("log-well-formed", "X-1", "RC-1")
 class LogsUnknownEvents(Right):
     """Its own events are mixed with the log's."""
 
@@ -879,6 +1244,7 @@ class LogsUnknownEvents(Right):
         super().start(root)
 
 
+@breaks("log-well-formed", "X-1", "RC-D5")
 class LogsPlainText(Right):
     """Its printed text is taken for events."""
 
@@ -887,6 +1253,7 @@ class LogsPlainText(Right):
         super().start(root)
 
 
+@breaks("log-well-formed", "X-1", "RC-D5")
 class StopsForNoReason(Right):
     """The reason of a stop is none of the three."""
 
@@ -894,6 +1261,7 @@ class StopsForNoReason(Right):
         super().log(kind, **fields | ({"reason": "done"} if fields.get("reason") == "completed" else {}))
 
 
+@breaks("capabilities-honest", "X-D1")
 class DeclaresAbort(Right):
     """It declares that runs can be aborted, and cannot abort them."""
 
@@ -901,6 +1269,7 @@ class DeclaresAbort(Right):
         self.refuse("unsupported", "abort")
 
 
+@breaks("capabilities-honest", "X-D1")
 class DeclaresModelInput(Right):
     """It declares that requests show their input, and shows none."""
 
@@ -912,6 +1281,7 @@ class DeclaresModelInput(Right):
 # ---- again, elsewhere, otherwise ----
 
 
+@breaks("run-deterministic", "X-2", "BED-001b")
 class CountsAcrossResets(Right):
     """Request ids continue those before the reset."""
 
@@ -924,6 +1294,7 @@ class CountsAcrossResets(Right):
         return step
 
 
+@breaks("run-deterministic", "X-2", "BED-001b")
 class RunsToolsInAnyOrder(Right):
     """Tools start in random order."""
 
@@ -938,6 +1309,7 @@ class RunsToolsInAnyOrder(Right):
         super().respond()
 
 
+@breaks("run-hash-seed", "X-2")
 class HashOrder(Right):
     """Tools start in the order of a set. In one process all strings have one hash: the declared seed stands for it."""
 
@@ -946,6 +1318,7 @@ class HashOrder(Right):
         super().respond()
 
 
+@breaks("run-boundary-equivalence", "X-4", "RC-2")
 class AsksTwiceAfterAnAbort(Right):
     """The run after an interrupted one asks the model twice: once for the remains, once for the message."""
 
@@ -966,6 +1339,7 @@ class AsksTwiceAfterAnAbort(Right):
         super().ask()
 
 
+@breaks("observer-isolated", "X-2")
 class ObserverKillsTheRun(Right):
     """A listener's exception ends the run."""
 
@@ -975,6 +1349,7 @@ class ObserverKillsTheRun(Right):
             self.stop("error", "the listener raised")
 
 
+@breaks("slow-consumer-same", "X-2", "X-7", "BED-011a")
 class SlowObserverLosesEvents(Right):
     """A slow listener misses the events after a text, and so does the log."""
 
@@ -983,6 +1358,7 @@ class SlowObserverLosesEvents(Right):
             super().log(kind, **fields)
 
 
+@breaks("equals-machine", "X-D1")
 class RetriesLessOften(Right, machine="interaction", retries=2):
     """It declares the machine and two retries, and retries once."""
 
@@ -990,6 +1366,7 @@ class RetriesLessOften(Right, machine="interaction", retries=2):
         return 1
 
 
+@breaks("run-opaque", "X-8")
 class StopInATextEndsTheRun(Right):
     """A text of the model that says stop is taken for a stop."""
 
@@ -999,6 +1376,7 @@ class StopInATextEndsTheRun(Right):
             self.stop("completed")
 
 
+@breaks("run-opaque", "X-8")
 class StopFromTheUserAborts(Right):
     """A user's text that says stop aborts the run."""
 
@@ -1008,6 +1386,7 @@ class StopFromTheUserAborts(Right):
             self.abort()
 
 
+@breaks("run-opaque", "X-8")
 class IdsDecide(Right):
     """A call whose id lacks the provider's prefix is not executed."""
 
@@ -1033,6 +1412,7 @@ class Late(Right):
         super().start(root)
 
 
+@breaks("follow-ups-in-turn", "RC-7.5")
 class LastInFirstOutAfterThreeRuns(Late):
     """From the fourth run on, the youngest waiting message is served first."""
 
@@ -1040,6 +1420,7 @@ class LastInFirstOutAfterThreeRuns(Late):
         return self.queue.pop() if self.runs >= 3 else self.queue.popleft()
 
 
+@breaks("steers-in-their-run", "TM-5.2")
 class FourthSteerIsLost(Late):
     """Only three steers are kept."""
 
@@ -1049,6 +1430,7 @@ class FourthSteerIsLost(Late):
             super().keep_steer(message)
 
 
+@breaks("run-never-stuck", "X-5")
 class FourthWaitingIsLost(Late):
     """The queue holds only three messages."""
 
@@ -1057,6 +1439,7 @@ class FourthWaitingIsLost(Late):
             super().enqueue(message)
 
 
+@breaks("abort-interrupts", "BED-005a", "BED-005b")
 class SecondAbortIsIgnored(Late):
     """Only the first abort sets the signal."""
 
@@ -1066,6 +1449,7 @@ class SecondAbortIsIgnored(Late):
             super().abort()
 
 
+@breaks("queue-as-declared", "RC-D6")
 class SecondAbortLosesTheQueue(Late):
     """The second abort discards waiting messages."""
 
@@ -1076,6 +1460,7 @@ class SecondAbortLosesTheQueue(Late):
         super().interrupt()
 
 
+@breaks("model-failure-survived", "RS-5.1")
 class ThirdFailureCompletes(Late):
     """The third failure is not noticed."""
 
@@ -1087,6 +1472,7 @@ class ThirdFailureCompletes(Late):
             super().fail(failure)
 
 
+@breaks("items-conserved", "X-7", "BED-003b")
 class EighthItemIsLost(Late):
     """The eighth text is not logged."""
 
@@ -1096,6 +1482,7 @@ class EighthItemIsLost(Late):
             super().log_output(**fields)
 
 
+@breaks("calls-answered", "X-6")
 class FourthResultIsLost(Late):
     """The fourth result is not logged."""
 
@@ -1105,6 +1492,8 @@ class FourthResultIsLost(Late):
             super().log(kind, **fields)
 
 
+@breaks("history-whole", "X-7")
+@breaks("input-well-formed", "RS-3.2")
 class HistoryHasTenPlaces(Late):
     """Old messages are no longer shown, in the middle of a run."""
 
@@ -1112,6 +1501,7 @@ class HistoryHasTenPlaces(Late):
         return super().shown()[-10:]
 
 
+@breaks("run-ends-once", "X-3", "TM-3.1")
 class FifthRunEndsTwice(Late):
     """The fifth run reports its end twice."""
 
@@ -1121,6 +1511,7 @@ class FifthRunEndsTwice(Late):
             super().log(kind, **fields)
 
 
+@breaks("calls-answered", "X-6")
 class ThirdCallOfAResponseIsForgotten(Late):
     """Only two calls of a response are executed."""
 

@@ -7,10 +7,11 @@ from pathlib import Path
 import msgspec
 
 from turncheck.conformance.cli.group import main
+from turncheck.conformance.laws.clauses import BROKEN
 from turncheck.conformance.report.counterexample_diagram import picture
 from turncheck.conformance.report.lessons import Lesson
 from turncheck.conformance.schemas.json_schemas import FOLDER, schemas, text
-from turncheck.conformance.verify.results import WordCounterexample
+from turncheck.conformance.verify.outcome.results import WordCounterexample
 from turncheck.model.codegen.generate import LOOP, generate
 from turncheck.model.rendering.svg import to_svg
 
@@ -18,8 +19,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # the tests' own packages
 sys.path.insert(0, str(Path(__file__).parents[1] / "teeth"))
 
 from museum.page import page, recorded
+from static.broken_clauses import table
 from static.mutants import PAGE as MUTANTS
 from static.mutants import page as mutants_page
+from static.theorems import PAGE as THEOREMS
+from static.theorems import page as theorems_page
 
 ROOT = Path(__file__).parents[2]
 FAILURE = ROOT / "docs" / "matrix" / "counterexamples" / "pi-0-87-1.calls-answered.json"
@@ -38,6 +42,8 @@ def run() -> None:
     wanted = {LOOP: generate(), **{FOLDER / name: text(schema) for name, schema in schemas().items()}}
     wanted[ROOT / "docs" / "museum.md"] = page(recorded())
     wanted[MUTANTS] = mutants_page()
+    wanted[BROKEN] = table()
+    wanted[THEOREMS] = theorems_page()
     wanted[ROOT / "docs" / "pictures" / "failure.svg"] = failure(FAILURE.read_bytes())
     write = "--write" in sys.argv[1:]
     drifted = [path for path, content in wanted.items() if not path.exists() or path.read_text() != content]

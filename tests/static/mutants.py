@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import msgspec
 
+from turncheck.conformance.automata.mutation.running import run
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.mutation.running import run
 from turncheck.model.automata.mutants import OPERATORS
 from turncheck.model.machines.registry import PROOF_ROLES
 

@@ -15,7 +15,7 @@ HEAD = '''"""Planted."""
 
 import sys
 
-from turncheck.conformance.cli.output import document, echo
+from turncheck.conformance.cli.printing.output import document, echo
 from turncheck.model.rendering.printable import fill
 
 '''

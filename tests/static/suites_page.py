@@ -5,12 +5,12 @@ import time
 from pathlib import Path
 
 from turncheck.adapters.references.registry import REFERENCES, reference_runtime
+from turncheck.conformance.automata.learn.abstraction import Bounds, letter_named, letters_of
+from turncheck.conformance.automata.n_complete.reference import model_of
+from turncheck.conformance.automata.n_complete.run import METHODS, Plan, sent, verify_suite
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.learn.abstraction import Bounds, letter_named, letters_of
-from turncheck.conformance.n_complete.reference import model_of
-from turncheck.conformance.n_complete.run import METHODS, Plan, sent, verify_suite
 from turncheck.conformance.verify.engine import Options
-from turncheck.conformance.verify.subject import HASH_SEED
+from turncheck.conformance.verify.subjects.subject import HASH_SEED
 from turncheck.model.automata.finite import bounded, views
 from turncheck.model.automata.mealy import flattened
 from turncheck.model.automata.suites import SUITES

@@ -24,16 +24,16 @@ from runtimes.right import Right
 
 from turncheck.adapters.references.event_flow.emission import Dialect
 from turncheck.adapters.targets.registry import open_projector
+from turncheck.conformance.automata.learn.abstraction import Bounds, letter_named
+from turncheck.conformance.automata.n_complete.reference import model_of, reference_for
+from turncheck.conformance.automata.n_complete.run import Plan, verify_suite
 from turncheck.conformance.laws.collation import Collation
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, selected
-from turncheck.conformance.learn.abstraction import Bounds, letter_named
-from turncheck.conformance.n_complete.reference import model_of, reference_for
-from turncheck.conformance.n_complete.run import Plan, verify_suite
 from turncheck.conformance.observe.driver import perform
 from turncheck.conformance.report.lessons import EXAMPLES, FlowExample, Lesson, LinesExample
 from turncheck.conformance.verify.engine import Options
-from turncheck.conformance.verify.results import plain
+from turncheck.conformance.verify.outcome.results import plain
 from turncheck.conformance.verify.verification import verify_projector, verify_runtime
 
 PROJECTORS = {
@@ -72,12 +72,15 @@ RUNTIMES = {
     "model-failure-survived": "CompletesAfterAModelFailure",
     "runs-ask-the-model": "NeverAsks",
     "answered-runs-complete": "CountSurvivesAnAbort",
+    "requests-bring-news": "AsksOnceMore",
+    "idle-abort-ignored": "IdleAbortInterruptsTheNextRun",
     "calls-answered": "LeavesTheSecondCallUnanswered",
     "cut-calls-answered": "CutCallIsNeverAnswered",
     "results-survive": "ResultsWaitForTheBatch",
     "results-not-invented": "InventsASuccess",
     "tool-failure-survived": "ToolFailureKillsTheRun",
     "malformed-never-executes": "ExecutesMalformedArguments",
+    "executed-as-called": "ExecutesTwice",
     "ids-never-mixed": "TwoResultsUnderOneId",
     "tools-as-declared": "SerialRunsSideBySide",
     "messages-consumed": "SecondRootIsNotShown",
@@ -94,6 +97,7 @@ RUNTIMES = {
     "rounds-bounded": "BoundIsOffByOne",
     "log-well-formed": "StopsForNoReason",
     "capabilities-honest": "DeclaresAbort",
+    "ends-told": "EndsSilentlyAfterAnEmptyResponse",
     "run-deterministic": "CountsAcrossResets",
     "run-hash-seed": "HashOrder",
     "run-boundary-equivalence": "AsksTwiceAfterAnAbort",

@@ -6,8 +6,7 @@ which is right here.
 """
 
 import json
-import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
 from turncheck.model.core.events import Delivery, RunStop, StopReason, ToolResult, UserMessage
@@ -54,12 +53,15 @@ class _Result:
 
 
 class AgUiMapper(Dispatcher):
-    """Maps AG-UI events."""
+    """Maps AG-UI events. The first run *may be resumed*: then it answers calls that an earlier log has."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, may_be_resumed: bool = True) -> None:
         super().__init__()
         self._outputs = Outputs(self.items, self._begin_user)
         self._results: list[_Result] = []  # not settled yet
+        self._waiting: set[str] = set()  # calls that a run left to the client or to an approval
+        # Results of calls from before the log's beginning; None where none can come, as from its second run on.
+        self._resumed: set[str] | None = set() if may_be_resumed else None
         self.handlers = {
             "RUN_STARTED": self._run_started,
             "RUN_FINISHED": self._run_finished,
@@ -89,13 +91,17 @@ class AgUiMapper(Dispatcher):
         if self.running:
             raise MisfitError("the run before has no terminal")
         self.items.put(at, _root(event))
+        if self.over:
+            self._resumed = None
         self.running, self.over = True, False
-        self._outputs.unanswered.clear()
-        self._outputs.given()
+        self._outputs.begin_run()
 
     def _run_finished(self, at: int, event: Object) -> None:
         outcome = None if event.get("outcome") is None else text(record(event, "outcome"), "type")
-        self.stop(at, RunStop(reason=_REASONS.get(outcome, "completed"), detail=outcome))
+        reason: StopReason = _REASONS.get(outcome, "completed")
+        if reason == "completed":
+            self._waiting |= self._outputs.unanswered
+        self.stop(at, RunStop(reason=reason, detail=outcome))
 
     def _run_error(self, at: int, event: Object) -> None:
         stop = RunStop(reason="error", detail=maybe_text(event, "message"))
@@ -107,9 +113,27 @@ class AgUiMapper(Dispatcher):
 
     def _tool_call_result(self, at: int, event: Object) -> None:
         call_id = text(event, "toolCallId")
+        if self._is_resumed(call_id):
+            self._outputs.given()
+            return
         self._results.append(_Result(self.items.hold(at), call_id, event))
         self._outputs.unanswered.discard(call_id)
         self._outputs.given()
+
+    def _is_resumed(self, call_id: str) -> bool:
+        """Whether a result answers a call of an earlier run, which waited for the client or for an approval.
+
+        A log may begin with the resumed run: then the result stands before the run's first output.
+        """
+        if not self.running or call_id in self._outputs.calls:
+            return False
+        if call_id in self._waiting:
+            self._waiting.remove(call_id)
+            return True
+        if self._resumed is None or not self._outputs.silent or call_id in self._resumed:
+            return False
+        self._resumed.add(call_id)
+        return True
 
     def _encrypted_value(self, _at: int, event: Object) -> None:
         outcome = _outcome(event.get("encryptedValue"))
@@ -184,10 +208,25 @@ def _outcome(encrypted: object) -> str | None:
         return None
 
 
-def _recognises(values: Sequence[dict[str, Any]]) -> bool:
-    return any(re.fullmatch(r"RAW|CUSTOM|[A-Z]+(_[A-Z]+)+", str(value.get("type"))) for value in values)
+_TYPES: Final = frozenset(AgUiMapper().handlers)
+
+
+def _recognises(value: Mapping[str, Any]) -> bool:
+    name = value.get("type")
+    return isinstance(name, str) and name in _TYPES
 
 
 AG_UI: Final = Format(
-    name="ag-ui", title="AG-UI event stream", whole=True, client_calls=True, recognises=_recognises, mapper=AgUiMapper
+    name="ag-ui",
+    title="AG-UI event stream",
+    whole=True,
+    client_calls=True,
+    recognises=_recognises,
+    mapper=AgUiMapper,
+    limits={
+        "messages": "the last one of a run's input, where the stream repeats it; else the run's start is the root",
+        "delivery": "only of messages that pydantic-ai enqueues",
+        "failures": "only as pydantic-ai reports them",
+        "sessions": "a file is one session",
+    },
 )

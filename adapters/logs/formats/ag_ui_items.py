@@ -17,12 +17,15 @@ _THINKING: Final = "THINKING"
 class Outputs:
     """Gathers the model's items; texts of the user, which come in the same way, go to *begin_user*.
 
-    ``said`` and ``called``: texts and calls since the model's last input. ``unanswered``: calls of this run.
+    ``said`` and ``called``: texts and calls since the model's last input. ``calls`` and ``unanswered``: those of this
+    run. ``silent``: the model made nothing in this run yet.
     """
 
     def __init__(self, items: Items, begin_user: Callable[[int, Hashable, str], None]) -> None:
         self.said = self.called = False
+        self.calls: set[str] = set()
         self.unanswered: set[str] = set()
+        self.silent = True
         self._items = items
         self._begin_user = begin_user
         self._chunk: tuple[str, Hashable] | None = None  # the item that chunks are gathered for, and their type
@@ -46,6 +49,13 @@ class Outputs:
         """Prepare for an event of the type *name*: most types end an item that came in chunks."""
         if self._chunk is not None and name != self._chunk[0] and name not in AMID_CHUNKS:
             self._end_chunk()
+
+    def begin_run(self) -> None:
+        """Forget the run before."""
+        self.calls.clear()
+        self.unanswered.clear()
+        self.silent = True
+        self.given()
 
     def given(self) -> None:
         """Note that the model received an input: its next item begins a new response."""
@@ -94,13 +104,15 @@ class Outputs:
     def _begin_call(self, at: int, key: Hashable, event: Object, name: str) -> None:
         tool = text(event, "toolCallName")
         self._items.begin(key, lambda _: AgentOutput(kind="tool-call", call_id=name, tool=tool), at)
+        self.calls.add(name)
         self.unanswered.add(name)
         self.said = self.called = True
+        self.silent = False
 
     def _append(self, key: Hashable, at: int, piece: str) -> None:
         self._items.append(key, at, piece)
         if piece and key not in self._others:
-            self.said = True
+            self.said, self.silent = True, False
 
     def _end(self, key: Hashable) -> None:
         if key not in self._items:

@@ -5,7 +5,7 @@ input is whole; an abort in the middle leaves none. ``error`` is the terminal wh
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from turncheck.model.core.events import AgentOutput, Fault, OutputKind, RunStop, ToolResult, UserMessage
@@ -15,12 +15,25 @@ from .fields import Object, maybe_flag, maybe_text, text
 from .items import Slot, nothing, said
 from .mapping import Format, Mapped
 
-_CHUNK: Final = re.compile(
-    r"(start|finish)-step|(text|reasoning)-(start|delta|end)|tool-(input|output|approval)-\w+|data-.+"
-    r"|source-(url|document)|message-metadata"
+_CHUNKS: Final[tuple[tuple[re.Pattern[str], set[str]], ...]] = (
+    (re.compile(r"(text|reasoning)-(start|end)"), {"id"}),
+    (re.compile(r"(text|reasoning)-delta"), {"id", "delta"}),
+    (re.compile(r"tool-(input|output|approval)-\w+"), {"toolCallId"}),
+    (re.compile(r"data-.+"), {"data"}),
+    (re.compile(r"source-(url|document)"), {"sourceId"}),
+    (re.compile(r"message-metadata"), {"messageMetadata"}),
 )
-_BARE: Final = {"start", "error", "abort", "finish", "file"}
-"""Chunks whose type is a word that other formats might use as well."""
+"""Types that only UI message chunks have, with the fields that tell them from the parts of ``fullStream``."""
+_BARE: Final[Mapping[str, tuple[set[str], set[str]]]] = {
+    "start": (set(), {"messageId", "messageMetadata"}),
+    "start-step": (set(), set()),
+    "finish-step": (set(), set()),
+    "finish": (set(), {"finishReason", "messageMetadata"}),
+    "error": ({"errorText"}, set()),
+    "abort": (set(), {"reason"}),
+    "file": ({"url", "mediaType"}, {"providerMetadata"}),
+}
+"""Types whose names are words that other formats use as well → the fields that such a chunk has, and may have."""
 
 
 class AiSdkMapper(Dispatcher):
@@ -152,9 +165,14 @@ class AiSdkMapper(Dispatcher):
         return True
 
 
-def _recognises(values: Sequence[dict[str, Any]]) -> bool:
-    names = [str(value.get("type")) for value in values]
-    return any(map(_CHUNK.fullmatch, names)) or _BARE.issuperset(names)
+def _recognises(value: Mapping[str, Any]) -> bool:
+    name, fields = value.get("type"), value.keys() - {"type"}
+    if not isinstance(name, str):
+        return False
+    if name in _BARE:
+        needed, allowed = _BARE[name]
+        return needed <= fields <= needed | allowed
+    return any(part.fullmatch(name) and needed <= fields for part, needed in _CHUNKS)
 
 
 AI_SDK: Final = Format(
@@ -164,4 +182,9 @@ AI_SDK: Final = Format(
     client_calls=True,
     recognises=_recognises,
     mapper=AiSdkMapper,
+    limits={
+        "messages": "no: a run's root is its first chunk",
+        "delivery": "no: a stream is one assistant message",
+        "sessions": "a file is one session",
+    },
 )

@@ -1,13 +1,27 @@
-"""The definition of a log format: how it is recognised, and how its values map to the core's events."""
+"""The definition of a log format: how its values are recognised, and how they map to the core's events."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from turncheck.model.core.events import Event
 
 Mapped: TypeAlias = tuple[int, Event]
 """An event of the core with the position of the line that it comes from; several may share one position."""
+
+Aspect: TypeAlias = Literal["messages", "delivery", "outputs", "calls", "results", "failures", "stops", "sessions"]
+"""Something that a log can say of a run."""
+ASPECTS: Final[Mapping[Aspect, str]] = {
+    "messages": "what the user said",
+    "delivery": "steer or follow-up",
+    "outputs": "texts and reasoning",
+    "calls": "tool calls",
+    "results": "their results",
+    "failures": "a tool failed",
+    "stops": "how a run ended",
+    "sessions": "several sessions",
+}
+"""Aspect → the heading of its column in the table of formats."""
 
 
 class Mapper(Protocol):
@@ -31,14 +45,26 @@ class Mapper(Protocol):
 class Format:
     """A log format.
 
+    ``recognises`` tells a value, a JSON object, that no other format has.
     ``whole``: a file of this format is complete, so that one without a terminal is broken rather than unfinished.
     ``client_calls``: the client may answer a call in the next run's input, so that a call without a result is no
     finding where the run ended successfully.
+    ``family``: the name that users give to several formats of one program; a format is its own family by default.
+    ``rows``: the table of a format that is declared by one (``declared``).
+    ``limits``: each aspect that the format cannot say, or says in part, with the reason; it says all others.
     """
 
     name: str
     title: str
-    recognises: Callable[[Sequence[dict[str, Any]]], bool]
+    recognises: Callable[[Mapping[str, Any]], bool]
     mapper: Callable[[], Mapper]
     whole: bool = False
     client_calls: bool = False
+    family: str = ""
+    limits: Mapping[Aspect, str] = field(default_factory=dict[Aspect, str])
+    rows: tuple[Any, ...] = ()
+
+    @property
+    def called(self) -> str:
+        """The name by which ``--format`` calls it."""
+        return self.family or self.name

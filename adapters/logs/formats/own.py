@@ -1,9 +1,9 @@
 """Turncheck's own format: every value is an event of the core, or an anomaly."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from turncheck.model.core.decode import judge
+from turncheck.model.core.decode import field_rules, judge
 
 from .mapping import Format, Mapped
 
@@ -20,9 +20,14 @@ class OwnMapper:
         return iter(())
 
 
-OWN: Final = Format(
-    name="turncheck",
-    title="turncheck event log",
-    recognises=lambda _: True,  # the last in the registry's order: no other format recognised the log
-    mapper=OwnMapper,
-)
+_TYPES: Final = {name for name, *_ in field_rules()}
+
+
+def _recognises(value: Mapping[str, Any]) -> bool:
+    name = value.get("type")
+    if not isinstance(name, str) or name not in _TYPES:
+        return False
+    return name != "tool-result" or "callId" in value  # the AI SDK's parts have a toolCallId
+
+
+OWN: Final = Format(name="turncheck", title="turncheck event log", recognises=_recognises, mapper=OwnMapper)

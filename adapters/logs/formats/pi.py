@@ -5,8 +5,8 @@ the boundary before each explicit. ``agent_end`` has no status; the last assista
 agent run without a user message: the ``agent_end`` before it is no stop, so it is held back until a later line decides.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 from turncheck.model.core.events import Delivery, OutputKind, RunStop, UserMessage
 
@@ -211,8 +211,18 @@ def _plain(message: Object) -> object:
             return next((part.get("text") for part in records(message, "content")), None)
 
 
-def _recognises(values: Sequence[dict[str, Any]]) -> bool:
-    return any(str(value.get("type")) in _TYPES for value in values)
+def _recognises(value: Object) -> bool:
+    name = value.get("type")
+    if not isinstance(name, str) or name not in _TYPES:
+        return pi_messages.is_header(value)  # which its session files have too
+    message = value.get("message", {})
+    return isinstance(message, dict) and "type" not in message  # Anthropic's has one
 
 
-PI: Final = Format(name="pi", title="pi agent events", recognises=_recognises, mapper=PiMapper)
+PI: Final = Format(
+    name="pi",
+    title="pi agent events",
+    recognises=_recognises,
+    mapper=PiMapper,
+    limits={"delivery": "from the queues of JSON mode, else from the turn before", "sessions": "a file is one session"},
+)

@@ -11,6 +11,11 @@ _REASONS: Final[Mapping[str | None, StopReason]] = {"aborted": "interrupted", "e
 """``stopReason`` of the last assistant message → stop reason; all others (stop, length, …) complete the run."""
 
 
+def is_header(value: Object) -> bool:
+    """Return whether *value* is the header of a session, with which session files and JSON mode begin."""
+    return value.get("type") == "session" and ("cwd" in value or "version" in value)
+
+
 def outputs(message: Object, response: str | None) -> list[AgentOutput | None]:
     """The items of an assistant message, None for a part that is no item: empty, redacted or of another kind."""
     return [output(part, response) for part in records(message, "content")]

@@ -4,7 +4,7 @@ No line is a terminal: a run's end is inferred from the last message's ``stopRea
 which branch counts, the mapper keeps the events of all lines until the log is over.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
@@ -147,8 +147,28 @@ def _events(meaning: _Meaning, *, running: bool, retried: bool) -> tuple[list[Ev
             return [NATIVE], running
 
 
-def _recognises(values: Sequence[dict[str, Any]]) -> bool:
-    return any(value.get("type") == "session" or "parentId" in value for value in values[:1])
+_ENTRIES: Final = {
+    *("message", "model_change", "thinking_level_change", "compaction", "branch_summary", "custom", "custom_message"),
+    *("label", "session_info", "context_edit"),
+}
+"""Types of entries; other programs' trees have others."""
 
 
-PI_SESSION: Final = Format(name="pi-session", title="pi session file", recognises=_recognises, mapper=PiSessionMapper)
+def _recognises(value: Object) -> bool:
+    name = value.get("type")
+    entry = isinstance(name, str) and name in _ENTRIES and {"id", "parentId"} <= value.keys()
+    return entry or pi_messages.is_header(value)
+
+
+PI_SESSION: Final = Format(
+    name="pi-session",
+    title="pi session file",
+    recognises=_recognises,
+    mapper=PiSessionMapper,
+    family="pi",
+    limits={
+        "delivery": "a message amid a run is a steer",
+        "stops": "inferred from the last answer",
+        "sessions": "a file is one session",
+    },
+)

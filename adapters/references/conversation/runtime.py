@@ -38,7 +38,7 @@ PROFILE: Final = Profile(
     ("runtime",),
     (
         *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments", "call-ids"),
-        *("sessions", "together", "observer", "deaf", "clock", "persistence", "images", "usage"),
+        *("sessions", "together", "observer", "deaf", "clock", "persistence", "images", "usage", "terminal-events"),
     ),
     machine="conversation",
     policies={"busy": "reject", "tools": "serial", "abortEnds": "at-once", "retries": RETRIES},

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Final
 
-from ...protocol.orphans import MARK, Family, adopt_orphans, sweep
+from ...protocol.processes.orphans import MARK, Family, adopt_orphans, sweep
 
 _numbers: Final = count()
 

@@ -19,7 +19,7 @@ LIMITS: Final = Limits()
 PROFILE: Final = Profile(
     ("runtime",),
     (
-        *("abort", "tools", "tool-failure", "model-failure", "model-input"),
+        *("abort", "tools", "tool-failure", "model-failure", "model-input", "terminal-events"),
         *("raw-arguments", "call-ids", "together", "limits", "deaf"),
     ),
     "engine",

@@ -17,7 +17,7 @@ ITERATIONS: Final = 8
 PROFILE: Final = Profile(
     ("runtime",),
     (
-        *("abort", "tools", "tool-failure", "model-failure", "model-input"),
+        *("abort", "tools", "tool-failure", "model-failure", "model-input", "terminal-events"),
         *("raw-arguments", "call-ids", "together", "limits", "deaf", "usage"),
     ),
     "event_flow",

@@ -14,7 +14,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from turncheck.model.checking.alphabet import positions
-from turncheck.model.core.history import Entry, arranged
+from turncheck.model.core.history import CUT, Entry, arranged, cut
 from turncheck.model.core.stimuli import (
     ModelAwaited,
     ModelFail,
@@ -44,7 +44,7 @@ PROFILE: Final = Profile(
     ("runtime",),
     (
         *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),
-        *("raw-arguments", "call-ids", "together", "observer", "deaf", "clock"),
+        *("raw-arguments", "call-ids", "together", "observer", "deaf", "clock", "terminal-events"),
     ),
     SPEC.name,
     {
@@ -52,6 +52,7 @@ PROFILE: Final = Profile(
         "abortEnds": "at-once",
         **dict(POLICIES.values()),
         **{name: values[0] for name, values in HISTORY_POLICIES.items()},
+        CUT: None,
     },
 )
 _REFUSALS: Final = {
@@ -186,7 +187,7 @@ class InteractionRuntime(Driven):
 
     def _request(self, places: Sequence[int]) -> None:
         self._asked += 1
-        history = arranged(self._shown(places), self._policies)
+        history = cut(arranged(self._shown(places), self._policies), self._policies[CUT])
         self.request = ModelAwaited(request_id=f"r{self._asked}", input=tuple(history))
         self._tell("model-request", requestId=self.request.request_id, input=to_builtins(history))
 

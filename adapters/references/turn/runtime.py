@@ -22,7 +22,7 @@ Queue: TypeAlias = Literal["collect", "steer"]
 
 CAPABILITIES: Final = (
     *("steer", "follow-up", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments"),
-    *("call-ids", "sessions", "together", "limits", "observer", "clock", "persistence"),
+    *("call-ids", "sessions", "together", "limits", "observer", "clock", "persistence", "terminal-events"),
 )
 """A turn has no abort: it ends by itself, within its bounds."""
 _DELIVERY: Final[Mapping[Queue, str]] = {"collect": "followUp", "steer": "steer"}

@@ -27,6 +27,13 @@ const POLICIES = {
   abortEnds: "when-released",
   retries: RETRIES,
   maxRounds: MAX_ROUNDS,
+  abortedResponse: "drop-with-calls", // response.messages are those of finished steps
+  failedResponse: "drop",
+  itemOrder: "as-said", // to-response-messages.ts
+  resultOrder: "as-called", // to-response-messages.ts: toolCallOrder
+  failures: "marked",
+  adjacent: "apart",
+  maxResultCharacters: null,
 };
 const USAGE = {
   inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
@@ -42,7 +49,8 @@ function shown(prompt) {
     if (role === "system") return [{ role, text: content }];
     return content.flatMap((part) => {
       if (part.type === "text") return [{ role, text: part.text }];
-      if (part.type === "tool-call") return [{ role, callId: part.toolCallId, tool: part.toolName }];
+      if (part.type === "tool-call")
+        return [{ role, callId: part.toolCallId, tool: part.toolName, arguments: part.input }];
       if (part.type !== "tool-result") return []; // reasoning
       const { type, value, reason } = part.output;
       return [
@@ -193,14 +201,17 @@ class Session {
       });
       for await (const part of result.fullStream) this.read(part);
       if (this.error !== undefined) this.stop("error", this.error);
-      else if (!this.stopped) this.stop("error", "the stream ended without a terminal", { source: "adapter" });
+      else if (!this.stopped)
+        this.stop("error", "the stream ended without a terminal", { source: "adapter", via: "close" });
     } catch (error) {
-      this.stop("error", error.message, { source: "adapter" }); // the stream broke under its consumer
+      // The stream broke under its consumer.
+      this.log({ type: "run-stop", reason: "error", detail: error.message }, { source: "adapter", via: "exception" });
+      this.stopped = true;
     }
     this.controller = undefined;
   }
 
-  /** The first terminal counts: a finish may follow an error part, or only the stream's end. */
+  /** The first terminal part counts: a finish may follow an error part, or only the stream's end. */
   stop(reason, detail, how) {
     if (!this.stopped) this.log({ type: "run-stop", reason, detail }, how);
     this.stopped = true;

@@ -88,7 +88,7 @@ def context(messages: list[BaseMessage]) -> Iterator[dict[str, Any]]:
                 if kind == "assistant":
                     yield {"role": "assistant", "text": text}
             for call in [*message.tool_calls, *message.invalid_tool_calls]:
-                yield {"role": "assistant", "callId": call["id"], "tool": call["name"]}
+                yield {"role": "assistant", "callId": call["id"], "tool": call["name"], "arguments": call["args"]}
         elif isinstance(message, ToolMessage):
             failed = {"isError": True} if message.status == "error" else {}
             yield {"role": "tool", "callId": message.tool_call_id, "text": message.text} | failed
@@ -245,6 +245,13 @@ class LangGraph(Adapter):
             "abortEnds": "when-released",
             "retries": 0,
             "maxRounds": ROUNDS,
+            "abortedResponse": "drop",  # a node that is cancelled or raises writes nothing
+            "failedResponse": "drop",
+            "itemOrder": "texts-first",  # an AIMessage holds its calls beside its content
+            "resultOrder": "as-called",  # pregel/_algo.py: writes are applied in the order of the tasks' paths
+            "failures": "marked",
+            "adjacent": "apart",
+            "maxResultCharacters": None,
         },
     }
 

@@ -125,7 +125,8 @@ def context(system: str | None, items: str | list[Any]) -> list[dict[str, Any]]:
     for item in [{"role": "user", "content": items}] if isinstance(items, str) else items:
         match item.get("type"):
             case "function_call":
-                entries.append({"role": "assistant", "callId": item["call_id"], "tool": item["name"]})
+                call = {"callId": item["call_id"], "tool": item["name"], "arguments": parsed(item["arguments"])}
+                entries.append({"role": "assistant", **call})
             case "function_call_output":
                 entries.append({"role": "tool", "callId": item["call_id"], "text": text_of(item["output"])})
             case "reasoning":
@@ -243,7 +244,20 @@ class OpenAIAgents(Adapter):
             *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments"),
             *("call-ids", "sessions", "together", "limits", "observer", "deaf", "clock", "persistence"),
         ],
-        "policies": {"busy": "reject", "tools": "parallel", "abortEnds": "at-once", "retries": 0, "maxRounds": TURNS},
+        "policies": {
+            "busy": "reject",
+            "tools": "parallel",
+            "abortEnds": "at-once",
+            "retries": 0,
+            "maxRounds": TURNS,
+            "abortedResponse": "drop-with-calls",  # run_loop.py saves the items of whole turns
+            "failedResponse": "drop",
+            "itemOrder": "as-said",
+            "resultOrder": "as-called",  # tool_execution.py builds the results by going through tool_runs
+            "failures": "marked",
+            "adjacent": "apart",
+            "maxResultCharacters": None,
+        },
     }
 
     async def reset(self, env: Environment) -> None:

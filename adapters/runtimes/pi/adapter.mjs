@@ -54,6 +54,14 @@ const POLICIES = {
   retries: 0,
   queueAfterInterrupted: "hold",
   queueAfterError: "hold",
+  abortedResponse: "drop", // transform-messages.js: "Skip errored/aborted assistant messages entirely"
+  failedResponse: "drop",
+  unread: "later", // agent-loop.js asks for steers before a run's first request too
+  itemOrder: "as-said",
+  resultOrder: "as-called", // agent-loop.js: orderedFinalizedCalls
+  failures: "marked",
+  adjacent: "apart",
+  maxResultCharacters: null, // what its coding agent cuts, the tools cut themselves
 };
 const STOPS = { "end-turn": "stop", "tool-use": "toolUse", length: "length" };
 
@@ -76,7 +84,10 @@ function shown(context) {
     } else if (message.role === "assistant") {
       for (const part of message.content) {
         if (part.type === "text") entries.push({ role: "assistant", text: part.text });
-        if (part.type === "toolCall") entries.push({ role: "assistant", callId: part.id, tool: part.name });
+        if (part.type === "toolCall") {
+          const { id, name, arguments: given } = part;
+          entries.push({ role: "assistant", callId: id, tool: name, arguments: given });
+        }
       }
     } else entries.push({ role: message.role, text: textOf(message.content) });
   }
@@ -189,7 +200,7 @@ class Session {
     if (busy) return delivery === "steer" ? agent.steer(message) : agent.followUp(message);
     this.active = true;
     // It rejects if a listener throws; agent_end may have been emitted before that, or not at all.
-    return agent.prompt(message).catch((error) => this.stop("error", error.message, { source: "adapter" }));
+    return agent.prompt(message).catch((error) => this.stop("error", error.message, { source: "adapter", via: "exception" }));
   }
 
   stop(reason, detail, how) {
@@ -273,6 +284,7 @@ serve({
       "observer",
       "deaf",
       "clock",
+      "terminal-events",
     ],
     policies: POLICIES,
   },

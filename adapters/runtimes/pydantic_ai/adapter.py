@@ -23,7 +23,7 @@ from pydantic_ai.messages import (
     ToolCallPart,
     ToolReturnPart,
 )
-from scripted import REQUEST_LIMIT, agent_of, arguments_of, limits_of
+from scripted import HISTORY_POLICIES, REQUEST_LIMIT, agent_of, arguments_of, limits_of
 from turncheck_kit import Adapter, Environment, serve
 
 
@@ -52,6 +52,9 @@ class PydanticAI(Adapter):
             "whileActive": "steer",
             "queueAfterInterrupted": "drop",
             "queueAfterError": "drop",
+            **HISTORY_POLICIES,
+            "unread": "drop",  # the queue is its run's
+            "adjacent": "apart",
         },
     }
 

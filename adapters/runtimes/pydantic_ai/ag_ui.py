@@ -18,7 +18,7 @@ from ag_ui.core import EventType, RunAgentInput
 from pydantic_ai import CancellationToken
 from pydantic_ai.capabilities import ProcessEventStream
 from pydantic_ai.ui.ag_ui import AGUIAdapter
-from scripted import REQUEST_LIMIT, agent_of, arguments_of, limits_of
+from scripted import HISTORY_POLICIES, REQUEST_LIMIT, agent_of, arguments_of, limits_of
 from turncheck_kit import Adapter, Environment, serve
 
 REASONS = {"success": "completed", "cancelled": "interrupted"}  # of RUN_FINISHED's outcome
@@ -38,6 +38,7 @@ class PydanticAIOverAGUI(Adapter):
         "capabilities": [
             *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments"),
             *("call-ids", "sessions", "together", "limits", "observer", "deaf", "clock"),
+            "terminal-events",
         ],
         "policies": {
             "busy": "reject",
@@ -45,6 +46,8 @@ class PydanticAIOverAGUI(Adapter):
             "abortEnds": "when-released",
             "retries": 0,
             "maxRounds": REQUEST_LIMIT,
+            **HISTORY_POLICIES,
+            "adjacent": "merged",  # ui/ag_ui/_event_stream.py: a text that follows a text is of its message
         },
     }
 
@@ -101,17 +104,17 @@ class Thread:
             self._event(event)
         self.settle()
         if self.token is not None:
-            self.stop("error", "the stream ended without RUN_FINISHED or RUN_ERROR", source="adapter")
+            self.stop("error", "the stream ended without RUN_FINISHED or RUN_ERROR", via="close")
 
     def abort(self) -> None:
         """Cancel the run, if there is one."""
         if self.token is not None:
             self.token.cancel()
 
-    def stop(self, reason: str, detail: str | None = None, source: str | None = None) -> None:
-        """End the run."""
+    def stop(self, reason: str, detail: str | None = None, via: str | None = None) -> None:
+        """End the run: by its event, or where the stream closed without one (*via*)."""
         self.token = None
-        self.log({"type": "run-stop", "reason": reason, "detail": detail}, source)
+        self.log({"type": "run-stop", "reason": reason, "detail": detail, "via": via}, via and "adapter")
 
     def settle(self) -> None:
         """Log the last result: an event that changes it would have come right after it."""

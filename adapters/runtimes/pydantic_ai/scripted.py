@@ -27,6 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
 REQUEST_LIMIT = UsageLimits().request_limit  # the runtime's own bound where the options name none
+HISTORY_POLICIES = {
+    "abortedResponse": "keep",  # _agent_graph.py: an interrupted response is committed
+    "failedResponse": "keep",
+    "itemOrder": "as-said",
+    "resultOrder": "as-called",  # _tool_execution.py: parts are sorted by the index of their call
+    "failures": "marked",
+    "maxResultCharacters": None,
+}
 FINISH_REASONS = {"end-turn": "stop", "tool-use": "tool_call", "length": "length"}
 STATUS = {"retryable": 503, "fatal": 401}  # what a provider answers instead of a stream
 
@@ -187,8 +195,8 @@ def _entries(message: Any, part: Any, ids: dict[str, str]) -> Iterator[dict[str,
     match part:
         case TextPart(content=text):
             yield {"role": "assistant", "text": text}
-        case ToolCallPart(tool_name=tool, tool_call_id=call):
-            yield {"role": "assistant", "callId": call, "tool": tool}
+        case ToolCallPart(tool_name=tool, tool_call_id=call, args=args):
+            yield {"role": "assistant", "callId": call, "tool": tool, "arguments": arguments_of(args)}
         case ToolReturnPart(tool_call_id=call):
             yield {
                 "role": "tool",

@@ -1,21 +1,26 @@
 """``turncheck check``."""
 
 import os
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 import click
 
 from turncheck.model.rendering.printable import fill
 
-from ...check.judge import LogFinding, LogResult, check, more_lines
+from ...check.judge import LogFinding, LogResult, check
 from ...report.registry import OF_LOGS, on_logs
-from ..inputs import Input, expanded, is_kind, log_options, opened, reason
 from ..interruption import INTERRUPTED
-from ..output import Progress, echo, emit, style
+from ..options.inputs import Input, expanded, is_kind, log_options, opened, reason
+from ..printing.output import Progress, echo, emit, style
+from ..printing.showing import MARKS
 from ..reporting import Report, aside, publish, report_option
-from ..showing import MARKS
+
+SHOWN: Final = 10
+"""Findings of a law that the text shows; the others are counted."""
 
 
 @click.command()
@@ -23,7 +28,8 @@ from ..showing import MARKS
 @log_options
 @click.option("--strict", is_flag=True, help="A log that ends in a run is a failure.")
 @click.option("--follow", is_flag=True, help="Judge one log while it is written, until Ctrl-C.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object per log; with --follow also each finding.")
+@click.option("--all", "shows_all", is_flag=True, help="Show each finding at once, not the first ten of each law.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per log; with --follow or --all each finding.")
 @report_option(OF_LOGS)
 @click.pass_context
 def command(
@@ -34,14 +40,17 @@ def command(
     max_line: int,
     strict: bool,
     follow: bool,
+    shows_all: bool,
     as_json: bool,
     reports: tuple[Report, ...],
 ) -> None:
     """Judge recorded logs of an agent runtime.
 
-    LOG is a file, a folder (searched for .jsonl, .ndjson and .sse), or - for standard input, in turncheck's own format,
-    AG-UI, pi, or the AI SDK's UI message stream. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a log
-    could not be judged: it cannot be read, is empty, or no event of it opens a run.
+    LOG is a file, a folder (searched for .jsonl, .ndjson and .sse, packed as .gz or .zst too), or - for standard input,
+    in one of the formats that --format names. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a log
+    could not be judged: it cannot be read, is in no format that is read, is empty, or no event of it opens a run.
+
+    The first ten findings of each law are shown, and the others counted.
 
     With --follow each finding is printed as soon as it is certain, and the result at Ctrl-C, with exit code 130. A
     file that is replaced or cut is followed from its start, as a new log.
@@ -53,26 +62,38 @@ def command(
             raise click.UsageError(f"--follow takes one file: {', '.join(logs)} is none")
         if reports:
             raise click.UsageError("--follow has no report: a report tells of a log that is whole")
-        _follow(log, judge, max_line, as_json=as_json)
+        _follow(log, judge, max_line, as_json=as_json, shows_all=shows_all)
         context.exit(INTERRUPTED)
     worst = 0
     kept: list[LogResult] = []  # only a report needs them all
     with aside(reports, as_json=as_json):
         for given in expanded(logs):
-            result = _judged(given, judge, format_name or "auto")
+            told = {"found": emit if as_json else _show_finding} if shows_all else {}
+            result = _judged(given, partial(judge, **told), format_name or "auto")
             worst = max(worst, result.exit_code)
             kept += [result] if reports else []
-            emit(result) if as_json else _show(result)
+            emit(result) if as_json else _show(result, listed=not shows_all)
     publish(reports, lambda kind: on_logs(kind)(kept))
     context.exit(worst)
 
 
-def _follow(log: str, judge: Callable[..., LogResult], max_line: int, *, as_json: bool) -> None:
+def _follow(log: str, judge: Callable[..., LogResult], max_line: int, *, as_json: bool, shows_all: bool) -> None:
     from ..following import follow  # noqa: PLC0415 - only --follow needs it
 
-    tell, show = (emit, emit) if as_json else (_show_finding, _show_summary)
+    told: Counter[str] = Counter()
+
+    def tell(finding: LogFinding) -> None:
+        told[finding.law] += 1
+        if shows_all or told[finding.law] <= SHOWN:
+            _show_finding(finding)
+
+    def show(result: LogResult) -> None:
+        _show_summary(result)
+        _show_more({} if shows_all else told)
+        told.clear()
+
     try:
-        follow(log, judge, max_line=max_line, tell=tell, show=show)
+        follow(log, judge, max_line=max_line, tell=emit if as_json else tell, show=emit if as_json else show)
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{log}: {reason(error)}") from error
 
@@ -88,16 +109,21 @@ def _judged(given: Input, judge: Callable[..., LogResult], form: str) -> LogResu
         return LogResult(shown, form, 0, 0, (), "error", reason(error))
 
 
-def _show(result: LogResult) -> None:
+def _show(result: LogResult, *, listed: bool = True) -> None:
     _show_summary(result)
-    for finding in result.findings:
-        _show_finding(finding)
-    _show_more(result)
+    if listed:
+        counts: Counter[str] = Counter()
+        for finding in result.findings:
+            counts[finding.law] += 1
+            if counts[finding.law] <= SHOWN:
+                _show_finding(finding)
+        _show_more(counts + Counter(result.more))
 
 
-def _show_more(result: LogResult) -> None:
-    for line in more_lines(result):
-        echo(fill("    {}", line))
+def _show_more(counts: Mapping[str, int]) -> None:
+    for law, count in counts.items():
+        if count > SHOWN:
+            echo(fill("    … and {:,} more of {}; --all shows them", count - SHOWN, law))
 
 
 def _show_summary(result: LogResult) -> None:

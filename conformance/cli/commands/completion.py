@@ -5,7 +5,7 @@ from click.shell_completion import get_completion_class
 
 from turncheck.model.rendering.printable import Document
 
-from ..output import document
+from ..printing.output import document
 
 
 @click.command()

@@ -12,9 +12,9 @@ import click
 from turncheck.model.rendering.printable import fill, line
 from turncheck.model.writing import write_file
 
-from ..completing import complete_machine
-from ..options import out_option
-from ..output import Progress, echo
+from ..options.completing import complete_machine
+from ..options.shared import out_option
+from ..printing.output import Progress, echo
 
 if TYPE_CHECKING:
     from turncheck.model.rendering.scene import Scene
@@ -33,13 +33,16 @@ Draw: TypeAlias = Callable[[], str]
     metavar="DIR",
     help=f"Where the pictures are. The first cycle of a log {LOG} in it is drawn too.",
 )
+@click.option("--registers", is_flag=True, help="Show the effects that only keep registers, too.")
 @click.option("--check", is_flag=True, help="Write nothing; exit 1 and name each file that differs from its source.")
 @click.pass_context
-def command(context: click.Context, *, machine: str | None, only: str | None, out: Path, check: bool) -> None:
+def command(
+    context: click.Context, *, machine: str | None, only: str | None, out: Path, registers: bool, check: bool
+) -> None:
     """Draw MACHINE, or every machine, from its declaration."""
     pictures: dict[Path, bytes] = {}
     with Progress("diagrams") as progress:
-        for name, draw in _pictures(machine, out):
+        for name, draw in _pictures(machine, out, registers=registers):
             if only is None or name.endswith(SUFFIXES[only]):
                 pictures[out / name] = draw().encode()
                 progress.say(name)
@@ -75,23 +78,26 @@ def _read(path: Path) -> bytes | None:
         raise click.ClickException(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _pictures(machine: str | None, out: Path) -> Iterator[tuple[str, Draw]]:
+def _pictures(machine: str | None, out: Path, *, registers: bool) -> Iterator[tuple[str, Draw]]:
     """Yield each picture's file name, and how to draw it."""
-    from turncheck.model.machines.registry import MACHINES  # noqa: PLC0415 - a command's start shall cost nothing
-    from turncheck.model.rendering import state_diagram as diagrams  # noqa: PLC0415
-    from turncheck.model.rendering.graphviz_svg import to_svg  # noqa: PLC0415
+    from turncheck.model.machines.registry import PROOF_ROLES  # noqa: PLC0415 - a command's start shall cost nothing
+    from turncheck.model.rendering import machine_figure  # noqa: PLC0415
+    from turncheck.model.rendering.graphviz_svg import FIGURE, to_svg  # noqa: PLC0415
+    from turncheck.model.rendering.state_diagram import to_mermaid  # noqa: PLC0415
     from turncheck.model.rendering.stories import engine, event_flow, turn  # noqa: PLC0415
 
-    if machine is not None and machine not in MACHINES:
+    if machine is not None and machine not in PROOF_ROLES:
         raise click.BadParameter(
-            f"no machine is named {machine!r}; there are: {', '.join(MACHINES)}", param_hint="MACHINE"
+            f"no machine is named {machine!r}; there are: {', '.join(PROOF_ROLES)}", param_hint="MACHINE"
         )
     stories = {"turn": turn.scene, "engine": engine.scene, "event_flow": event_flow.scene}
-    for spec in MACHINES.values() if machine is None else [MACHINES[machine]]:
-        dot = diagrams.to_dot(spec)
-        yield f"{spec.name}.dot", partial(str, dot)
-        yield f"{spec.name}.mmd", partial(diagrams.to_mermaid, spec)
-        yield f"{spec.name}.svg", partial(to_svg, dot)
+    for roles in PROOF_ROLES.values() if machine is None else [PROOF_ROLES[machine]]:
+        spec = roles.machine
+        for name, part in machine_figure.figures(roles).items():
+            dot = machine_figure.to_dot(roles, part, registers=registers)
+            yield f"{name}.dot", partial(str, dot)
+            yield f"{name}.svg", partial(to_svg, dot, FIGURE)
+        yield f"{spec.name}.mmd", partial(to_mermaid, spec)
         if spec.name in stories:
             yield from _drawn(f"{spec.name}_sequence", stories[spec.name]())
     if machine is None and os.path.lexists(out / LOG):

@@ -20,11 +20,11 @@ from turncheck.model.rendering.printable import fill, lines
 from turncheck.model.rendering.words import awaited_line, event_line
 from turncheck.model.writing import write_file
 
-from ..completing import complete_target
-from ..options import timeout_option
-from ..output import echo, style
-from ..shorthand import FORMS, SEE, Form, Shorthand, ShorthandError
-from ..transcript import projected, session_lines
+from ..options.completing import complete_target
+from ..options.shared import timeout_option
+from ..options.shorthand import FORMS, SEE, Form, Shorthand, ShorthandError
+from ..printing.output import echo, style
+from ..printing.transcript import projected, session_lines
 
 CONTROLS: Final = {
     "reset": Form("reset [OPTIONS]", "a new runtime; OPTIONS are JSON, and those of before without"),

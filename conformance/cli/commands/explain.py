@@ -14,9 +14,9 @@ from ...laws.law import Law
 from ...laws.registry import LAWS
 from ...report.lessons import FlowExample, Lesson, LinesExample, lessons, stories
 from ...report.text import counterexample_lines, difference_lines
-from ..completing import complete_law
-from ..output import document, echo, style
-from ..showing import show
+from ..options.completing import complete_law
+from ..printing.output import document, echo, style
+from ..printing.showing import show
 from .laws import JUDGED, unknown
 
 _WIDE: Final = 100

@@ -11,7 +11,7 @@ from turncheck.adapters import kit
 from turncheck.model.rendering.printable import fill
 from turncheck.model.writing import write_file
 
-from ..output import echo
+from ..printing.output import echo
 
 TEMPLATES: Final = Path(__file__).parents[2] / "templates"
 _KIT: Final = Path(kit.__file__).parent / "turncheck_kit.mjs"

@@ -10,8 +10,8 @@ from turncheck.model.rendering.printable import fill
 
 from ...laws.clauses import traced
 from ...laws.registry import LAWS, meant
-from ..completing import complete_law
-from ..output import echo, emit, style
+from ..options.completing import complete_law
+from ..printing.output import echo, emit, style
 
 JUDGED: Final = {
     "log": "check, on a log",
@@ -31,7 +31,8 @@ def command(*, law: str | None, clauses: bool, as_json: bool) -> None:
     """List the laws, or show one with its clauses.
 
     With --clauses, every clause of the sources: how it is judged, by which laws, on which rows of which machine, and in
-    which tests (where the project's tests are at hand).
+    which tests (where the project's tests are at hand). Beside a law stand the deliberately wrong implementations that
+    break the clause, and with it the law.
     """
     if clauses:
         _show_clauses(as_json=as_json)
@@ -71,8 +72,9 @@ def _show_clauses(*, as_json: bool) -> None:
         return
     for clause in found:
         echo(fill("{} {:10} {}", style(f"{clause.name:9}", bold=True), clause.way, clause.says))
-        parts = {"laws": clause.laws, "rows": clause.rows, "tests": clause.tests}
-        for name, values in parts.items():
+        for law, doubles in clause.doubles.items():
+            echo(fill("          {} {}: {}", style("law", dim=True), law, ", ".join(doubles)))
+        for name, values in {"rows": clause.rows, "tests": clause.tests}.items():
             if values:
                 echo(fill("          {} {}", style(name, dim=True), ", ".join(values)))
         if clause.reason is not None:

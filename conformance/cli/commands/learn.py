@@ -12,10 +12,10 @@ from turncheck.adapters.targets.registry import open_runtime
 from turncheck.model.extras import needs_extra
 from turncheck.model.writing import write_file
 
-from ..options import SECONDS, timeout_option
-from ..output import Progress, emit
-from ..showing_learned import show_comparison, show_conflict, show_learned
-from ..suite_options import chosen_letters
+from ..options.shared import SECONDS, timeout_option
+from ..options.suite import chosen_letters
+from ..printing.output import Progress, emit
+from ..printing.showing_learned import show_comparison, show_conflict, show_learned
 
 _DEFAULT: Final = "interaction"
 _REFERENCE: Final = "its reference"
@@ -68,9 +68,9 @@ def command(
     needs_extra("learn", "turncheck learn")
     if svg is not None:
         needs_extra("diagrams", "--svg")
-    from ...learn.abstraction import Bounds, Letter, letters_of  # noqa: PLC0415 - --help must not import it
-    from ...learn.learned import Conflict, Learned, compare, learn_runtime  # noqa: PLC0415
-    from ...learn.learning import NondeterministicError, NoQuietError  # noqa: PLC0415
+    from ...automata.learn.abstraction import Bounds, Letter, letters_of  # noqa: PLC0415 - --help must not import it
+    from ...automata.learn.learned import Conflict, Learned, compare, learn_runtime  # noqa: PLC0415
+    from ...automata.learn.learning import NondeterministicError, NoQuietError  # noqa: PLC0415
     from ...report.learned_diagram import comparison_svg, machine_svg  # noqa: PLC0415
 
     given = _policies(policies)

@@ -4,7 +4,7 @@ import contextlib
 import datetime as dt
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 import msgspec
@@ -12,16 +12,21 @@ import msgspec
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.adapters.targets.registry import open_target
 from turncheck.adapters.targets.runtime_catalog import known
-from turncheck.model.rendering.printable import Document, fill
+from turncheck.model.rendering.printable import Document
 from turncheck.model.writing import make_folder, write_file
 
 from ...laws.registry import selected
 from ...report.matrix import Matrix, Unstarted, reasons, to_markdown
-from ...verify.results import INTERRUPTED, Result, read, write
-from ..completing import complete_target
-from ..options import SECONDS, out_option
-from ..output import Progress, document, echo, emit, hypothesis_elsewhere, notice
+from ...verify.outcome.counterexample_files import is_counterexample
+from ...verify.outcome.results import INTERRUPTED, Result
+from ..options.completing import complete_target
+from ..options.jobs import jobs_option, workers_for
+from ..options.shared import SECONDS, out_option
+from ..printing.output import Progress, document, emit, hypothesis_elsewhere, notice
+from ..saving import saved
 
+START_SECONDS: Final = 60.0
+"""Seconds for the answer to hello: on a busy machine two frameworks took more than ten to import."""
 COUNTEREXAMPLES: Final = "counterexamples"
 """The folder of the counterexample files, beside the table."""
 
@@ -29,6 +34,7 @@ COUNTEREXAMPLES: Final = "counterexamples"
 @click.command()
 @click.argument("targets", nargs=-1, shell_complete=complete_target)
 @click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated words per runtime.")
+@jobs_option
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--budget", type=SECONDS, help="Seconds for each target.")
 @click.option("--timeout", type=SECONDS, default=10.0, show_default=True, help="An answer's.")
@@ -40,6 +46,7 @@ def command(
     *,
     targets: tuple[str, ...],
     examples: int,
+    jobs: int,
     seed: int,
     budget: float | None,
     timeout: float,
@@ -61,7 +68,9 @@ def command(
     unstarted: list[Unstarted] = []
     for target in targets or tuple(known()):
         try:
-            result = _verified(target, out, examples=examples, seed=seed, budget=budget, timeout=timeout)
+            workers = workers_for(jobs, target, timeout)
+            limits = {"examples": examples, "seed": seed, "budget": budget, "workers": workers}
+            result = _verified(target, out, timeout=timeout, **limits)
         except (TargetError, BadTargetError) as error:
             notice(f"{target}: {error}")
             unstarted.append(Unstarted(target, str(error).splitlines()[0]))
@@ -79,21 +88,15 @@ def command(
     context.exit(matrix.exit_code)
 
 
-def _verified(target: str, out: Path, *, examples: int, seed: int, budget: float | None, timeout: float) -> Result:
+def _verified(target: str, out: Path, *, timeout: float, **limits: Any) -> Result:
+    """Verify one target, and write its counterexamples; *limits* are those of ``verify_target``."""
     from ...verify.verification import verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
 
-    with open_target(target, timeout=timeout, say=notice) as opened, Progress(target) as progress:
+    opening = open_target(target, timeout=timeout, start_seconds=START_SECONDS, say=notice)
+    with opening as opened, Progress(target) as progress:
         laws = selected(["runtime"])
-        result, found = verify_target(opened, laws, examples=examples, seed=seed, budget=budget, progress=progress.say)
-    files: dict[str, str] = {}
-    for law, one in found.items():
-        try:
-            files[law] = str(write(one, out / COUNTEREXAMPLES).relative_to(out))
-        except OSError as error:
-            why = error.strerror
-            echo(fill("{}: the counterexample of {} cannot be written: {}", target, law, why), err=True)
-    named = tuple(msgspec.structs.replace(law, counterexample=files.get(law.law)) for law in result.laws)
-    return msgspec.structs.replace(result, laws=named)
+        result, found = verify_target(opened, laws, **limits, progress=progress.say)
+    return saved(result, found, out / COUNTEREXAMPLES, lambda path: str(path.relative_to(out)))
 
 
 def _write(matrix: Matrix, out: Path) -> None:
@@ -109,7 +112,7 @@ def _write(matrix: Matrix, out: Path) -> None:
 def _named(matrix: Matrix) -> set[str]:
     """The counterexample files of a table, as it names them: below its folder."""
     laws = (law for result in matrix.results for law in result.laws)
-    return {law.counterexample for law in laws if law.counterexample is not None}
+    return {file for law in laws for file in (law.counterexample, *law.others) if file is not None}
 
 
 def _named_before(out: Path) -> set[str]:
@@ -125,12 +128,4 @@ def _named_before(out: Path) -> set[str]:
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         notice(f"{path} is no table of this version, so that its counterexamples stay: {error}")
         return set()
-    return {name for name in named if Path(name).parent == Path(COUNTEREXAMPLES) and _is_counterexample(out / name)}
-
-
-def _is_counterexample(path: Path) -> bool:
-    try:
-        read(path)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return False
-    return not path.is_symlink()
+    return {name for name in named if Path(name).parent == Path(COUNTEREXAMPLES) and is_counterexample(out / name)}

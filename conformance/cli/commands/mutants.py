@@ -7,7 +7,7 @@ import click
 from turncheck.model.machines.registry import PROOF_ROLES
 from turncheck.model.rendering.printable import fill
 
-from ..output import Progress, echo, emit, hypothesis_elsewhere, style
+from ..printing.output import Progress, echo, emit, hypothesis_elsewhere, style
 
 
 @click.command()
@@ -47,8 +47,8 @@ def command(
     implementation. Exits 1 where k=0 lets a first-order mutant live, or k=1 any, else 0.
     """
     hypothesis_elsewhere()
-    from ...mutation.report import Report  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
-    from ...mutation.running import run  # noqa: PLC0415
+    from ...automata.mutation.report import Report  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
+    from ...automata.mutation.running import run  # noqa: PLC0415
 
     def show(report: Report) -> None:
         echo(

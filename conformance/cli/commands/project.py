@@ -6,15 +6,15 @@ from typing import Any, get_args
 import click
 import msgspec
 
-from turncheck.adapters.logs.reading import read_log
 from turncheck.model.core.cycles import Call, CycleViews, SessionProjection, SteerStep, UserStep
 from turncheck.model.core.policies import Policies
-from turncheck.model.core.projection import AnomalyError, LogViewProjector
+from turncheck.model.core.projection import AnomalyError
 from turncheck.model.rendering.printable import Printable, fill
 
-from ..inputs import log_options, opened, reason
-from ..options import options
-from ..output import Progress, echo, emit, style
+from ...check.projecting import projected
+from ..options.inputs import log_options, opened, reason
+from ..options.shared import options
+from ..printing.output import Progress, echo, emit, style
 
 
 def _policy_option(field: msgspec.structs.FieldInfo) -> Callable[[Any], Any]:
@@ -48,7 +48,15 @@ def command(
     the log cannot be read.
     """
     try:
-        sessions = _projected(log, format_name, max_line, Policies(**policies), strict=strict)
+        with opened(log) as stream, Progress(log) as progress:
+            sessions = projected(
+                stream,
+                format_name=format_name,
+                max_line=max_line,
+                policies=Policies(**policies),
+                strict=strict,
+                progress=progress.events,
+            )
     except AnomalyError as error:
         echo(fill("{}: {}", log, error), err=True)
         context.exit(1)
@@ -56,19 +64,6 @@ def command(
         raise click.ClickException(f"{log}: {reason(error)}") from error
     for session in sessions:
         emit(session) if as_json else _show(session, view)
-
-
-def _projected(
-    log: str, form: str | None, max_line: int, policies: Policies, *, strict: bool
-) -> list[SessionProjection]:
-    ledgers = LogViewProjector(policies, strict=strict)
-    events = 0
-    with opened(log) as stream, Progress(log) as progress:
-        for chunk in read_log(stream, format_name=form, max_line=max_line).chunks:
-            events += len(chunk.batch.events)
-            progress.events(events)
-            ledgers.feed(chunk.batch)
-    return [SessionProjection(name, *msgspec.structs.astuple(whole)) for name, whole in ledgers.projections().items()]
 
 
 def _show(session: SessionProjection, view: str) -> None:

@@ -4,32 +4,31 @@ import sys
 
 import click
 
-from turncheck.adapters.logs.reading import MAX_LINE
 from turncheck.model.rendering.printable import Document
 
 from ...check.redaction import Unknown, redact
-from ..inputs import opened, reason
-from ..output import Progress, document, notice
+from ..options.inputs import log_options, opened, reason
+from ..printing.output import Progress, document, notice
 
 
 @click.command()
 @click.argument("log")
-@click.option("--max-line", type=click.IntRange(1), default=MAX_LINE, help="Longer lines are left out as unreadable.")
-def command(*, log: str, max_line: int) -> None:
+@log_options
+def command(*, log: str, max_line: int, format_name: str | None) -> None:
     """Rename ids and replace texts by their length, so that a log can be shown; its verdict stays the same.
 
-    LOG is a file, or - for standard input, in turncheck's own format; the redacted log goes to standard output, one
-    line for each line. Names of tools are kept, and so are numbers of sequence and time. State never comes from
-    content (X-8), which is why the verdict stays.
+    LOG is a file, or - for standard input, in any format that is read; the redacted log goes to standard output, one
+    JSON line for each line or event. Names of tools are kept, and so are numbers of sequence and time. State never
+    comes from content (X-8), which is why the verdict stays.
 
-    What the format does not know is replaced too, and counted on standard error. Exits 2 for a log in another format,
-    and for one of which no line is an event: it is no log of ours.
+    What the format does not know is replaced too, and counted on standard error for turncheck's own. Exits 2 for a log
+    that no format fits, and for one of which no line is an event.
     """
     unknown = Unknown()
     number = 0
     try:
         with opened(log) as stream, Progress(log) as progress:
-            for number, line in enumerate(redact(stream, max_line, unknown), 1):
+            for number, line in enumerate(redact(stream, max_line, unknown, format_name=format_name), 1):
                 document(Document(line))
                 if not sys.stdout.isatty():  # on a terminal the lines themselves show the progress
                     progress.say(f"{number:,} lines")

@@ -11,11 +11,11 @@ from turncheck.model.rendering.printable import fill
 
 from ...smoke.stage import Outcome
 from ...smoke.walk import walk
-from ...verify.results import Verdict
-from ..completing import complete_target
-from ..options import timeout_option
-from ..output import echo, emit, style
-from ..showing import MARKS
+from ...verify.outcome.results import Verdict
+from ..options.completing import complete_target
+from ..options.shared import timeout_option
+from ..printing.output import echo, emit, style
+from ..printing.showing import MARKS
 
 _HELLO: Final = "starts and says hello"
 _WHOSE: Final[dict[Verdict, str]] = {

@@ -11,7 +11,7 @@ from turncheck.adapters.targets.registry import KINDS
 from turncheck.adapters.targets.runtime_catalog import KnownRuntime, find, known
 from turncheck.model.rendering.printable import fill, line, lines
 
-from ..output import echo, emit, style
+from ..printing.output import echo, emit, style
 
 
 @click.command()

@@ -16,20 +16,27 @@ from turncheck.model.rendering.printable import NOTHING, fill, lines
 from ...generation.situations import STEPS
 from ...laws.law import Law
 from ...laws.registry import LAWS, selected
+from ...report.causes import cause_line, counted_causes
 from ...report.law_summary import counted
 from ...report.registry import KINDS, on_result
 from ...report.text import counterexample_lines, coverage_lines, inferred_lines
-from ...verify.results import AnyCounterexample, LawResult, Result, write
+from ...verify.outcome.results import CauseFailure, Counterexamples, Result
 from ..baselining import grading, said, show_baseline
-from ..completing import complete_law, complete_target
-from ..options import SECONDS, out_option, timeout_option
-from ..output import Progress, echo, emit, hypothesis_elsewhere, notice, style
+from ..options.completing import complete_law, complete_target
+from ..options.jobs import jobs_option, workers_for
+from ..options.shared import SECONDS, out_option, timeout_option
+from ..options.suite import Suite, run_suite, suite_options
+from ..printing.output import Progress, echo, emit, hypothesis_elsewhere, notice, style
+from ..printing.showing import MARKS, show
 from ..reporting import Report, aside, publish, report_option
-from ..showing import MARKS, show
-from ..suite_options import Suite, run_suite, suite_options
+from ..saving import saved
 
 LAW: Final = "equals-model"
 """The law of a suite, which is judged whatever --laws names."""
+QUICK: Final = 10
+"""One in so many generated cases is left with --quick."""
+EXAMPLES: Final = 300
+"""The cases that a whole run generates."""
 RUN_SECONDS: Final = 1800.0
 """Seconds for a whole run: the slowest known runtime takes under two minutes on two busy cores. The length of a suite
 is the user's choice, and foretold."""
@@ -37,7 +44,11 @@ is the user's choice, and foretold."""
 
 @click.command()
 @click.argument("target", shell_complete=complete_target)
-@click.option("--examples", type=click.IntRange(0), default=300, show_default=True, help="Generated logs, or words.")
+@click.option(
+    "--examples", type=click.IntRange(0), default=EXAMPLES, show_default=True, help="Generated logs, or words."
+)
+@click.option("--quick", is_flag=True, help="A tenth of them: for each push, where the whole run is for each night.")
+@jobs_option
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--budget", type=SECONDS, help="Seconds of exploring; what was seen until then is judged.")
 @click.option(
@@ -63,6 +74,7 @@ is the user's choice, and foretold."""
 @click.option("--dry-run", is_flag=True, help="Say what would be judged, and start nothing.")
 @out_option(".turncheck", help="Where counterexamples go.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.option("--timings", is_flag=True, help="Say how long each phase took; all else is the same each time.")
 @suite_options
 @report_option([*KINDS])
 @click.pass_context
@@ -71,6 +83,8 @@ def command(
     *,
     target: str,
     examples: int,
+    quick: bool,
+    jobs: int,
     seed: int,
     budget: float | None,
     run_timeout: float | None,
@@ -83,6 +97,7 @@ def command(
     dry_run: bool,
     out: Path,
     as_json: bool,
+    timings: bool,
     reports: tuple[Report, ...],
     suite: Suite | None,
 ) -> None:
@@ -96,6 +111,10 @@ def command(
     """
     if dry_run and suite is not None:
         raise click.UsageError("--dry-run starts nothing, and a suite is made for what a target declares")
+    if quick and suite is not None:
+        raise click.UsageError("--quick leaves generated words out, and a suite promises something as a whole")
+    if quick:
+        examples = -(-examples // QUICK)
     if dry_run:
         _foretell(_laws(["projector", "runtime"], globs), examples, seed)
         return
@@ -105,12 +124,15 @@ def command(
     hypothesis_elsewhere()
     from ...verify.verification import subjects_of, verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
 
+    started = time.monotonic()
     seconds = run_timeout or (RUN_SECONDS if suite is None else float("inf"))
-    until = time.monotonic() + seconds
+    until = started + seconds
+    workers = workers_for(jobs, target, timeout, profile)
     with (
         open_target(target, timeout=timeout, profile=profile, until=until, say=notice) as opened,
         Progress(target) as progress,
     ):
+        opening = time.monotonic() - started
         if suite is not None:
             laws = [law for law in _laws(["runtime"], globs, suite=True) if law.name != LAW]
             result, counterexamples = run_suite(
@@ -119,7 +141,10 @@ def command(
                 budget=budget,
                 until=until,
                 fail_fast=fail_fast,
+                timings=timings,
                 progress=progress.say,
+                workers=workers,
+                known=graded.baseline.cases,
             )
         else:
             result, counterexamples = verify_target(
@@ -130,9 +155,15 @@ def command(
                 budget=budget,
                 until=until,
                 fail_fast=fail_fast,
+                timings=timings,
                 progress=progress.say,
+                workers=workers,
+                known=graded.baseline.cases,
             )
-    result = _written(graded(result), counterexamples, out)
+    if timings:
+        result = msgspec.structs.replace(result, timings={"opening": round(opening, 3), **result.timings})
+    whole = suite is None and examples >= EXAMPLES  # a smaller run does not show that nothing fails any more
+    result = saved(graded(result, counterexamples), counterexamples, out, whole=whole)
     with text:
         emit(result) if as_json else _show(result, counterexamples)
     publish(reports, lambda kind: on_result(kind)(result, counterexamples))
@@ -173,26 +204,11 @@ def _profile(path: Path) -> Profile:
     return profile
 
 
-def _written(result: Result, counterexamples: dict[str, AnyCounterexample], out: Path) -> Result:
-    """The result with the names of the counterexample files that were written."""
-
-    def named(law: LawResult) -> LawResult:
-        found = counterexamples.get(law.law)
-        if found is None:
-            return law
-        try:
-            return msgspec.structs.replace(law, counterexample=str(write(found, out)))
-        except OSError as error:
-            why = f"to {error.filename}: {error.strerror}"
-            echo(fill("the counterexample of {} cannot be written {}", law.law, why), err=True)
-            return law
-
-    return msgspec.structs.replace(result, laws=tuple(map(named, result.laws)))
-
-
-def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None:
+def _show(result: Result, counterexamples: Counterexamples) -> None:
     who = result.implementation
     echo(fill("{}  {} {} ({})\n", style(result.target, bold=True), who.name, who.version, who.language))
+    if counterexamples.crash is not None:
+        show([*counterexample_lines(counterexamples.crash, style), NOTHING])
     for law in result.laws:
         mark, colour = MARKS[law.verdict]
         why = lines((law.why or str(law.evidence)) + said(law))
@@ -205,17 +221,41 @@ def _show(result: Result, counterexamples: dict[str, AnyCounterexample]) -> None
                 why,
             )
         )
-    for law in result.laws:
-        if law.law in counterexamples and not law.excused:
-            show([NOTHING, *counterexample_lines(counterexamples[law.law], style)])
-            if law.counterexample is not None:
-                echo(fill("  turncheck replay --run {}", shlex.quote(law.counterexample)))
+    _show_causes(result, counterexamples)
     figures = {name: figure for name, figure in result.coverage.items() if isinstance(figure, int)}
     done = ", ".join(f"{figure:,} {name}" for name, figure in figures.items() if figure or name != "unsettled")
-    echo(fill("\n{}; {}, seed {}", counted(result), done, result.seed))
+    causes = counted_causes(result)
+    echo(fill("\n{}; {}, seed {}", "; ".join(filter(None, [causes, counted(result)])), done, result.seed))
     show(inferred_lines(result.inferred))
     show(coverage_lines(result.coverage))
+    if result.timings:
+        echo(fill("{}", ", ".join(f"{phase} took {seconds:.1f} s" for phase, seconds in result.timings.items())))
     show_baseline(result)
     for title, said_of_it in result.notes:
         for line in f"{title}: {said_of_it}".splitlines():
             echo(style(line, fg="yellow"))
+
+
+def _show_causes(result: Result, counterexamples: Counterexamples) -> None:
+    """Print each cause: the counterexample of its root, and a line for each other law that it breaks."""
+    excused = {law.law for law in result.laws if law.excused}
+    causes = [
+        (place, [one for one in cause.failures if one.law not in excused])
+        for place, cause in enumerate(result.causes)
+        if cause.baseline is None or cause.baseline.state != "known"
+    ]
+    for place, (root, *others) in ((place, failures) for place, failures in causes if failures):
+        echo(fill("\n{}", style(cause_line(result, place), underline=True)))
+        show(counterexample_lines(counterexamples.every[root.law][root.number - 1], style))
+        _show_replay(root)
+        for other in others:
+            if LAWS[other.law].suite:  # what it expected is what the suite was made for
+                show([NOTHING, *counterexample_lines(counterexamples.every[other.law][other.number - 1], style)])
+            else:
+                echo(fill("  {}: {}", style("✗ " + other.law, fg="red"), other.message))
+            _show_replay(other)
+
+
+def _show_replay(failure: CauseFailure) -> None:
+    if failure.counterexample is not None:
+        echo(fill("  turncheck replay --run {}", shlex.quote(failure.counterexample)))

@@ -17,7 +17,9 @@ def one_terminal(trace: ProjectorTrace) -> Judgement:
         cycle = stretch.cycle
         if cycle.stop is None:
             if place != len(trace.stretches) - 1:
-                yield Finding(cycle.root, "a cycle without stop is followed by another cycle")
+                ends = (at for at in range(cycle.root + 1, len(trace.events)) if trace.symbols[at] == "run-stop")
+                at = next(ends, trace.stretches[place + 1].cycle.root)
+                yield Finding(at, "a cycle without stop is followed by another cycle")
             if cycle.reason is not None:
                 yield Finding(cycle.root, "a cycle without stop has a reason", None, cycle.reason)
             continue
@@ -35,7 +37,7 @@ def one_terminal(trace: ProjectorTrace) -> Judgement:
                 yield Finding(at, "an event of the cycle stands after its stop", f"before {cycle.stop}", at)
 
 
-@log_law("RC-3.1", "RC-5.1", "RC-5.4", "RC-7.1", "RC-7.2", evidence="a cycle")
+@log_law("RC-3.1", "RC-5.1", "RC-7.1", "RC-7.2", evidence="a cycle")
 def one_root(trace: ProjectorTrace) -> Judgement:
     """One root per cycle: direct when idle, else a promoted follow-up."""
     roots = Counter(cycle.root for cycle in trace.observed.cycles)
@@ -57,7 +59,7 @@ def one_root(trace: ProjectorTrace) -> Judgement:
         before = end
 
 
-@log_law("RC-3.2", "RC-4.2", evidence="a steer")
+@log_law("RC-3.2", "RC-4.2", "RC-6.2", evidence="a steer")
 def steer_stays(trace: ProjectorTrace) -> Judgement:
     """A steer belongs to the cycle it was sent to, and is never a root."""
     roots = {cycle.root for cycle in trace.observed.cycles}
@@ -78,7 +80,7 @@ def steer_stays(trace: ProjectorTrace) -> Judgement:
                 yield Finding(at, "a steer step is no steer that was sent to this cycle", expected, shown)
 
 
-@log_law("RC-4.1", "RC-7.5", evidence="a promotion while two follow-ups wait")
+@log_law("RC-4.1", "RC-5.4", "RC-7.5", evidence="a promotion while two follow-ups wait")
 def follow_up_fifo(trace: ProjectorTrace) -> Judgement:
     """A queued follow-up becomes the next root at once, first in first out, one per cycle."""
     waiting: list[int] = []

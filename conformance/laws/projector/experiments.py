@@ -33,7 +33,7 @@ def chunking(experiment: Experiment) -> Judgement:
             yield from same(whole, experiment.fed(parts, asking), f"fed {name}")
 
 
-@relation_law("RC-5.3", "RC-7.4", evidence="a cycle closed before the log's end")
+@relation_law("RC-5.3", "RC-7.4", "RC-D9", evidence="a cycle closed before the log's end")
 def closed_final(experiment: Experiment) -> Judgement:
     """A closed cycle is final: later events do not change it."""
     stops = [cycle.stop + 1 for cycle in experiment.first.cycles if cycle.stop is not None]

@@ -37,7 +37,7 @@ def order(trace: ProjectorTrace) -> Judgement:
             yield Finding(positions[0], f"{name} are not in the log's order", sorted(set(positions)), positions)
 
 
-@log_law("RC-D4", "X-7", evidence="an event", needs=("steps or rounds",))
+@log_law("RC-7.3", "X-7", evidence="an event", needs=("steps or rounds",))
 def conservation(trace: ProjectorTrace) -> Judgement:
     """Every event is in exactly one cycle, queued, dropped, or rejected; an observation nowhere."""
     if not trace.views:

@@ -5,7 +5,7 @@ from ..law import WITNESS, Finding, Judgement
 from .subject import log_law
 
 
-@log_law("RC-7", "RC-D9", evidence="a log whose projection is not empty")
+@log_law("RC-7", evidence="a log whose projection is not empty")
 def equals_reference(trace: ProjectorTrace) -> Judgement:
     """The projection is the model's, to the letter."""
     parts = ("cycles", "queued", "dropped", "anomalies")

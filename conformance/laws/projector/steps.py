@@ -11,7 +11,7 @@ from ..law import WITNESS, Finding, Judgement
 from .subject import log_law
 
 
-@log_law("RC-6.3", "RC-D1", evidence="an ai-block", needs=("steps",))
+@log_law("RC-6.3", "RC-6.5", "RC-D1", evidence="an ai-block", needs=("steps",))
 def one_text_per_block(trace: ProjectorTrace) -> Judgement:
     """An ai-block has exactly one AI text, absent only for a call right after the root or a steer."""
     for stretch in trace.stretches:
@@ -83,7 +83,7 @@ def rounds(trace: ProjectorTrace) -> Judgement:
             yield Finding(cycle.root, message, expected, cycle.rounds)
 
 
-@log_law("RC-5.2", "RC-6.1", "RC-6.2", evidence="a cycle with both views", needs=("steps", "rounds"))
+@log_law("RC-5.2", "RC-6.1", evidence="a cycle with both views", needs=("steps", "rounds"))
 def views_agree(trace: ProjectorTrace) -> Judgement:
     """Both views show the same events of a cycle."""
     for cycle in trace.observed.cycles:

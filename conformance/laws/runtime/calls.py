@@ -2,20 +2,21 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from turncheck.model.core.events import Event, ToolResult
 from turncheck.model.core.stimuli import ToolAwaited, ToolCall, ToolFail, ToolReturn
 
 from ...observe.projector_trace import calls_of
-from ...observe.runtime_trace import ObservedStep, Response, RuntimeTrace
+from ...observe.runtime_trace import ObservedStep, Response, RuntimeTrace, flat
 from ..law import WITNESS, Finding, Judgement
 from .ends import aborted
-from .responses import malformed
+from .responses import malformed, same_arguments
 from .subject import run_law
 
 
-@run_law("X-6", "TM-D6", evidence="a run with a call that ended", needs=("tools",))
+@run_law("X-6", evidence="a run with a call that ended", needs=("tools",))
 def calls_answered(trace: RuntimeTrace) -> Judgement:
     """Every tool call has exactly one result before its run ends."""
     if _repeated(trace):
@@ -31,7 +32,7 @@ def calls_answered(trace: RuntimeTrace) -> Judgement:
             yield Finding(anomaly.at, f"a result too many: {anomaly.kind}", "one result a call", trace.log[anomaly.at])
 
 
-@run_law("X-6", "BED-005c", evidence="a call of a response that was cut", needs=("tools",))
+@run_law("X-6", evidence="a call of a response that was cut", needs=("tools",))
 def cut_calls_answered(trace: RuntimeTrace) -> Judgement:
     """A call of a response that was cut has its one result too, or it was never shown."""
     if _repeated(trace):
@@ -70,14 +71,14 @@ def results_survive(trace: RuntimeTrace) -> Judgement:
                 yield Finding(step.first, f"the result of {name} is lost", stimulus.output, logged)
 
 
-@run_law("X-7", "BED-005f", "BED-005g", evidence="a result", needs=("tools",))
+@run_law("BED-005f", "BED-005g", evidence="a result", needs=("tools",))
 def results_not_invented(trace: RuntimeTrace) -> Judgement:
     """A result that no tool returned says so: it is an error, or synthetic."""
     ended: Counter[str] = Counter()
     for step in trace.steps:
-        stimulus = step.stimulus
-        if isinstance(stimulus, ToolReturn | ToolFail) and step.took_place:
-            ended[stimulus.call_id] += 1
+        for stimulus in flat(step.stimulus):  # of several at once, the refused one is not known
+            if isinstance(stimulus, ToolReturn | ToolFail) and (step.took_place or stimulus is not step.stimulus):
+                ended[stimulus.call_id] += 1
         for at in range(step.first, step.end):
             event = trace.events[at]
             if not isinstance(event, ToolResult):
@@ -91,7 +92,7 @@ def results_not_invented(trace: RuntimeTrace) -> Judgement:
                 yield Finding(at, "a result that no tool returned is passed off as one", "isError", trace.log[at])
 
 
-@run_law("BED-004e", "BED-004f", "RS-5.3", "TM-4.2", evidence="a tool's failure", needs=("tool-failure",))
+@run_law("BED-004e", "BED-004f", "RS-5.3", evidence="a tool's failure", needs=("tool-failure",))
 def tool_failure_survived(trace: RuntimeTrace) -> Judgement:
     """A tool's failure is a result like others, and the model deals with it."""
     for step in trace.of(ToolFail):
@@ -131,7 +132,33 @@ def malformed_never_executes(trace: RuntimeTrace) -> Judgement:
             yield Finding(at, f"{name} is executed, and its arguments are no JSON")
 
 
-@run_law("X-6", "RC-D4", evidence="a call id twice in a response", needs=("tools", "call-ids"))
+@run_law("X-7", "X-8", "BED-003c", evidence="a run of a tool", needs=("tools",), since="0.2")
+def executed_as_called(trace: RuntimeTrace) -> Judgement:
+    """What is executed is what the model called: that tool, with those arguments, once."""
+    if _repeated(trace):
+        return  # ids_never_mixed judges those words
+    calls = {call.call_id: call for call in _calls(*trace.responses)}
+    seen: dict[str, str] = {}  # execution → its call
+    for step in trace.steps:
+        for run in (one for one in step.answer.awaiting if isinstance(one, ToolAwaited)):
+            if run.execution in seen:
+                continue
+            again = run.call_id in seen.values()
+            seen[run.execution] = run.call_id
+            call, at = calls.get(run.call_id), max(step.end - 1, 0)
+            yield WITNESS
+            if call is None:
+                yield Finding(at, f"a tool runs for {run.call_id}, which the model never called", None, run.tool)
+            elif again:
+                yield Finding(at, f"{run.call_id} is executed a second time", 1, 2)
+            elif run.tool is not None and run.tool != call.tool:
+                yield Finding(at, f"{run.call_id} executes another tool than the model called", call.tool, run.tool)
+            elif run.arguments is not None and not same_arguments(call.arguments, run.arguments):
+                why = f"{run.call_id} is executed with other arguments than the model wrote"
+                yield Finding(at, why, call.arguments, run.arguments)
+
+
+@run_law("X-6", evidence="a call id twice in a response", needs=("tools", "call-ids"))
 def ids_never_mixed(trace: RuntimeTrace) -> Judgement:
     """A repeated call id never gives two results under one call."""
     twice: set[str] = set()  # within a response: in a later one, the call before has its result already
@@ -148,7 +175,6 @@ def ids_never_mixed(trace: RuntimeTrace) -> Judgement:
 
 
 @run_law(
-    "BED-003c",
     "BED-003d",
     "BED-004a",
     "BED-004b",
@@ -156,7 +182,7 @@ def ids_never_mixed(trace: RuntimeTrace) -> Judgement:
     needs=("tools", "policy tools"),
 )
 def tools_as_declared(trace: RuntimeTrace) -> Judgement:
-    """Tools run one after the other, or side by side, as declared."""
+    """Tools run one after the other, in the order of their calls, or side by side, as declared."""
     serial = trace.policies.get("tools") == "serial"
     for response in trace.whole_responses():
         calls = _calls(response)
@@ -168,8 +194,20 @@ def tools_as_declared(trace: RuntimeTrace) -> Judgement:
         yield WITNESS
         if serial and len(running) > 1:
             yield Finding(response.end.end - 1, "tools run side by side", "serial", [one.call_id for one in running])
+        started = {} if _repeated(trace) else _started(trace, names)
+        if serial and [*started] != sorted(started, key=names.index):
+            yield Finding(max(started.values()), "tools run in another order than they were called", names, [*started])
         if not serial and len(running) < len(names) and response.end.active:
             yield Finding(response.end.end - 1, "not all tools run", names, [one.call_id for one in running])
+
+
+def _started(trace: RuntimeTrace, names: Sequence[str]) -> dict[str, int]:
+    """Map those of the calls *names* that were executed, in the order of their starts, to where that shows."""
+    found: dict[str, int] = {}
+    for step in trace.steps:
+        for run in (one for one in step.answer.awaiting if isinstance(one, ToolAwaited) and one.call_id in names):
+            found.setdefault(run.call_id, max(step.end - 1, 0))
+    return found
 
 
 def _calls(*responses: Response) -> list[ToolCall]:

@@ -5,7 +5,23 @@ from typing import Any, Final, cast
 
 from msgspec.structs import replace
 
-from turncheck.model.core.stimuli import Abort, Advance, Step, Stimulus, TimerAwaited, Together, User, unnamed
+from turncheck.model.core.stimuli import (
+    Abort,
+    Advance,
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    Step,
+    Stimulus,
+    Text,
+    TimerAwaited,
+    Together,
+    ToolFail,
+    ToolReturn,
+    User,
+    image_count,
+    unnamed,
+)
 
 from ...observe.runtime_trace import Applied, RuntimeTrace, flat
 from ..law import WITNESS, Finding, Judgement
@@ -15,7 +31,8 @@ from .subject import Rerun, relation_law, run_law
 @run_law("BED-013a", evidence="a request that counts images", needs=("images", "model-input"), since="0.2")
 def images_shown(trace: RuntimeTrace) -> Judgement:
     """A message's images are shown to the model, all of them."""
-    sent = {name: image_count(user) for name, user in trace.sent.items() if image_count(user)}
+    counts = {name: image_count(user.content) for name, user in trace.sent.items()}
+    sent = {name: count for name, count in counts.items() if count}
     for request in trace.requests:
         for entry in request.input or ():
             ids, text, count = entry.get("ids") or (), entry.get("text"), entry.get("images")
@@ -50,14 +67,26 @@ def sessions_independent(rerun: Rerun) -> Judgement:
     word = tuple(map(unnamed, rerun.word))
     if not word or any(isinstance(stimulus, Advance) for stimulus in word):
         return  # all sessions share the clock
-    mixed: list[tuple[str, Stimulus]] = []
-    for one in word:  # the other session gets messages and aborts first, and no answers: its runs stay open
-        mixed += [("b", _in_session(_other(each), "b")) for each in flat(one) if isinstance(each, User | Abort)]
-        mixed.append(("a", _in_session(one, "a")))
     alone = rerun.answers([_in_session(one, "a") for one in word], rerun.trace.options)
+    if len(alone) == len(word):  # else no quiet: another law judges that
+        for kinds in ((User, Abort), (User, Abort, ModelOutput, ModelStop, ModelFail, ToolReturn, ToolFail)):
+            yield from _beside(rerun, word, alone, kinds)
+
+
+def _beside(
+    rerun: Rerun, word: Sequence[Stimulus], alone: Sequence[Step], kinds: tuple[type[Stimulus], ...]
+) -> Judgement:
+    """Compare session ``a`` *alone* with itself beside a session ``b``, which gets the stimuli of *kinds* first.
+
+    Without answers the runs of ``b`` stay open; with them it has requests and calls of its own, under the same ids.
+    """
+    mixed: list[tuple[str, Stimulus]] = []
+    for one in word:
+        mixed += [("b", _in_session(_other(each), "b")) for each in flat(one) if isinstance(each, kinds)]
+        mixed.append(("a", _in_session(one, "a")))
     together = rerun.answers([stimulus for _, stimulus in mixed], rerun.trace.options)
-    if len(alone) < len(word) or len(together) < len(mixed):
-        return  # no quiet: another law judges that
+    if len(together) < len(mixed):
+        return
     if any(isinstance(one, TimerAwaited) for step in (*alone, *together) for one in step.awaiting):
         return  # the clock is one for all
     yield WITNESS
@@ -99,12 +128,6 @@ _SHORT = 3
 busy machine, which has 41 such words of four stimuli among 233."""
 
 
-def image_count(user: User) -> int:
-    """Count the images of a message."""
-    parts = cast("Sequence[Any]", user.content or ())
-    return sum(isinstance(part, dict) and cast("dict[str, Any]", part).get("type") == "image" for part in parts)
-
-
 def _in_session(stimulus: Stimulus, name: str) -> Stimulus:
     if isinstance(stimulus, Together):
         inner = tuple(replace(one, session_id=name) for one in stimulus.stimuli)
@@ -112,11 +135,17 @@ def _in_session(stimulus: Stimulus, name: str) -> Stimulus:
     return replace(stimulus, session_id=name)
 
 
-def _other(stimulus: User | Abort) -> User | Abort:
-    """Return the stimulus with another message, whose text and id differ from those of the first session."""
-    if isinstance(stimulus, User):
-        return replace(stimulus, id=f"other {stimulus.id}", text=f"other {stimulus.text}")
-    return stimulus
+def _other(stimulus: Stimulus) -> Stimulus:
+    """Return the stimulus with other texts than those of the first session; a message has another id too."""
+    match stimulus:
+        case User(id=name, text=text):
+            return replace(stimulus, id=f"other {name}", text=f"other {text}")
+        case ModelOutput(item=Text(text=text)):
+            return replace(stimulus, item=Text(text=f"other {text}"))
+        case ToolReturn(output=str(text)):
+            return replace(stimulus, output=f"other {text}")
+        case _:
+            return stimulus
 
 
 def _of_a(step: Step) -> list[dict[str, Any]]:

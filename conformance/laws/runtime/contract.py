@@ -1,9 +1,14 @@
 """Laws on the contract itself: the log can be read, and what is declared is there."""
 
+from collections.abc import Iterator
+from typing import Final
+
 from turncheck.model.core.stimuli import (
     Abort,
+    Advance,
     ModelFail,
     ModelOutput,
+    ModelStop,
     Reasoning,
     Stimulus,
     Together,
@@ -11,10 +16,13 @@ from turncheck.model.core.stimuli import (
     ToolFail,
     ToolReturn,
     User,
+    image_count,
 )
 
 from ...observe.runtime_trace import RuntimeTrace, flat
+from ...observe.told_ends import channel, told_by_event
 from ..law import WITNESS, Finding, Judgement
+from .completion import taken_with_the_next
 from .subject import run_law
 
 
@@ -28,7 +36,7 @@ def log_well_formed(trace: RuntimeTrace) -> Judgement:
             yield Finding(anomaly.at, f"{anomaly.kind}: no event of the log", "an event", trace.log[anomaly.at])
 
 
-@run_law("X-1", evidence="a stimulus that needs a capability")
+@run_law("X-D1", evidence="a stimulus that needs a capability")
 def capabilities_honest(trace: RuntimeTrace) -> Judgement:
     """Everything that is declared is there: the machine that is claimed is the one that answers."""
     for step in trace.steps:
@@ -46,6 +54,27 @@ def capabilities_honest(trace: RuntimeTrace) -> Judgement:
         for request in trace.requests:
             if request.input is None:
                 yield Finding(request.at, "model-input is declared, and a request does not show it", "input", None)
+
+
+@run_law("RS-6", evidence="a run that ended", needs=("terminal-events",), since="0.2")
+def ends_told(trace: RuntimeTrace) -> Judgement:
+    """Each run ends with an event of the runtime's own: none ends silently.
+
+    Where only the environment ended an aborted run (a client that left), its end can be told to nobody.
+    """
+    aborted = {cycle for _, cycle in trace.aborts()}
+    for index, cycle in enumerate(trace.cycles):
+        if cycle.stop is None or taken_with_the_next(trace, index):
+            continue
+        stop = trace.log[cycle.stop]
+        if told_by_event(trace.log, cycle.stop):
+            yield WITNESS
+        elif index not in aborted or channel(stop) != "event":
+            why = f"a run ends without an event: the adapter learns it from {_LEARNT.get(channel(stop), 'elsewhere')}"
+            yield Finding(cycle.stop, why, "an event", stop)
+
+
+_LEARNT: Final = {"exception": "an exception", "close": "the end of the stream"}
 
 
 def needs(stimulus: Stimulus) -> str | None:
@@ -71,3 +100,28 @@ def needs(stimulus: Stimulus) -> str | None:
             return "together"
         case _:
             return None
+
+
+def exercised(stimulus: Stimulus, calls: set[str]) -> Iterator[str]:
+    """Yield the capabilities that a stimulus exercises if it takes place; *calls* are the ids of calls until now.
+
+    The first is the one that it needs; the others' words may do without.
+    """
+    need = needs(stimulus)
+    if need is not None:
+        yield need
+    match stimulus:
+        case ModelOutput(item=ToolCall(call_id=name)):
+            if need != "tools":
+                yield "tools"
+            if name in calls:
+                yield "call-ids"
+            calls.add(name)
+        case ModelStop(usage=usage) if usage is not None:
+            yield "usage"
+        case User(content=content) if image_count(content):
+            yield "images"
+        case Advance():
+            yield "clock"
+        case _:
+            pass

@@ -28,12 +28,12 @@ def run_never_stuck(trace: RuntimeTrace) -> Judgement:
         yield Finding(max(len(trace.log) - 1, 0), f"the run does not end: the environment answered {answers} times")
 
 
-@run_law("X-3", "RC-5.3", "TM-3.1", "RS-6", "BED-D3", evidence="a run that ended")
+@run_law("RC-5.3", "X-3", "TM-3.1", "RS-6", evidence="a run that ended")
 def run_ends_once(trace: RuntimeTrace) -> Judgement:
     """A run ends exactly once, and nothing of it comes after its end."""
     for cycle in trace.cycles:
         if cycle.stop is not None:
-            yield Witness(inferred=trace.inferred(cycle.stop))
+            yield Witness(inferred=trace.inferred_after(cycle.stop))
     for anomaly in trace.projection.anomalies:
         if anomaly.kind == "outside-run":
             what = trace.log[anomaly.at].get("type", "an event") if isinstance(trace.log[anomaly.at], dict) else "?"
@@ -57,14 +57,17 @@ def next_message_served(trace: RuntimeTrace) -> Judgement:
             elif step.took_place and not any(at >= step.first for at in trace.messages.values() if at < step.end):
                 yield Finding(step.first, "a message while no run is open is not accepted", "user-message", "nothing")
             elif step.took_place and not any(step.first <= one.at < step.end for one in trace.requests):
-                if not trace.stops_within(step):
+                waits = any(isinstance(one, TimerAwaited) for one in step.answer.awaiting)
+                if not waits and not trace.stops_within(step):
                     yield Finding(step.first, "a message is accepted, and the model is never asked")
             elif ended:
                 yield WITNESS
         ended = ended or bool(trace.stops_within(step))
 
 
-@run_law("BED-005a", "BED-005b", "BED-005h", "RC-2", evidence="an abort of an open run", needs=("abort",))
+@run_law(
+    "BED-005a", "BED-005b", "BED-005d", "BED-005h", "BED-005j", evidence="an abort of an open run", needs=("abort",)
+)
 def abort_interrupts(trace: RuntimeTrace) -> Judgement:
     """An aborted run ends, as interrupted; as error where the model failed before the abort was seen."""
     for step, cycle in trace.aborts():
@@ -75,10 +78,10 @@ def abort_interrupts(trace: RuntimeTrace) -> Judgement:
             yield Finding(step.first, "an aborted run never ends", "run-stop", None)
         elif stop.reason != "interrupted" and not (stop.reason == "error" and _failed_after(trace, step, at)):
             yield Finding(at, "an aborted run ends otherwise", "interrupted", stop.reason)
-        yield Witness(inferred=trace.inferred(at))
+        yield Witness(inferred=trace.inferred_after(at))
 
 
-@run_law("BED-005d", "BED-005i", "BED-005j", evidence="an abort of an open run", needs=("abort", "policy abortEnds"))
+@run_law("BED-005d", "BED-005h", "BED-005i", evidence="an abort of an open run", needs=("abort", "policy abortEnds"))
 def abort_ends_as_declared(trace: RuntimeTrace) -> Judgement:
     """An abort ends the run at once, or when what runs is released, as declared."""
     for step, cycle in trace.aborts():
@@ -94,7 +97,7 @@ def abort_ends_as_declared(trace: RuntimeTrace) -> Judgement:
                 yield Finding(at, "nothing is left to be released, and the run is open", "run-stop", stop)
 
 
-@run_law("BED-005a", "BED-005g", "X-3", evidence="an abort of an open run", needs=("abort",))
+@run_law("BED-005g", "BED-005h", evidence="an abort of an open run", needs=("abort",))
 def nothing_starts_after_abort(trace: RuntimeTrace) -> Judgement:
     """After an abort no tool starts and no model is asked in that run."""
     for step, cycle in trace.aborts():
@@ -133,7 +136,7 @@ def aborted_text_dropped(trace: RuntimeTrace) -> Judgement:
 
 @run_law("BED-006a", "BED-006d", "BED-006f", "RS-5.1", evidence="a model's failure", needs=("model-failure",))
 def model_failure_survived(trace: RuntimeTrace) -> Judgement:
-    """When the model fails, the run retries as declared, or ends as error."""
+    """When the model fails, the run retries as often as declared, and then ends as error."""
     retried = 0
     for step in trace.steps:
         if not isinstance(step.stimulus, ModelFail):
@@ -146,12 +149,15 @@ def model_failure_survived(trace: RuntimeTrace) -> Judgement:
         ended = stop is not None and stop < step.end
         asked = [one for one in trace.requests if step.first <= one.at < step.end and one.cycle == cycle]
         waits = any(isinstance(one, TimerAwaited) for one in step.answer.awaiting)
-        yield Witness(inferred=ended and trace.inferred(stop))
+        yield Witness(inferred=trace.inferred_after(stop) if ended else "")
         if ended:
             found = trace.stop_of(cycle)
             right = ("error", "interrupted") if aborted(trace, step) else ("error",)
             if found is not None and found.reason not in right:
                 yield Finding(stop, "the model failed, and the run ends otherwise", "error", found.reason)
+            elif _gives_up(trace, step):
+                bound = trace.policies["retries"]
+                yield Finding(stop, "a failed request is retried less often than declared", bound, retried)
         elif not asked and not waits:
             yield Finding(max(step.end - 1, 0), "the model failed: the run neither ends nor asks again")
         elif step.stimulus.failure == "fatal":
@@ -160,6 +166,21 @@ def model_failure_survived(trace: RuntimeTrace) -> Judgement:
         bound = trace.policies.get("retries", 0)
         if retried > bound and (asked or waits):
             yield Finding(max(step.end - 1, 0), "a failed request is retried more often than declared", bound, retried)
+
+
+def _gives_up(trace: RuntimeTrace, step: ObservedStep) -> bool:
+    """True if a retryable failure ended a run that has had fewer retries in all than one request is declared to have.
+
+    A response that had begun need not be asked for again, and a bound on rounds ends a run before its retries do.
+    """
+    cycle, waiting = trace.cycle_before(step), step.model_before
+    failed = isinstance(step.stimulus, ModelFail) and step.stimulus.failure == "retryable"
+    if not failed or waiting is None or aborted(trace, step) or trace.used_up(cycle, step.first):
+        return False
+    asked = trace.asked(waiting.request_id, step)
+    begun = any(one.asked == asked and one.items for one in trace.responses)
+    failures = sum(trace.cycle_before(one) == cycle and one.end <= step.first for one in trace.of(ModelFail))
+    return not begun and failures < trace.policies.get("retries", 0)
 
 
 def aborted(trace: RuntimeTrace, step: ObservedStep) -> bool:

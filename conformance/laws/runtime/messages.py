@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from turncheck.model.core.events import UserMessage
 from turncheck.model.core.stimuli import User
 
-from ...observe.runtime_trace import ObservedStep, Request, RuntimeTrace, flat, projection_policies
+from ...observe.runtime_trace import ObservedStep, Request, RuntimeTrace, flat
 from ..law import WITNESS, Finding, Judgement
 from .subject import run_law
 
@@ -79,9 +79,8 @@ def messages_in_order(trace: RuntimeTrace) -> Judgement:
 
 @run_law("RC-D6", evidence="an abort or a failure while a follow-up waits", needs=("follow-up",))
 def queue_as_declared(trace: RuntimeTrace) -> Judgement:
-    """After an abort or a failure, waiting messages are promoted, held or dropped as declared."""
-    fates = projection_policies(trace.policies).queue_fate()
-    gone: set[str] = set()  # dropped at an earlier end: a later one has nothing to do with it
+    """After an abort or a failure, waiting messages are promoted, held, dropped, or join the next one, as declared."""
+    gone: set[str] = set()  # dropped at an earlier end, or joined to a later message: they wait no more
     for index, cycle in enumerate(trace.cycles):
         stop, reason = cycle.stop, cycle.reason
         if stop is None or reason in {"completed", None}:
@@ -90,8 +89,8 @@ def queue_as_declared(trace: RuntimeTrace) -> Judgement:
         waiting -= {name for name, served in trace.message_cycles.items() if 0 <= served <= index}
         if not waiting:
             continue
-        fate = fates[reason or ""]
-        if fate == "drop":
+        fate = trace.fate(index)
+        if fate in {"drop", "join"}:
             gone |= waiting
         users = [at for at in trace.messages.values() if at > stop]
         served = [one for one in trace.requests if stop < one.at < min(users, default=len(trace.log))]
@@ -106,9 +105,14 @@ def queue_as_declared(trace: RuntimeTrace) -> Judgement:
             late = next((one for one in trace.requests if one.at > stop and waiting & {*trace.shown(one)}), None)
             if late is not None:
                 yield Finding(late.at, "a dropped message is shown to the model", "nothing", trace.shown(late))
+        elif fate == "join":
+            first = next((one for one in trace.requests if one.cycle == index + 1 and one.input is not None), None)
+            left = waiting - {*trace.shown(first)} if first is not None else set[str]()
+            if first is not None and left:
+                yield Finding(first.at, "what waited is not shown with the next message", sorted(waiting), sorted(left))
 
 
-@run_law("BED-002c", "RC-3.2", "RC-D8", evidence="a message in an open run", needs=("policy busy",))
+@run_law("RC-3.2", "BED-002c", evidence="a message in an open run", needs=("policy busy",))
 def busy_as_declared(trace: RuntimeTrace) -> Judgement:
     """A message that comes while busy is rejected or logged, and steers or waits, as declared.
 
@@ -131,24 +135,26 @@ def busy_as_declared(trace: RuntimeTrace) -> Judgement:
                 yield Finding(step.first, "a message while busy is neither logged nor rejected", "logged", "nothing")
 
 
-@run_law("X-7", "TM-2.2", evidence="two messages at once", needs=("together",))
+@run_law("X-7", evidence="a message at once with another, or an abort", needs=("together",))
 def sent_together_none_lost(trace: RuntimeTrace) -> Judgement:
-    """Of two messages sent at once, each is accepted or refused: none is lost."""
+    """Of messages sent at once with others, or an abort, each is accepted or refused: none is lost."""
     for step in trace.steps:
         sent = [one.id for one in flat(step.stimulus) if isinstance(one, User)]
-        if len(sent) < 2:
+        if not sent or sent == [getattr(step.stimulus, "id", None)]:
             continue
         accepted = [name for name in sent if name in trace.messages]
         yield WITNESS
         if len(accepted) < len(sent) and not step.rejected:
             lost = [name for name in sent if name not in accepted]
-            yield Finding(step.first, "a message sent together with another is lost", sent, f"without {lost}")
+            yield Finding(step.first, "a message sent together with something else is lost", sent, f"without {lost}")
 
 
 def _completed(trace: RuntimeTrace, *, roots: bool) -> Iterator[tuple[str, int, bool]]:
     """The roots, or else the steers, of runs that completed: with their positions, and whether a request shows them."""
     for name, index in trace.message_cycles.items():
         at = trace.messages[name]
+        if name in trace.joined:  # as declared for the queue: neither a root nor a steer
+            continue
         if index >= 0 and trace.cycles[index].reason == "completed" and (trace.cycles[index].root == at) is roots:
             yield name, at, _consumed(trace, name, index)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Final
 
-from turncheck.model.core.history import arranged, joined
-from turncheck.model.core.stimuli import ModelOutput, Shown, ToolCall, ToolFail, ToolReturn
+from turncheck.model.core.history import CUT, arranged, characters_of, joined
+from turncheck.model.core.stimuli import ModelOutput, Shown, ToolCall
 
 from ...observe.history import asked
 from ...observe.runtime_trace import Request, RuntimeTrace
@@ -21,6 +21,10 @@ _SUMMARY: Final = "[summary]"
 """The beginning of the one entry that stands for the compacted prefix (RS-3.1)."""
 _BOUND: Final = "maxHistoryMessages"
 """The policy that says how many entries a history may have before it is compacted."""
+_BRIEF: Final = 200
+"""Characters of an entry in a message: a cut result has thousands."""
+_CHANCE: Final = 8
+"""Characters of a runtime's own words that may happen to go on as a cut result does."""
 _UNKNOWN: Final[Mapping[str, set[tuple[str, int]]]] = {}
 
 
@@ -64,28 +68,23 @@ def well_formed(
         yield Finding(at, f"the model is shown {waiting} unanswered", [], waiting)
 
 
-@run_law("X-7", "RS-3.1", "BED-005k", "BED-004d", evidence="a request that shows what was said", needs=("model-input",))
+@run_law(
+    "X-7", "BED-003b", "BED-004d", "BED-005k", evidence="a request that shows what was said", needs=("model-input",)
+)
 def history_whole(trace: RuntimeTrace) -> Judgement:
     """The model is shown all that was said, called and returned until then, whole and in order, and nothing else.
 
     What a runtime may choose of that (what stays of a response that was cut, for one) are its policies. Where
     ``maxHistoryMessages`` is declared, a longer history may lose a prefix, as RS-3.1 and RS-3.2 allow.
     """
-    if _runs_as_it_streams(trace):
-        return
     for request, expected, found in histories(trace, trace.policies):
         if len(expected) > 1:
             yield WITNESS
-        place = difference(expected, found)
+        place = difference(expected, found, trace.policies.get(CUT))
         if place is not None and not _compacted(trace, request, expected, found):
             right = [*map(line, [*found[:place], *expected[place:]])]
             yield Finding(request.at, _told(place, expected, found), right, [*map(line, found)])
             return
-
-
-def _runs_as_it_streams(trace: RuntimeTrace) -> bool:
-    """True if a tool ended while its response was still under way (RS-4.3): the machine knows no such order."""
-    return any(step.model_before is not None for step in trace.of(ToolReturn, ToolFail))
 
 
 def histories(trace: RuntimeTrace, policies: Mapping[str, Any]) -> Iterator[tuple[Request, list[Shown], list[Shown]]]:
@@ -132,10 +131,10 @@ def _entry(raw: Mapping[str, Any]) -> Shown:
     )
 
 
-def difference(expected: Sequence[Shown], found: Sequence[Shown]) -> int | None:
-    """The first place where what is shown is not what was said; None where it is the same."""
+def difference(expected: Sequence[Shown], found: Sequence[Shown], most: int | None = None) -> int | None:
+    """The first place where what is shown is not what was said, results cut at *most*; None where it is the same."""
     for place, (right, one) in enumerate(zip_longest(expected, found)):
-        if right is None or one is None or not _same(right, one):
+        if right is None or one is None or not _same(right, one, most):
             return place
     return None
 
@@ -159,10 +158,14 @@ def line(shown: Shown) -> str:
 def _told(place: int, expected: Sequence[Shown], found: Sequence[Shown]) -> str:
     right = line(expected[place]) if place < len(expected) else "nothing more"
     shown = line(found[place]) if place < len(found) else "nothing more"
-    return f"entry {place} of what the model is shown is {shown!r}, where it has to be {right!r}"
+    return f"entry {place} of what the model is shown is {_brief(shown)!r}, where it has to be {_brief(right)!r}"
 
 
-def _same(right: Shown, one: Shown) -> bool:
+def _brief(text: str) -> str:
+    return text if len(text) <= _BRIEF else f"{text[:_BRIEF]}… ({len(text):,} characters)"
+
+
+def _same(right: Shown, one: Shown, most: int | None) -> bool:
     """Whether an entry shows what is right, whole; a tool's output may be wrapped in the runtime's own words."""
     if right.role != one.role or right.call_id != one.call_id:
         return False
@@ -172,11 +175,18 @@ def _same(right: Shown, one: Shown) -> bool:
         return right.text is None or _text(right) == _text(one)
     if right.role == "tool":
         marked = right.is_error is None or right.is_error == bool(one.is_error)
-        return marked and (right.text is None or right.text in (one.text or ""))
+        return marked and (right.text is None or _returned(right.text, one.text or "", most))
     if right.call_id is None:
         return _text(right) == _text(one)
     named = one.tool is None or one.tool == right.tool
     return named and (one.arguments is None or same_arguments(right.arguments, one.arguments))
+
+
+def _returned(text: str, shown: str, most: int | None) -> bool:
+    """Whether a tool's output is shown, with any words around: all of it, or of a longer one *most* characters."""
+    if most is None or len(text) <= most:
+        return text in shown
+    return most <= characters_of(text, shown) <= most + _CHANCE
 
 
 def _text(shown: Shown) -> str:
@@ -215,5 +225,5 @@ def _compacted(trace: RuntimeTrace, request: Request, expected: Sequence[Shown],
         and logged > bound
         and 0 < len(found) <= len(expected)
         and left[0].role == "user"
-        and difference(left, found) is None
+        and difference(left, found, trace.policies.get(CUT)) is None
     )

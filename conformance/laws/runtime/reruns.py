@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from turncheck.model.core.stimuli import Abort, ModelFail, ModelOutput, ModelStop, Stimulus, Text, User
 
-from ...observe.runtime_trace import Again, ObservedStep, RuntimeTrace
+from ...observe.runtime_trace import Again, Applied, ObservedStep, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from .subject import Rerun, relation_law
 
@@ -40,7 +40,7 @@ def run_hash_seed(rerun: Rerun) -> Judgement:
     yield from _same(rerun, rerun.elsewhere, "a process with another hash seed")
 
 
-@relation_law("X-4", "RC-2", "BED-006i", evidence="two ends at one point")
+@relation_law("RC-2", "X-4", evidence="two ends at one point")
 def run_boundary_equivalence(rerun: Rerun) -> Judgement:
     """Runs that complete, are interrupted or fail at one point are followed by the same."""
     trace = rerun.trace
@@ -57,27 +57,29 @@ def run_boundary_equivalence(rerun: Rerun) -> Judgement:
     if "model-failure" in trace.capabilities and not trace.policies.get("retries"):
         ends["error"] = (ModelFail(failure="fatal"),)
     seen: dict[str, list[str]] = {}
+    applied: dict[str, tuple[Applied, ...]] = {}
     for reason, end in ends.items():
         found = rerun.again((*before, *end, *after), trace.options)
         if len(found.steps) != len(before) + len(end) + len(after) or found.steps[-len(after)].was_active:
             continue  # unsettled, or not ended: other laws' business
         log = found.log[found.steps[-len(after)].first : found.steps[-1].end]
         seen[reason] = [_shape(event) for event in log if event.get("type") != "native"]
+        applied[reason] = rerun.second()
     if len(seen) > 1:
         yield WITNESS
     first: list[str] = next(iter(seen.values()), list[str]())
     for reason, shape in seen.items():
         if shape != first:
-            yield Finding(None, f"what follows a run that is {reason} differs", first, shape)
+            yield Finding(None, f"what follows a run that is {reason} differs", first, shape, applied[reason])
 
 
-@relation_law("X-2", "BED-011a", evidence="a word with an observer that throws", needs=("observer",))
+@relation_law("X-2", evidence="a word with an observer that throws", needs=("observer",))
 def observer_isolated(rerun: Rerun) -> Judgement:
     """An observer that throws changes nothing."""
     yield from _same(rerun, rerun.again, "an observer that throws", observer="throws")
 
 
-@relation_law("X-2", "X-7", evidence="a word with a slow observer", needs=("observer",))
+@relation_law("X-2", "X-7", "BED-011a", evidence="a word with a slow observer", needs=("observer",))
 def slow_consumer_same(rerun: Rerun) -> Judgement:
     """A slow consumer sees the same events as a fast one."""
     yield from _same(rerun, rerun.again, "a slow consumer", observer="slow")
@@ -98,7 +100,8 @@ def run_opaque(rerun: Rerun) -> Judgement:
     if again != expected:
         place = next((at for at, (one, other) in enumerate(zip(expected, again, strict=False)) if one != other), 0)
         here = slice(place, place + 1)
-        yield Finding(None, "renamed ids and texts change more than names", expected[here], again[here])
+        said = "renamed ids and texts change more than names"
+        yield Finding(None, said, expected[here], again[here], rerun.second()[: place + 1])
 
 
 def _same(rerun: Rerun, again: Again, what: str, *, observer: Literal["throws", "slow"] | None = None) -> Judgement:
@@ -106,13 +109,14 @@ def _same(rerun: Rerun, again: Again, what: str, *, observer: Literal["throws", 
     yield WITNESS
     trace, shown = rerun.trace, _plain if observer is None else _consumed
     other = again(rerun.word, trace.options if observer is None else replace(trace.options, observer=observer))
-    for first, second in zip(trace.steps, other.steps, strict=False):
+    for place, (first, second) in enumerate(zip(trace.steps, other.steps, strict=False), 1):
         one, two = shown(first), shown(second)
         if one != two:
-            yield Finding(max(first.end - 1, 0), f"{what} gives something else", one, two)
+            at = max(first.end - 1, 0)
+            yield Finding(at, f"{what} gives something else", one, two, rerun.second()[:place])
             return
     if len(trace.steps) != len(other.steps):
-        yield Finding(None, f"{what} ends elsewhere", len(trace.steps), len(other.steps))
+        yield Finding(None, f"{what} ends elsewhere", len(trace.steps), len(other.steps), rerun.second())
 
 
 def _plain(step: ObservedStep) -> Any:

@@ -8,12 +8,12 @@ from typing import Any
 from turncheck.model.core.events import AgentOutput
 from turncheck.model.core.stimuli import ModelFail, ModelOutput, Reasoning, Text, ToolCall
 
-from ...observe.runtime_trace import RuntimeTrace
+from ...observe.runtime_trace import Response, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from .subject import run_law
 
 
-@run_law("X-7", "RC-6.3", "BED-003b", evidence="an item of a whole response")
+@run_law("X-7", "BED-003b", evidence="an item of a whole response")
 def items_conserved(trace: RuntimeTrace) -> Judgement:
     """Every item of a whole response is logged once, complete and in order."""
     for response in trace.whole_responses():
@@ -36,7 +36,7 @@ def items_conserved(trace: RuntimeTrace) -> Judgement:
             yield Finding(places[0], "the items of a response are logged out of order", sorted(places), places)
 
 
-@run_law("RC-D3", "EF-5", "EF-8", evidence="a response with two items")
+@run_law("RC-D3", "EF-5", evidence="a response with two items")
 def response_is_one_round(trace: RuntimeTrace) -> Judgement:
     """The items of one response are one round, and those of two responses are two."""
     rounds = {
@@ -53,6 +53,10 @@ def response_is_one_round(trace: RuntimeTrace) -> Judgement:
         places = {rounds[at] for at in found}
         if len(found) > 1:
             yield WITNESS
+        for at in found:
+            if _another(trace, response, at):
+                why = "an item is told as part of the response to another request"
+                yield Finding(at, why, response.request, trace.log[at].get("responseId"))
         if len(places) > 1:
             yield Finding(found[0], "one response is shown as several rounds", 1, len(places))
         for place in places:
@@ -60,7 +64,7 @@ def response_is_one_round(trace: RuntimeTrace) -> Judgement:
                 yield Finding(found[0], "two responses are shown as one round", 2, 1)
 
 
-@run_law("EF-1", "RS-4.1", "TM-3.3", evidence="a run that reaches its limit", needs=("limits",))
+@run_law("EF-1", "RS-4.1", "RS-D0", evidence="a run that reaches its limit", needs=("limits",))
 def rounds_bounded(trace: RuntimeTrace) -> Judgement:
     """A run asks the model at most as often as its limit says."""
     bound = trace.bound
@@ -75,6 +79,13 @@ def rounds_bounded(trace: RuntimeTrace) -> Judgement:
             yield WITNESS
         if len(asked) > bound:
             yield Finding(asked[bound], "a run asks the model more often than its limit", bound, len(asked))
+
+
+def _another(trace: RuntimeTrace, response: Response, at: int) -> bool:
+    """True for an item under the name of another request than its own; a name that no request has says nothing."""
+    name = getattr(trace.events[at], "response_id", None)
+    asked = [one.id for one in trace.requests if one.at < at]
+    return name != response.request and name in asked and response.request in asked
 
 
 def _shown(trace: RuntimeTrace, stimulus: ModelOutput) -> bool:
@@ -113,12 +124,16 @@ def same_arguments(said: Any, told: Any) -> bool:
 def _value(arguments: Any) -> Any:
     if isinstance(arguments, str):
         with contextlib.suppress(ValueError):
-            return json.loads(arguments) or {}
+            arguments = json.loads(arguments)
     return {} if arguments is None else arguments
 
 
 def malformed(arguments: Any) -> bool:
-    """Whether a call's arguments are a text that is no JSON object."""
+    """Whether a call's arguments are a text that is no JSON object.
+
+    >>> malformed("[]"), malformed("{}"), malformed("null")
+    (True, False, False)
+    """
     return isinstance(arguments, str) and not isinstance(_value(arguments), dict)
 
 

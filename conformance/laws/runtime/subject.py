@@ -6,7 +6,7 @@ from typing import Final, TypeAlias
 
 from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus
 
-from ...observe.runtime_trace import Again, ObservedStep, RuntimeTrace
+from ...observe.runtime_trace import Again, Applied, ObservedStep, RuntimeTrace
 from ..law import LawsOn
 
 Modelled: TypeAlias = Callable[[RuntimeTrace], Iterator[tuple[ObservedStep, str, str]]]
@@ -32,6 +32,8 @@ class Rerun:
     """The reference of the machine that the runtime claims to be, under its policies; None where it claims none."""
     model: Modelled | None = None
     """The model of a suite; None where there is no suite."""
+    second: Callable[[], tuple[Applied, ...]] = tuple
+    """What was applied with ``again`` or ``elsewhere`` last, with its answers."""
 
     @property
     def word(self) -> tuple[Stimulus, ...]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from ...verify.results import AnyCounterexample, Result
+from ...verify.outcome.results import AnyCounterexample, Result
 
 
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:  # noqa: ARG001 - as all reports

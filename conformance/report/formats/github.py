@@ -6,7 +6,8 @@ GitHub shows the first ten errors and the first ten warnings of a step.
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...check.judge import LogFinding, LogResult, more_lines
-from ...verify.results import AnyCounterexample, LawResult, Result
+from ...verify.outcome.results import AnyCounterexample, LawResult, Result
+from ..causes import by_cause, cause_of
 from ..law_summary import explained, safe, why
 
 
@@ -25,9 +26,10 @@ def _commands(result: Result, counterexamples: Mapping[str, AnyCounterexample]) 
     for reason in dict.fromkeys(map(why, errors)):
         laws = ", ".join(law.law for law in errors if why(law) == reason)
         yield _command("error", "the target broke", f"{reason}\nnot judged: {laws}")
-    for law in result.laws:
+    for law in by_cause(result):  # of many, GitHub shows the first: the roots
         if law.wrong:
-            yield _command("error", _title(law), explained(law, counterexamples), file=law.counterexample)
+            told = explained(law, counterexamples, cause_of(result, law))
+            yield _command("error", _title(law), told, file=law.counterexample)
         elif law.excused:
             yield _command("notice", _title(law), why(law), file=law.counterexample)
         elif law.verdict == "inconclusive":

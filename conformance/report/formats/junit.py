@@ -9,7 +9,8 @@ from io import BytesIO
 
 from junitparser import Error, Failure, Skipped, TestCase, TestSuite
 
-from ...verify.results import AnyCounterexample, LawResult, Result
+from ...verify.outcome.results import AnyCounterexample, LawResult, Result
+from ..causes import cause_line, cause_of
 from ..law_summary import line, story, why
 
 
@@ -22,6 +23,8 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
     suite.add_property("seed", str(result.seed))
     for share in result.coverage.get("shares", ()):
         suite.add_property(f"{share.role} {share.what}", str(share))
+    for place in range(len(result.causes)):
+        suite.add_property("cause", cause_line(result, place))
     if result.cut:
         suite.add_property("cut", line(result.cut))
         suite.add_property("incomplete", str(result.incomplete).lower())
@@ -37,7 +40,7 @@ def _case(law: LawResult, result: Result, counterexamples: Mapping[str, AnyCount
     case = TestCase(law.law, classname=line(result.target))
     if (outcome := _outcome(law)) is not None:
         if isinstance(outcome, Failure):
-            outcome.text = story(law, counterexamples)
+            outcome.text = "\n".join(filter(None, [story(law, counterexamples), cause_of(result, law)]))
         case.result = outcome
     elif law.evidence.adapter:
         case.system_out = line(why(law))

@@ -7,7 +7,8 @@ means nothing.
 import html
 from collections.abc import Iterator, Mapping
 
-from ...verify.results import AnyCounterexample, Result
+from ...verify.outcome.results import AnyCounterexample, Result
+from ..causes import by_cause, cause_line, cause_of, counted_causes
 from ..law_summary import MARKS, counted, line, story, why
 from ..markdown_text import inline
 from ..text import coverage_lines
@@ -29,10 +30,14 @@ def _lines(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
     for law in result.laws:
         verdict = "known" if law.excused else law.verdict
         yield f"| {MARKS[law.verdict]} | {law.law} | {verdict} | {', '.join(law.clauses)} | {inline(why(law))} |"
-    for law in result.laws:
+    if result.causes:
+        yield from ["", f"**{counted_causes(result)}**", ""]
+        yield from (f"{place}. {inline(cause_line(result, place - 1))}" for place in range(1, len(result.causes) + 1))
+    for law in by_cause(result):
         if law.verdict == "fail":
             summary = f"{MARKS[law.verdict]} {law.law}: {line(why(law))}"
-            yield from _block(summary, story(law, counterexamples) or why(law))
+            told = filter(None, [cause_of(result, law), story(law, counterexamples) or why(law)])
+            yield from _block(summary, "\n".join(told))
     shown = "\n".join(coverage_lines(result.coverage))
     if shown:
         yield from _block("Coverage", shown)

@@ -18,7 +18,8 @@ from turncheck.model.clauses import clause_text
 
 from ...check.judge import LogFinding, LogResult, more_lines
 from ...laws.registry import LAWS
-from ...verify.results import AnyCounterexample, LawResult, Result
+from ...verify.outcome.results import AnyCounterexample, LawResult, Result
+from ..causes import by_cause, cause_of
 from ..law_summary import explained, safe, why
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -28,7 +29,7 @@ Json: TypeAlias = dict[str, Any]
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
     """Write a result for each broken law, at its counterexample file; suppressed where the baseline excuses it."""
     rules = [law.law for law in result.laws]
-    results = [_broken(law, rules, result, counterexamples) for law in result.laws if law.wrong or law.excused]
+    results = [_broken(law, rules, result, counterexamples) for law in by_cause(result) if law.wrong or law.excused]
     notes = [_notice(law, rules) for law in result.laws if law.verdict in {"error", "inconclusive"}]
     notes += [_note("warning", f"{title}: {said}") for title, said in result.notes]
     whole = result.cut is None and not result.summary["error"]
@@ -75,9 +76,14 @@ def _rule(name: str) -> Json:
 def _broken(
     law: LawResult, rules: Sequence[str], result: Result, counterexamples: Mapping[str, AnyCounterexample]
 ) -> Json:
-    found = _result(law.law, rules, explained(law, counterexamples)) | {
+    found = _result(law.law, rules, explained(law, counterexamples, cause_of(result, law))) | {
         "partialFingerprints": {"targetLaw/v1": safe(f"{result.target}:{law.law}")}
     }
+    place = result.cause_of(law.law)
+    if place is not None:
+        found["properties"] = {"cause": place + 1, "root": result.causes[place].root.law}
+    if law.others:
+        found["relatedLocations"] = [_location(file, {"startLine": 1}) for file in law.others]
     if law.counterexample is not None:
         found["locations"] = [_location(law.counterexample, {"startLine": 1})]
     if law.excused:

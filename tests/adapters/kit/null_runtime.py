@@ -25,6 +25,7 @@ class NullRuntime(Adapter):  # type: ignore[misc]  # the kit is found by path
         "capabilities": [
             *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),
             *("raw-arguments", "call-ids", "sessions", "together", "limits", "observer", "deaf", "clock", "serial"),
+            "terminal-events",
         ],
         "policies": {
             "busy": "followUp",

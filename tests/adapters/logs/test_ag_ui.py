@@ -168,6 +168,41 @@ def test_two_results_and_a_result_without_a_call_are_anomalies() -> None:
     assert anomalies(START, *lines, DONE) == ["duplicate-result 4", "unknown-call 5"]
 
 
+ASKING = (START, call("START"), call("END"), {**DONE, "outcome": {"type": "interrupt", "interrupts": []}})
+PENDING = "unanswered-call 1"  # no finding of ``check``, since the run ended well
+SAYS = (text("START"), text("CONTENT", delta="red"), text("END"))
+
+
+def test_the_result_of_an_approved_call_may_come_in_the_resumed_run() -> None:
+    assert anomalies(*ASKING, START, result(), *SAYS, DONE) == [PENDING]
+
+
+def test_it_may_come_after_other_output_of_the_resumed_run() -> None:
+    assert anomalies(*ASKING, START, *SAYS, result(), DONE) == [PENDING]
+
+
+def test_a_second_result_of_it_is_an_anomaly() -> None:
+    assert anomalies(*ASKING, START, result(), result(), DONE) == [PENDING, "unknown-call 6"]
+
+
+def test_a_result_of_a_call_that_nobody_made_is_an_anomaly_in_a_resumed_run_too() -> None:
+    assert anomalies(*ASKING, START, result("d"), DONE) == [PENDING, "unknown-call 5"]
+
+
+def test_a_call_that_an_error_cut_waits_for_nobody() -> None:
+    failed = {"type": "RUN_ERROR", "message": "red"}
+    assert anomalies(*ASKING[:3], failed, START, result(), DONE) == ["unanswered-call 1", "unknown-call 5"]
+
+
+def test_a_log_may_begin_with_a_resumed_run() -> None:
+    assert anomalies(START, result(), result("d"), *SAYS, DONE) == []
+
+
+def test_in_such_a_log_a_result_behind_an_output_or_twice_is_an_anomaly() -> None:
+    assert anomalies(START, *SAYS, result(), DONE) == ["unknown-call 4"]
+    assert anomalies(START, result(), result(), DONE) == ["unknown-call 2"]
+
+
 def test_a_delta_without_an_open_item_is_malformed() -> None:
     assert run(START, text("CONTENT", delta="a"))[1:] == [(1, Malformed("TEXT_MESSAGE_CONTENT: its item is not open"))]
 
@@ -256,9 +291,9 @@ def test_a_successful_outcome_is_no_error() -> None:
 
 def test_an_outcome_belongs_to_the_result_that_it_names() -> None:
     results = [result("1", "x"), result("2", "y"), outcome("denied", "x")]
-    assert run(START, *results, DONE)[1:3] == [
-        (1, ToolResult(call_id="1", is_error=True)),
-        (2, ToolResult(call_id="2")),
+    assert run(START, *SAYS, *results, DONE)[2:4] == [
+        (4, ToolResult(call_id="1", is_error=True)),
+        (5, ToolResult(call_id="2")),
     ]
 
 

@@ -1,46 +1,121 @@
 """Which formats there are, and how a log's is found."""
 
+from typing import Any
+
 import pytest
 
 from turncheck.adapters.logs.formats.items import NATIVE, Items, said
-from turncheck.adapters.logs.formats.registry import FORMATS, UnsupportedFormatError, detect, named
+from turncheck.adapters.logs.formats.recognition import UnrecognisedError, decided, detect, doubt, named
+from turncheck.adapters.logs.formats.registry import FORMATS
 from turncheck.model.core.events import Malformed, RunStop, UnknownType
 
 SESSION = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/"}
 
 
-def test_turnchecks_own_format_is_the_last_to_be_asked() -> None:
-    assert list(FORMATS) == ["ag-ui", "ai-sdk", "pi", "pi-session", "turncheck"]
+STREAMS = ["ag-ui", "ai-sdk", "anthropic", "openai-responses"]
 
 
 def test_only_streams_are_whole() -> None:
-    assert [name for name, form in FORMATS.items() if form.whole] == ["ag-ui", "ai-sdk"]
+    assert [name for name, form in FORMATS.items() if form.whole] == STREAMS
 
 
 def test_only_streams_have_calls_of_the_client() -> None:
-    assert [name for name, form in FORMATS.items() if form.client_calls] == ["ag-ui", "ai-sdk"]
+    assert [name for name, form in FORMATS.items() if form.client_calls] == STREAMS
+
+
+ERROR = {"type": "error", "errorText": "red"}
+SAID = {"type": "user-message", "text": "red"}
+UPDATE = {"type": "message_update", "message": {"role": "assistant"}}
 
 
 @pytest.mark.parametrize(
-    ("types", "expected"),
+    ("values", "expected"),
     [
-        (["RUN_STARTED"], "ag-ui"),
-        (["CUSTOM", "RUN_STARTED"], "ag-ui"),
-        (["start"], "ai-sdk"),
-        (["start", "error"], "ai-sdk"),
-        (["data-status", "start"], "ai-sdk"),
-        (["error", "text-start"], "ai-sdk"),
-        (["agent_start"], "pi"),
-        (["message_update"], "pi"),
-        (["response", "agent_start"], "pi"),
-        (["user-message"], "turncheck"),
-        (["tool-result"], "turncheck"),
-        (["error", "user-message"], "turncheck"),
-        (["anything"], "turncheck"),
+        ([{"type": "RUN_STARTED"}], "ag-ui"),
+        ([{"type": "CUSTOM"}, {"type": "RUN_STARTED"}], "ag-ui"),
+        ([{"type": "start"}], "ai-sdk"),
+        ([{"type": "start"}, ERROR], "ai-sdk"),
+        ([{"type": "data-status", "data": 1}, {"type": "start"}], "ai-sdk"),
+        ([ERROR, {"type": "text-start", "id": "0"}], "ai-sdk"),
+        ([{"type": "agent_start"}], "pi"),
+        ([UPDATE], "pi"),
+        ([{"type": "response"}, {"type": "agent_start"}], "pi"),
+        ([{"type": "message_start", "message": {"type": "message", "role": "assistant"}}], "anthropic"),
+        ([{"type": "response.created", "response": {}, "sequence_number": 0}], "openai-responses"),
+        ([{"type": "user", "uuid": "1", "message": {"role": "user"}}], "claude-code"),
+        ([{"type": "summary", "summary": "red", "leafUuid": "1"}], "claude-code"),
+        ([{"type": "response_item", "payload": {"type": "message"}}], "codex"),
+        ([SAID], "turncheck"),
+        ([{"type": "tool-result", "callId": "c"}], "turncheck"),
+        ([{"type": "anything"}, SAID], "turncheck"),
+        ([ERROR, SAID, SAID], "turncheck"),
     ],
 )
-def test_a_format_is_recognised_by_its_types(types: list[str], expected: str) -> None:
-    assert detect([{"type": name} for name in types]).name == expected
+def test_a_format_is_recognised_by_what_only_it_has(values: list[dict[str, Any]], expected: str) -> None:
+    assert detect(values).name == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"type": "anything"},
+        {"type": "OTHER_THING"},
+        {"type": "start", "of": "something"},
+        {"type": "text-delta", "id": "0", "text": "a part of fullStream"},
+        {"type": "tool-result", "toolCallId": "c", "output": 1},
+        {"type": "message_start", "message": {"type": "other", "role": "assistant"}},
+        {"type": "session", "event": "ping"},
+        {"type": "assistant.message", "id": "2", "parentId": "1", "data": {}},
+        {"type": "user", "message": {"role": "user"}},
+        {},
+    ],
+)
+def test_a_word_that_others_use_too_is_no_evidence(value: dict[str, Any]) -> None:
+    with pytest.raises(UnrecognisedError, match="no format that is read fits"):
+        detect([value])
+
+
+def test_where_two_fit_equally_well_none_is_guessed() -> None:
+    with pytest.raises(UnrecognisedError, match="ai-sdk and turncheck fit this log equally well"):
+        detect([ERROR, SAID])
+
+
+def test_the_error_says_what_was_seen_and_what_is_read() -> None:
+    with pytest.raises(UnrecognisedError) as raised:
+        detect([{"type": "thing"}, {"type": "thing"}, {"name": 1}])
+    said = str(raised.value)
+    assert "3 objects were looked at (2 of the type 'thing', 1 without a type, with name)" in said
+    assert "read are ag-ui, ai-sdk, pi, " in said
+    assert "--format python:MODULE:NAME" in said
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ({"resourceSpans": []}, "OTLP"),
+        ({"id": "1", "run_type": "llm"}, "LangSmith"),
+        ({"invocationId": "i"}, "ADK"),
+        ({"info": {}, "messages": []}, "opencode"),
+    ],
+)
+def test_the_error_says_what_it_looks_like(value: dict[str, Any], name: str) -> None:
+    with pytest.raises(UnrecognisedError, match=f"looks like .*{name}.*, which is not read"):
+        detect([value])
+
+
+def test_a_named_format_that_fits_nothing_is_doubted_with_the_best_guess() -> None:
+    said = doubt(FORMATS["ag-ui"], [SAID])
+    assert said is not None
+    assert "none is of the format ag-ui; it looks like turncheck" in said
+
+
+def test_one_value_that_fits_is_enough_for_a_named_format() -> None:
+    assert doubt(FORMATS["turncheck"], [{"type": "x"}, SAID]) is None
+
+
+def test_a_header_alone_decides_nothing_yet() -> None:
+    assert not decided([SESSION])
+    assert decided([SESSION, {"type": "agent_start"}])
 
 
 def test_a_header_before_agent_events_is_pis_json_mode() -> None:
@@ -57,7 +132,7 @@ def test_a_header_alone_is_a_session_file() -> None:
 
 def test_the_storage_of_pis_harness_is_refused_by_name() -> None:
     header = {"kind": "header", "v": 4, "id": "s", "storageVersion": 1, "createdAt": 0, "cwd": "/"}
-    with pytest.raises(UnsupportedFormatError, match="agent harness"):
+    with pytest.raises(UnrecognisedError, match="agent harness"):
         detect([header])
 
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from turncheck.adapters.protocol.errors import StartError
-from turncheck.adapters.protocol.process import Child
+from turncheck.adapters.protocol.processes.process import Child
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from turncheck.adapters.protocol.errors import DiedError, HangingError, RubbishError, StartError
-from turncheck.adapters.protocol.process import STDERR_LINES, Child
-from turncheck.adapters.protocol.supervisor import GRACE
+from turncheck.adapters.protocol.processes.process import STDERR_LINES, Child
+from turncheck.adapters.protocol.processes.supervisor import GRACE
 
 DOUBLE = Path(__file__).parents[1] / "doubles" / "misbehaving.py"
 SHORT = 0.3
@@ -85,6 +85,14 @@ def test_a_hanging_child_costs_its_timeout_and_no_more(start):
     with pytest.raises(HangingError):
         child.ask(b"{}\n", SHORT)
     assert SHORT <= time.monotonic() - began < SHORT + GRACE
+
+
+@pytest.mark.parametrize(("double", "seconds", "ended"), [("echoes", LONG, True), ("ignores_sigterm", SHORT, False)])
+def test_a_child_that_is_closed_says_whether_it_ended_by_itself(start, double, seconds, ended):
+    child = start(double)
+    child.ask(b"{}\n", LONG)
+    assert child.close(seconds=seconds) is ended
+    assert gone(child.pid)
 
 
 def test_a_hanging_child_is_gone_when_it_is_reported(start):
@@ -228,7 +236,7 @@ def test_an_interruption_leaves_no_process(start, monkeypatch):
 def test_the_end_of_the_harness_leaves_no_process(end):
     code = f"""
 import os, sys
-from turncheck.adapters.protocol.process import Child
+from turncheck.adapters.protocol.processes.process import Child
 child = Child([sys.executable, {str(DOUBLE)!r}, "never_answers"], os.environ)
 print(child.pid, flush=True)
 {end}
@@ -241,7 +249,7 @@ print(child.pid, flush=True)
 def test_a_signal_that_ends_the_harness_at_once_leaves_no_process(number):
     code = f"""
 import os, signal, sys
-from turncheck.adapters.protocol.process import Child
+from turncheck.adapters.protocol.processes.process import Child
 child = Child([sys.executable, {str(DOUBLE)!r}, "leaves_a_daemon_behind"], os.environ)
 print(child.pid, child.ask(b"a\\n", 60).decode(), flush=True)
 os.kill(os.getpid(), {number})

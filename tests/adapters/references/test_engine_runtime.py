@@ -5,7 +5,7 @@ import pytest
 from turncheck.adapters.references.engine.runtime import EngineRuntime
 from turncheck.adapters.references.engine.session import Message, cut, without_orphans
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.subject import missing
+from turncheck.conformance.verify.subjects.subject import missing
 from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.stimuli import (
     Abort,

@@ -5,7 +5,7 @@ import pytest
 from turncheck.adapters.references.event_flow.emission import Dialect, Emission
 from turncheck.adapters.references.event_flow.runtime import EventFlowRuntime
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.subject import missing
+from turncheck.conformance.verify.subjects.subject import missing
 from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.stimuli import ModelOutput, ModelStop, ResetOptions, Text, ToolCall, ToolReturn, User
 from turncheck.model.declaration.vocabulary import Output

@@ -11,7 +11,7 @@ import pytest
 from turncheck.adapters.protocol.messages import HISTORY_POLICIES, RUNTIME_POLICIES
 from turncheck.adapters.references.interaction import InteractionRuntime
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.subject import missing
+from turncheck.conformance.verify.subjects.subject import missing
 from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.stimuli import (
     Abort,
@@ -29,13 +29,13 @@ from turncheck.model.core.stimuli import (
     ToolReturn,
     User,
 )
-from turncheck.model.declaration.vocabulary import Record, Settle
-from turncheck.model.machines.interaction import SPEC, STATES, Busy, SteerLands
+from turncheck.model.declaration.vocabulary import Record, Retract, Settle
+from turncheck.model.machines.interaction import SPEC, STATES, Busy, Fate, SteerLands
 
 LAWS = [law for law in selected(["runtime"]) if not missing(law, InteractionRuntime.profile)]
 WORDS = 30
 """Generated words: with this seed each law has found its evidence from 20 on. Directed words alone take every row."""
-FATES = ("promote", "hold", "drop")
+FATES = get_args(Fate)
 FIRST, LAST = User(id="u1", text="one"), User(id="u9", text="nine")
 STEER = User(id="u2", text="two", delivery="steer")
 FOLLOW_UP = User(id="u3", text="three", delivery="followUp")
@@ -115,15 +115,17 @@ def test_under_every_policy_on_a_history_it_breaks_no_law(policy):
     assert [law.law for result in results for law in result.laws if law.verdict == "fail"] == []
 
 
-RECORDS = [name for name, effect in SPEC.effects.items() if isinstance(effect, Record | Settle)]
+RECORDS = [name for name, effect in SPEC.effects.items() if isinstance(effect, Record | Settle | Retract)]
 
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_a_history_without_one_of_its_effects_breaks_a_law_on_what_is_shown(name):
     table: list[Any] = [[*row[:5], [one for one in row[5] or () if one != name]] for row in SPEC.table]
+    fates = {"queueAfterInterrupted": "join"} if name in {"put_off_queue", "record_joined"} else {}
+    fates |= {"abortedResponse": "drop-with-calls"} if name == "retract" else {}
     unread = "later" if name in {"put_off_unread", "record_late"} else "keep"
     machine = replace(SPEC, table=table)
-    runtime = InteractionRuntime(machine, {"retries": 1, "steerLands": "after-call", "unread": unread})
+    runtime = InteractionRuntime(machine, {"retries": 1, "steerLands": "after-call", "unread": unread, **fates})
     laws = selected(["runtime"], ["history-whole", "input-well-formed"])
     result = verify_runtime(runtime, laws, words=20, hash_seed=1)[0]
     assert "fail" in [law.verdict for law in result.laws]

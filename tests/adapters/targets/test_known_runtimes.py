@@ -10,8 +10,9 @@ import pytest
 from turncheck.adapters.targets.registry import open_runtime, open_target
 from turncheck.adapters.targets.runtime_catalog import known
 from turncheck.conformance.smoke.walk import walk
-from turncheck.conformance.verify.replay import asked_runtime
-from turncheck.conformance.verify.results import WordCounterexample, read
+from turncheck.conformance.verify.kept.replay import asked_runtime
+from turncheck.conformance.verify.outcome.counterexample_files import read
+from turncheck.conformance.verify.outcome.results import WordCounterexample
 
 MATRIX = Path(__file__).parents[3] / "docs" / "matrix"
 FILES = sorted((MATRIX / "counterexamples").glob("*.json"))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from uuid import uuid4
 
 import pytest
+from processes import living
 
 from turncheck.adapters.protocol import connection
 from turncheck.adapters.protocol.errors import (
@@ -24,7 +25,7 @@ from turncheck.adapters.protocol.errors import (
     TargetError,
 )
 from turncheck.adapters.protocol.messages import Answer, Profile
-from turncheck.adapters.protocol.process import STDERR_LINES
+from turncheck.adapters.protocol.processes.process import STDERR_LINES
 from turncheck.adapters.targets.registry import open_projector, open_runtime
 from turncheck.adapters.targets.remote_runtime import WORD_SECONDS
 from turncheck.model.core.stimuli import ModelAwaited, ModelOutput, ModelStop, Refusal, ResetOptions, Step, Text, User
@@ -87,18 +88,6 @@ def start():
     yield start
     for target in targets:
         target.close()
-
-
-def living(mark):
-    """The processes whose environment holds *mark*."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if mark in path.read_bytes():
-                found.append(path.parent.name)
-        except OSError:  # it ended, or is somebody else's
-            continue
-    return found
 
 
 # ---- what the answers mean ----

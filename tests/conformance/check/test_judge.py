@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from turncheck.adapters.logs.formats.recognition import UnrecognisedError
 from turncheck.adapters.logs.framing import BLOCK
 from turncheck.conformance.check.judge import LISTED, LogResult, check, more_lines
 from turncheck.conformance.generation.logs import Case, cases
@@ -219,8 +220,15 @@ def test_an_empty_log_has_nothing_to_judge(data: bytes) -> None:
     assert (judged.events, judged.verdict, judged.why) == (0, "error", "the log is empty: there is nothing to judge")
 
 
-def test_rubbish_is_no_empty_log() -> None:
-    assert checked(b"rubbish").verdict == "fail"
+@pytest.mark.parametrize("name", [None, "turncheck", "ag-ui"])
+def test_rubbish_is_no_log(name: str | None) -> None:
+    with pytest.raises(UnrecognisedError, match="there is no JSON object at its beginning"):
+        check("log", BytesIO(b"# Notes\n\nsome prose\n"), format_name=name)
+
+
+def test_a_format_that_is_named_and_fits_nothing_is_not_judged() -> None:
+    with pytest.raises(UnrecognisedError, match="none is of the format ag-ui; it looks like turncheck"):
+        checked(USER, STOP, format_name="ag-ui")
 
 
 NATIVE: Final = {"type": "native", "event": "heartbeat"}
@@ -287,12 +295,13 @@ def test_our_own_log_has_no_calls_of_a_client() -> None:
 # More findings than are listed
 
 MANY: Final = 12_345
+MALFORMED: Final = b'{"type":"run-stop"}\n'
 
 
 @pytest.fixture(scope="module")
 def flood() -> LogResult:
-    """The result of a log of unreadable lines."""
-    return check("log", BytesIO(b"x\n" * MANY))
+    """The result of a log of malformed events."""
+    return check("log", BytesIO(MALFORMED * MANY))
 
 
 def test_the_first_thousand_findings_of_a_law_are_listed(flood: LogResult) -> None:
@@ -309,17 +318,17 @@ def test_the_verdict_counts_them_all(flood: LogResult) -> None:
 
 
 def test_a_law_is_listed_however_many_findings_another_one_has() -> None:
-    log = b"x\n" * MANY + json.dumps(USER).encode() + b"\n"
+    log = MALFORMED * MANY + json.dumps(USER).encode() + b"\n"
     result = check("log", BytesIO(log))
     assert [finding.law for finding in result.findings[-2:]] == ["malformed", "truncated"]
 
 
 def test_each_finding_is_told_though_it_is_not_listed() -> None:
     told: list[int] = []
-    check("log", BytesIO(b"x\n" * MANY), found=lambda finding: told.append(finding.line))
+    check("log", BytesIO(MALFORMED * MANY), found=lambda finding: told.append(finding.line))
     assert told == [*range(1, MANY + 1)]
 
 
 def test_as_many_findings_as_are_listed_are_all() -> None:
-    result = check("log", BytesIO(b"x\n" * LISTED))
+    result = check("log", BytesIO(MALFORMED * LISTED))
     assert (len(result.findings), result.more) == (LISTED, {})

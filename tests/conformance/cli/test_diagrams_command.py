@@ -33,6 +33,7 @@ def test_all_formats_of_all_pictures_are_written(tmp_path):
     assert run("--out", tmp_path / "new").exit_code == 0
     assert {path.name for path in (tmp_path / "new").iterdir()} == {
         *(f"{machine}{end}" for machine in MACHINES for end in (".dot", ".mmd", ".svg")),
+        *(f"turn_{part}{end}" for part in ("begin", "work", "end", "recovery") for end in (".dot", ".svg")),
         *(f"{machine}_sequence{end}" for machine in ("turn", "engine", "event_flow") for end in (".mmd", ".svg")),
     }
 

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from turncheck.conformance.cli.commands.drive import CONTROLS, completions
-from turncheck.conformance.cli.shorthand import FORMS, Shorthand, ShorthandError
+from turncheck.conformance.cli.options.shorthand import FORMS, Shorthand, ShorthandError
 from turncheck.model.core.stimuli import Awaited, ModelAwaited, Stimulus, ToolAwaited
 
 NULL_RUNTIME = Path(__file__).parents[2] / "adapters" / "kit" / "null_runtime.py"

@@ -1,5 +1,6 @@
 """`turncheck check --follow`: a log is judged while it grows, until Ctrl-C."""
 
+import io
 import json
 import os
 import signal
@@ -38,7 +39,8 @@ class Following:
     def interrupted(self):
         """Press Ctrl-C; return the remaining output and the exit code."""
         self.process.send_signal(signal.SIGINT)
-        out, _ = self.process.communicate()
+        out, errors = self.process.communicate()
+        sys.stderr.write(errors.decode())  # pytest shows it where the test fails
         return out.decode(), self.process.returncode
 
 
@@ -312,3 +314,21 @@ def test_a_live_log_is_no_array(log, tailed):
     log.write_bytes(b"[" + USER)
     with pytest.raises(UnsupportedFormatError):
         read_log(tailed, live=True)
+
+
+HEADER = b'{"type":"session","version":3,"id":"s","timestamp":"2026-01-01","cwd":"/"}\n'
+
+
+@pytest.mark.parametrize("name", [None, "pi"])
+@pytest.mark.parametrize(
+    ("second", "expected"),
+    [(b'{"type":"agent_start"}\n', "pi"), (b'{"type":"message","id":"1","parentId":null}\n', "pi-session")],
+)
+def test_a_header_alone_is_waited_out(name, second, expected):
+    class Growing(io.BytesIO):
+        """A log that holds only its header at first."""
+
+        def read1(self, _size=-1, /):
+            return self.readline()
+
+    assert read_log(Growing(HEADER + second), format_name=name, live=True).format.name == expected

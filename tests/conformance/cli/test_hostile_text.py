@@ -95,7 +95,7 @@ def test_what_an_implementation_or_a_log_says_is_not_obeyed(run, hostile, invoke
 @pytest.mark.parametrize("command", sorted({*CLI, "", "--report"} - {"mutants"}))
 def test_a_hostile_argument_is_not_obeyed(command, name, tmp_path, invoke):
     given = ["verify", "reference", "--report", name] if command == "--report" else [*filter(None, [command]), name]
-    given += {"init": ["--lang", "python"], "targets": ["--make"], "diagrams": []}.get(command, [])
+    given += {"init": ["--lang", "python"], "export": ["dot"], "targets": ["--make"], "diagrams": []}.get(command, [])
     ran = invoke(tmp_path, *given)
     assert ran.out + ran.err
     assert harm(ran.out) + harm(ran.err) == []

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from turncheck.conformance.cli.commands import check
-from turncheck.conformance.cli.inputs import Input, expanded
+from turncheck.conformance.cli.options.inputs import Input, expanded
 
 SOUND = b'{"type":"user-message","text":"red"}\n{"type":"run-stop","reason":"completed"}\n'
 NOBODY = 65534

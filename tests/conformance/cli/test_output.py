@@ -1,6 +1,6 @@
 """Text of an implementation on a terminal."""
 
-from turncheck.conformance.cli.output import style
+from turncheck.conformance.cli.printing.output import style
 
 
 def test_what_is_no_visible_character_is_spelled_on_one_line(monkeypatch):

@@ -5,12 +5,14 @@ import resource
 import shlex
 import subprocess
 import sys
+import tomllib
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from turncheck.conformance.verify.results import WordCounterexample, read, write
+from turncheck.conformance.verify.outcome.counterexample_files import read, write
+from turncheck.conformance.verify.outcome.results import WordCounterexample
 
 TESTS = Path(__file__).parents[2]
 NULL = "cmd:" + shlex.join([sys.executable, str(TESTS / "adapters" / "kit" / "null_runtime.py")])
@@ -57,9 +59,9 @@ def test_what_another_run_wrote_into_the_baseline_meanwhile_is_kept(invoke, tmp_
         tmp_path, "verify", "python:target:LastInFirstOut", *VERIFY[2:], "--baseline", "known.toml", "--update-baseline"
     )
     assert ran.code == 0
-    assert {"order", "follow-up-fifo"} == {
-        line.split()[0] for line in (tmp_path / "known.toml").read_text().splitlines() if "{" in line
-    }
+    known = tomllib.loads((tmp_path / "known.toml").read_text())
+    assert list(known["known"]) == ["order"]
+    assert "follow-up-fifo" in known["cause"]
 
 
 def test_a_counterexample_or_report_that_cannot_be_written_leaves_no_file(invoke, tmp_path):
@@ -213,7 +215,7 @@ def test_an_earlier_matrix_that_cannot_be_read_is_told_and_nothing_goes(invoke, 
 
 @pytest.mark.parametrize("file", ["/dev/stdout", "/dev/fd/1"])
 def test_a_report_goes_where_standard_output_goes_behind_the_text(tmp_path, file):
-    (tmp_path / "log.jsonl").write_text("x\n")
+    (tmp_path / "log.jsonl").write_text('{"type":"user-message","text":"red"}\nx\n')
     command = [sys.executable, "-m", "turncheck.conformance", "check", "log.jsonl", "--report", f"sarif={file}"]
     ran = subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, check=False)
     text, brace, report = ran.stdout.decode().partition("{")

@@ -1,11 +1,11 @@
-"""Progress: a line on stderr for what lasts over two seconds, on a terminal, unless told to keep quiet."""
+"""Progress: a line on stderr for what lasts, unless told to keep quiet."""
 
 import click
 import pytest
 
-from turncheck.conformance.cli import output
 from turncheck.conformance.cli.group import COMMANDS, turncheck
-from turncheck.conformance.cli.output import Progress, notice
+from turncheck.conformance.cli.printing import output
+from turncheck.conformance.cli.printing.output import Progress, notice
 
 
 class Clock:
@@ -60,8 +60,20 @@ def test_the_line_is_taken_away_at_the_end(said, capsys):
     assert capsys.readouterr().err == "\r\x1b[K"
 
 
-def test_nothing_is_said_where_there_is_no_terminal(said):
-    assert said([2.0, 3.0], terminal=False) == ""
+def test_nothing_is_said_for_ten_seconds_where_there_is_no_terminal(said):
+    assert said([2.0, 3.0, 9.9], terminal=False) == ""
+
+
+def test_a_line_each_ten_seconds_is_said_where_there_is_no_terminal(said):
+    assert said([10.0, 11.0, 19.0, 20.0, 29.0], terminal=False) == "log: 10 events\nlog: 20 events\n"
+
+
+def test_what_is_said_without_a_terminal_is_spelled(clock, capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: False)
+    with Progress("\x1b[31mlog") as progress:
+        clock.now = 10.0
+        progress.say("1 event")
+    assert "\x1b" not in capsys.readouterr().err
 
 
 def test_nothing_is_said_to_who_wants_it_quiet(said, told_to_keep_quiet):

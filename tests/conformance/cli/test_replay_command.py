@@ -8,7 +8,8 @@ from jsonschema import Draft202012Validator
 
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.conformance.schemas.json_schemas import FOLDER
-from turncheck.conformance.verify.results import Counterexample, Input, write
+from turncheck.conformance.verify.outcome.counterexample_files import write
+from turncheck.conformance.verify.outcome.results import Counterexample, Input
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies
@@ -135,13 +136,50 @@ def test_a_target_that_cannot_run_exits_2(invoke, tmp_path, file, target):
         ("wrong:raises", {}, "the projector fails on the file's input"),
         ("plain:no_views", {"law": "rounds"}, "does not declare rounds"),
         ("plain:own_policies", {}, "the file's policies are not the target's own"),
-        ("plain:Plain", {"input": Input(QUEUE[:1], Policies())}, "no evidence"),
+        ("plain:Plain", {"input": Input([], Policies())}, "no evidence"),
     ],
 )
 def test_a_target_that_cannot_be_judged_is_not_called_fixed(invoke, tmp_path, made, target, fields, said):
     ran = invoke(tmp_path, "replay", "--target", f"python:projectors.{target}", made(**fields))
     assert ran.code == 2
     assert said in ran.err
+
+
+def test_a_target_that_tells_all_cycles_keeps_a_law_that_finds_nothing_to_look_at_any_more(invoke, tmp_path, made):
+    ran = invoke(tmp_path, "replay", "--target", RIGHT, made(input=Input(QUEUE[:1], Policies())))
+    assert (ran.code, ran.out.splitlines()[-1]) == (0, f"FIXED: {RIGHT} keeps the law")
+
+
+def test_of_a_folder_all_counterexamples_are_judged_and_nothing_else(invoke, tmp_path, made):
+    folder = made().parent
+    made(law="one-root")
+    (folder / "other.json").write_text("{}")
+    ran = invoke(tmp_path, "replay", folder)
+    assert (ran.code, ran.out.count("FIXED: ")) == (0, 2)
+    assert ran.out.endswith("2 files: 2 FIXED\n")
+
+
+def test_of_several_files_the_worst_counts(invoke, tmp_path, file, made):
+    kept = made()
+    assert invoke(tmp_path, "replay", file, kept).code == 1
+    assert invoke(tmp_path, "replay", kept, made(law="total")).code == 2
+
+
+def test_a_folder_without_a_counterexample_is_an_error(invoke, tmp_path):
+    (tmp_path / "empty").mkdir()
+    ran = invoke(tmp_path, "replay", "empty")
+    assert (ran.code, "empty holds no counterexample file" in ran.err) == (2, True)
+
+
+@pytest.mark.parametrize(("target", "code"), [("wrong:dies", 1), ("plain:Plain", 0)])
+def test_a_case_on_which_a_target_broke_is_run_again(invoke, tmp_path, made, target, code):
+    ran = invoke(tmp_path, "replay", "--target", f"python:projectors.{target}", made(law="target-breaks"))
+    assert ran.code == code
+
+
+def test_a_case_on_which_a_target_broke_is_judged_by_running_alone(invoke, tmp_path, made):
+    ran = invoke(tmp_path, "replay", made(law="target-breaks"))
+    assert (ran.code, "--run starts it again" in ran.err) == (2, True)
 
 
 def test_a_relation_is_judged_by_running_the_target(invoke, tmp_path, made):
@@ -199,7 +237,10 @@ def test_the_command_is_shown_before_it_is_started_on_stderr(said, made):
 # ---- what is no counterexample file ----
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b"[]", b"\xff", b'{"schema": 2}', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"{}", b"[]", b"\xff", b'{"schema": 2}', b"[" * 100_000, b'{"observed": %s%s}' % (b"[" * 250, b"]" * 250)],
+)
 def test_what_is_no_counterexample_file_exits_2(invoke, tmp_path, data):
     (tmp_path / "file.json").write_bytes(data)
     ran = invoke(tmp_path, "replay", "file.json")

@@ -18,6 +18,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from processes import living
 
 from turncheck.adapters.targets.http.model_endpoint.secret import VARIABLE
 
@@ -45,8 +46,10 @@ def count(at):
     global asked
     asked += 1
     if os.environ["AT"] == str(at or asked):
-        parent = Path(f"/proc/{os.getppid()}/status").read_text().partition("PPid:")[2].split()[0]
-        os.kill(int(parent), int(os.environ["TURNCHECK_TEST_SIGNAL"]))
+        harness = os.getppid()
+        while b"verify" not in Path(f"/proc/{harness}/cmdline").read_bytes().split(b"\\0"):
+            harness = int(Path(f"/proc/{harness}/status").read_text().partition("PPid:")[2].split()[0])
+        os.kill(harness, int(os.environ["TURNCHECK_TEST_SIGNAL"]))
 
 
 class Breaking(Adapter):
@@ -70,23 +73,14 @@ if os.environ["PYTHONHASHSEED"] == "0":
 '''
 
 
-def living(mark):
-    """Return the processes whose environment contains *mark*."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        with contextlib.suppress(OSError):  # it ended, or belongs to another user
-            if mark in path.read_bytes():
-                found.append(path.parent.name)
-    return found
-
-
 class Verifying:
     """``turncheck verify`` in another process."""
 
-    def __init__(self, folder, target, number, **environment):
+    def __init__(self, folder, target, number, *, jobs=1, **environment):
         self.mark, self.number, self.folder = str(uuid4()), number, folder
         environment |= {"TURNCHECK_TEST": self.mark, "TURNCHECK_TEST_SIGNAL": str(int(number))}
         command = ["verify", target, "--json", "--examples", "3", "--timeout", "20", "--out", "found"]
+        command += ["-j", str(jobs)]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "turncheck.conformance", *command],
             cwd=folder,
@@ -143,6 +137,16 @@ def test_a_program_is_ended_while_it_starts(tmp_path, seconds, number):
     running.judge(early=True)
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
+def test_the_exit_code_is_ours_although_text_was_executed_amid_the_signal(tmp_path, number, code):
+    text = f"import os; os.kill(os.getpid(), {int(number)})"
+    (tmp_path / "reader.py").write_text(f"exec({text!r})\n")  # dataclasses do so at each import
+    (tmp_path / "log").write_text("{}\n")
+    command = [sys.executable, "-m", "turncheck.conformance", "check", "log", "--format", "python:reader:READER"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=SECONDS)
+    assert (ran.returncode, ran.stderr) == (code, b"interrupted\n")
+
+
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
     """The number of user messages that the adapter gets in a whole run, shrinking included."""
@@ -158,6 +162,12 @@ def asked(tmp_path_factory):
 def test_an_adapter_in_python_is_ended_while_it_is_explored_and_shrunk(tmp_path, asked, share, number):
     (tmp_path / "breaking.py").write_text(ADAPTER)
     Verifying(tmp_path, "python:breaking:Breaking", number, AT=str(max(int(asked * share), 2))).judge()
+
+
+@pytest.mark.parametrize(("at", "number"), numbered("import", 2, 20, 60))
+def test_a_run_with_workers_is_ended_while_they_start_and_play(tmp_path, at, number):
+    (tmp_path / "breaking.py").write_text(ADAPTER)
+    Verifying(tmp_path, "python:breaking:Breaking", number, jobs=2, AT=str(at)).judge()
 
 
 @pytest.mark.parametrize(("moment", "number"), numbered("import", "exit"))

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 from inprocess import InProcess
+from runtimes.right import Right, arranged
 
 from turncheck.adapters.protocol.messages import RUNTIME_CAPABILITIES, Profile
 from turncheck.conformance.smoke.capabilities import CAPABILITIES
+from turncheck.conformance.smoke.life import Life
 from turncheck.conformance.smoke.projector import PROJECTOR
-from turncheck.conformance.smoke.stage import live
+from turncheck.conformance.smoke.stage import done, live
 
 ROOT = Path(__file__).parents[3]
 DOUBLES = Path(__file__).parents[1] / "doubles"
@@ -123,9 +125,37 @@ def test_the_log_of_an_adapter_that_dies_is_shown(invoke, tmp_path):
     assert "      stderr: \n        no such adapter\n" in ran.out
 
 
-def test_whether_an_adapter_that_was_killed_would_have_ended_is_inconclusive(smoke):
+def test_whether_an_adapter_that_was_killed_would_have_ended_is_inconclusive(smoke, monkeypatch):
+    monkeypatch.setattr("turncheck.conformance.smoke.walk.PATIENCE", 0.5)
     code, outcomes = smoke(tampering("stays"))
     assert (code, outcomes["ends when it is told to stop"]["verdict"]) == (0, "inconclusive")
+
+
+class Drops(Right):  # type: ignore[misc]
+    """What was cut is dropped, and a long result is cut; neither is declared."""
+
+    def settle(self, kept):
+        super().settle("drop")
+
+    def shown(self):
+        return arranged(self.history, self.policies | {"maxResultCharacters": 4000})
+
+
+@pytest.mark.parametrize(
+    ("runtime", "verdict", "told"),
+    [
+        (Right, "pass", ""),
+        (
+            Drops,
+            "inconclusive",
+            '"abortedResponse": "drop", "failedResponse": "drop", "maxResultCharacters": 4000',
+        ),
+    ],
+)
+def test_the_policies_on_a_history_that_are_seen_and_not_declared_are_proposed(runtime, verdict, told):
+    stage = next(one for one in CAPABILITIES if one.name == "declares what it keeps in a history, and how")
+    outcome = done(stage, Life(runtime()))
+    assert (outcome.verdict, told in outcome.message) == (verdict, True)
 
 
 def test_a_conforming_projector_lives(smoke):
@@ -164,7 +194,7 @@ def test_every_capability_has_a_step():
 
 
 def test_every_place_that_is_named_to_read_more_exists():
-    sources = (ROOT / "conformance" / "lifecycle").glob("*.py")
+    sources = (ROOT / "conformance" / "smoke").glob("*.py")
     named = {place for path in sources for place in re.findall(r"docs/[\w.-]+(?:#[\w-]+)?", path.read_text())}
     headings = {}
     for name in {place.partition("#")[0] for place in named}:

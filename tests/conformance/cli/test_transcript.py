@@ -1,6 +1,6 @@
 """A session as a person reads it."""
 
-from turncheck.conformance.cli.transcript import projected, session_lines
+from turncheck.conformance.cli.printing.transcript import projected, session_lines
 from turncheck.model.core.policies import Policies
 
 LOG = [

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
+from processes import living
 
 from turncheck.adapters.targets.reference_projector import ReferenceTarget
 from turncheck.adapters.targets.registry import KINDS
@@ -150,6 +151,29 @@ def test_a_glob_that_fits_no_law_exits_2_and_says_what_lists_them(invoke, tmp_pa
     assert "no law on a projector is called 'no-such-*'; `turncheck laws` lists them" in ran.err
 
 
+def test_a_quick_run_has_a_tenth_of_the_generated_logs(invoke, tmp_path):
+    quick = invoke(tmp_path, "verify", "reference", "--laws", "order", "--examples", 50, "--quick", "--json").out
+    assert quick == invoke(tmp_path, "verify", "reference", "--laws", "order", "--examples", 5, "--json").out
+
+
+@pytest.mark.parametrize("target", ["reference:interaction", "reference:event_flow", "reference"])
+def test_a_quick_run_misses_no_floor(invoke, tmp_path, target):
+    ran = invoke(tmp_path, "verify", target, "--examples", 10, "--quick", "--json")
+    assert (ran.code, [item for item in json.loads(ran.out)["floor"] if not item["count"]]) == (0, [])
+
+
+def test_a_suite_is_never_quick(invoke, tmp_path):
+    ran = invoke(tmp_path, "verify", "reference:interaction", "--suite", "n-complete", "--quick")
+    assert (ran.code, "a suite promises something as a whole" in ran.err) == (2, True)
+
+
+def test_timings_are_there_only_where_they_are_asked_for(invoke, tmp_path):
+    command = ("verify", "reference", "--laws", "order", "--examples", 5, "--json")
+    plain, timed = (json.loads(invoke(tmp_path, *command, *more).out) for more in ((), ("--timings",)))
+    assert [*timed.pop("timings")] == ["opening", "exploring", "shrinking"]
+    assert timed == plain
+
+
 def test_a_dry_run_lists_the_laws(invoke, tmp_path):
     ran = invoke(tmp_path, "verify", "reference", "--dry-run", "--laws", "order")
     assert ran.code == 0
@@ -252,6 +276,21 @@ def test_the_same_command_writes_the_same_bytes(invoke, tmp_path, wrong):
     assert (tmp_path / name).read_bytes() == (folder / name).read_bytes()
 
 
+def test_a_whole_run_removes_the_files_of_laws_that_pass_again_and_no_others(invoke, tmp_path):
+    right = "python:projectors.plain:Plain"
+    invoke(tmp_path, "verify", LAST_IN_FIRST_OUT, "--examples", "0", "--laws", "follow-up-fifo", "--out", ".")
+    (old,) = tmp_path.glob("*.json")
+    mended = json.loads(old.read_text()) | {"target": right}
+    ours = tmp_path / "python-projectors-plain-Plain.follow-up-fifo.json"
+    for path in (ours, tmp_path / "python-projectors-plain-Plain.order.json"):
+        path.write_text(json.dumps(mended))
+    for examples in ("5", "300"):
+        ran = invoke(tmp_path, "verify", right, "--examples", examples, "--laws", "follow-up-fifo", "--out", ".")
+        assert ours.exists() is (examples == "5")
+    assert "it does not fail any more" in ran.err
+    assert len([*tmp_path.glob("*.json")]) == 2
+
+
 # ---- another language ----
 
 
@@ -284,18 +323,6 @@ class Slow(LastInFirstOut):
 """
 
 
-def marked(mark):
-    """The processes whose environment holds *mark*."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if mark in path.read_bytes():
-                found.append(path.parent.name)
-        except OSError:  # it ended, or is somebody else's
-            continue
-    return found
-
-
 @pytest.fixture(scope="module")
 def interrupted(tmp_path_factory):
     """A run that is interrupted while its target does not answer, and the processes left of it."""
@@ -308,7 +335,7 @@ def interrupted(tmp_path_factory):
     command = [sys.executable, "-c", harness, "verify", "python:slow:Slow", "--timeout", "300", "--json"]
     env = {**os.environ, "PYTHONPATH": str(ROOT / "tests"), "TURNCHECK_TEST": str(folder)}
     ran = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, check=False, timeout=LIMIT)
-    return ran, folder, marked(mark.encode())
+    return ran, folder, living(mark.encode())
 
 
 def test_an_interrupt_ends_with_130(interrupted):
@@ -349,7 +376,7 @@ def test_text_of_an_interrupted_run_says_so(invoke, tmp_path, monkeypatch):
 
 
 def test_an_interrupt_amid_the_generated_logs_is_told_too(invoke, tmp_path, monkeypatch):
-    monkeypatch.setattr("turncheck.conformance.verify.projector_subject.CLASSICS", ())
+    monkeypatch.setattr("turncheck.conformance.verify.exploring.logs.CLASSICS", ())
     monkeypatch.setattr(ReferenceTarget, "project", interrupt)
     ran = invoke(tmp_path, "verify", "reference", "--json")
     assert (ran.code, json.loads(ran.out)["cut"]) == (130, "interrupted")

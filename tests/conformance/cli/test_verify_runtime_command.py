@@ -53,7 +53,9 @@ def test_the_result_counts_words_stimuli_and_rows(right):
 def test_a_pass_that_rests_on_the_adapter_in_part_says_so(invoke, tmp_path):
     out = invoke(tmp_path, "verify", PARTLY, "--laws", "run-ends-once", "--examples", "0").out
     assert re.search(
-        r"^✓ run-ends-once +pass +[\d,]+ times, and [\d,]+ more inferred by the adapter$", out, re.MULTILINE
+        r"^✓ run-ends-once +pass +[\d,]+ times, and [\d,]+ more inferred by the adapter, [^\n]*after an? ",
+        out,
+        re.MULTILINE,
     )
 
 
@@ -100,3 +102,16 @@ def test_a_law_of_another_role_is_no_law_of_the_target(invoke, tmp_path):
     ran = invoke(tmp_path, "verify", RIGHT, "--laws", "follow-up-fifo", "--examples", "0")
     assert ran.code == 2
     assert "no law on a runtime is called 'follow-up-fifo'" in ran.err
+
+
+def test_causes_are_counted_and_the_root_comes_first(wrong):
+    _, ran = wrong
+    assert re.search(r"^cause 1 of \d: run-ends-once", ran.out, re.MULTILINE)
+    assert re.search(r"^\d causes?, \d laws; ", ran.out, re.MULTILINE)
+
+
+def test_json_names_each_counterexample_of_a_cause(invoke, tmp_path):
+    result = json.loads(invoke(tmp_path, "verify", WRONG, "--examples", "0", "--json").out)
+    files = [one["counterexample"] for cause in result["causes"] for one in cause["failures"]]
+    assert [file for file in files if not (tmp_path / file).is_file()] == []
+    assert {law["counterexample"] for law in result["laws"] if law["verdict"] == "fail"} <= set(files)

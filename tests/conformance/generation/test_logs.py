@@ -11,9 +11,9 @@ from turncheck.conformance.generation.classic_logs import CLASSICS
 from turncheck.conformance.generation.drawing import drawing
 from turncheck.conformance.generation.logs import Case, cases
 from turncheck.conformance.observe.projector_trace import REJECTS, blocks_of, calls_of, steers_of
-from turncheck.conformance.verify.coverage import Coverage
-from turncheck.conformance.verify.projector_subject import EXAMPLES
-from turncheck.conformance.verify.results import Input
+from turncheck.conformance.verify.outcome.coverage import Coverage
+from turncheck.conformance.verify.outcome.results import Input
+from turncheck.conformance.verify.subjects.projector import EXAMPLES
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies

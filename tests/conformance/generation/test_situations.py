@@ -18,6 +18,7 @@ POLICIES: list[dict[str, Any]] = [
     {"steerLands": "after-call"},
     {"queueAfterError": "hold", "queueAfterInterrupted": "hold"},
     {"queueAfterError": "drop", "queueAfterInterrupted": "drop"},
+    {"queueAfterError": "join", "queueAfterInterrupted": "join"},
 ]
 
 

@@ -6,8 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from static.broken_clauses import table
+from static.broken_logs import CLAUSES
+from static.teaching_examples import LINES
 
-from turncheck.conformance.laws.clauses import traced
+from turncheck.conformance.laws.clauses import BROKEN, broken, traced
+from turncheck.conformance.laws.registry import LAWS
 from turncheck.model.clauses import catalogue
 from turncheck.model.machines.registry import MACHINES
 
@@ -21,8 +25,21 @@ def judged_by(*ways):
 
 @judged_by("log", "run", "relation")
 def test_a_clause_of_a_law_is_reported_by_one(name):
-    """Each law has a double that breaks it: test_doubles, test_runtime_doubles and test_collation hold that."""
+    """The law falls where a double breaks the clause: test_doubles, test_runtime_doubles and test_collation show it."""
     assert TRACED[name].laws
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_a_law_reports_the_clauses_whose_doubles_make_it_fall_and_no_others(law):
+    assert {*LAWS[law].clauses} == {clause for clause, laws in broken().items() if law in laws}
+
+
+def test_the_table_of_doubles_is_in_step_with_what_stands_beside_them():
+    assert BROKEN.read_text("utf-8") == table()
+
+
+def test_every_log_of_a_law_on_logs_says_which_clauses_it_breaks():
+    assert CLAUSES.keys() == LINES.keys()
 
 
 @judged_by("reference")

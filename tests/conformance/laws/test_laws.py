@@ -15,8 +15,8 @@ from turncheck.conformance.laws.law import Finding, LawsOn, Witness
 from turncheck.conformance.laws.projector.subject import Experiment
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.observe.projector_trace import ProjectorTrace
-from turncheck.conformance.verify.projector_subject import without
-from turncheck.conformance.verify.subject import missing
+from turncheck.conformance.verify.subjects.projector import without
+from turncheck.conformance.verify.subjects.subject import missing
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import VALUES, Policies

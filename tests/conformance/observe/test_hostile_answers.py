@@ -6,7 +6,7 @@ from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.observe.driver import recorded
-from turncheck.conformance.verify.subject import Observation, judged
+from turncheck.conformance.verify.subjects.subject import Observation, judged
 from turncheck.model.core.stimuli import Abort, ModelOutput, ResetOptions, Step, ToolCall, User
 
 WORD = (User(id="u1", text="red"), ModelOutput(item=ToolCall(call_id="c1", tool="read")), Abort())

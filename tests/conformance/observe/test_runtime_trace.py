@@ -109,6 +109,20 @@ def test_an_event_is_inferred_where_the_adapter_says_so():
     assert [seen.inferred(at) for at in (0, 1, 2, None)] == [True, False, False, False]
 
 
+@pytest.mark.parametrize(
+    ("before", "last", "after"),
+    [
+        ([], STOPS, "an empty response"),
+        ([SAID], STOPS, "a response"),
+        ([], ABORTS, "an abort"),
+        ([], ModelFail(failure="fatal"), "a failure of the model"),
+    ],
+)
+def test_what_came_before_an_inferred_end_is_told(before, last, after):
+    seen = trace(ROOT, *before, (last, step(DONE | {"source": "adapter"})))
+    assert [seen.inferred_after(at) for at in (0, len(seen.log) - 1)] == ["", after]
+
+
 def test_cycles_are_projected_under_the_declared_policies():
     waits = (sent("u2"), step(said("u2"), awaiting=[model()]))
     assert [len(trace(ROOT, waits, END, busy=busy).cycles) for busy in ("steer", "followUp")] == [1, 2]

@@ -8,7 +8,7 @@ from inprocess import InProcess
 
 from turncheck.adapters.protocol.messages import Implementation, Profile
 from turncheck.conformance.laws.registry import LAWS, selected
-from turncheck.conformance.verify.results import (
+from turncheck.conformance.verify.outcome.results import (
     Counterexample,
     Evidence,
     Expectation,

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from inprocess import InProcess
 
+from turncheck.conformance.automata.n_complete.reference import modelled
 from turncheck.conformance.check.judge import check
 from turncheck.conformance.laws.collation import Collation
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS
-from turncheck.conformance.n_complete.reference import modelled
 from turncheck.conformance.report.lessons import lessons, stories
-from turncheck.conformance.verify.replay import asked_projector, asked_runtime
+from turncheck.conformance.verify.kept.replay import asked_projector, asked_runtime
 from turncheck.model.machines.blocks import collate
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "static"))

@@ -7,8 +7,9 @@ import pytest
 
 from turncheck.adapters.protocol.messages import Implementation, Profile
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.baseline import Baseline, BaselineError, Entry, grade, parse, read, updated
-from turncheck.conformance.verify.results import INTERRUPTED, Evidence, LawResult, Result, summary
+from turncheck.conformance.verify.kept.baseline import Baseline, BaselineError, Entry, grade, parse, read
+from turncheck.conformance.verify.kept.updating import updated
+from turncheck.conformance.verify.outcome.results import INTERRUPTED, Evidence, LawResult, Result, summary
 
 TODAY = dt.date(2026, 11, 22)
 ENTRY = Entry("the queue is a stack", "#12")
@@ -181,7 +182,7 @@ def test_an_empty_file_lists_nothing():
     ("text", "said"),
     [
         ("[known", "the baseline f.toml is not TOML: Expected ']' at the end of a table declaration"),
-        ("version = 1", "the baseline f.toml: 'version' is no list; there are [known] and [flaky]"),
+        ("version = 1", "the baseline f.toml: 'version' is no list; there are [cause.NAME], [known] and [flaky]"),
         ("known = 1", "the baseline f.toml: known is not a table"),
         ("[known]\ncalls-answered = 1", "the baseline f.toml: known.calls-answered: Expected `object`, got `int`"),
         ("[flaky]\ncalls-answered = {}", "flaky.calls-answered: Object missing required field `reason`"),

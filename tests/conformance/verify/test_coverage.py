@@ -7,8 +7,8 @@ from runtimes.right import Right
 
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.conformance.laws.registry import LAWS, selected
-from turncheck.conformance.verify.coverage import Coverage, _by_default, merged
-from turncheck.conformance.verify.results import Evidence, Input, LawResult
+from turncheck.conformance.verify.outcome.coverage import Coverage, _by_default, merged
+from turncheck.conformance.verify.outcome.results import Evidence, Input, LawResult
 from turncheck.conformance.verify.verification import verify_projector, verify_runtime
 from turncheck.model.core.policies import DEFAULT
 
@@ -38,7 +38,7 @@ def clauses_of(*laws):
 
 @pytest.mark.parametrize("coverage", [of_projector, of_runtime])
 def test_a_run_says_how_many_states_rows_clauses_and_policy_values_it_exercised(coverage):
-    assert list(shares(coverage())) == ["states", "rows", "clauses", "policy values"]
+    assert list(shares(coverage()))[:4] == ["states", "rows", "clauses", "policy values"]
 
 
 @pytest.mark.parametrize("coverage", [of_projector, of_runtime])
@@ -135,7 +135,7 @@ def test_a_policy_that_a_word_chose_is_exercised():
 
 def test_a_target_in_two_roles_has_the_shares_of_both():
     whole = merged([of_projector(), of_runtime()])
-    assert [share.role for share in whole["shares"]] == ["projector"] * 4 + ["runtime"] * 4
+    assert [share.role for share in whole["shares"]] == ["projector"] * 4 + ["runtime"] * 5
 
 
 def test_the_short_figures_are_those_of_the_shares():

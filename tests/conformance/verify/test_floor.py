@@ -13,10 +13,10 @@ from runtimes.target import CAPABILITIES
 
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.adapters.references.interaction.runtime import InteractionRuntime
+from turncheck.conformance.automata.learn.abstraction import Bounds, letter_named
+from turncheck.conformance.automata.n_complete.reference import model_of
+from turncheck.conformance.automata.n_complete.run import Plan, verify_suite
 from turncheck.conformance.laws.registry import LAWS, selected
-from turncheck.conformance.learn.abstraction import Bounds, letter_named
-from turncheck.conformance.n_complete.reference import model_of
-from turncheck.conformance.n_complete.run import Plan, verify_suite
 from turncheck.conformance.verify.engine import Options
 from turncheck.conformance.verify.verification import verify_projector, verify_runtime
 from turncheck.model.core.stimuli import ModelFail

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from uuid import uuid4
 
 import pytest
+from processes import living
 
 DOUBLES = Path(__file__).parents[2] / "adapters" / "doubles"
 PYTHON, NODE = (sys.executable, DOUBLES / "hostile_runtime.py"), ("node", DOUBLES / "hostile_runtime.mjs")
@@ -24,6 +25,7 @@ PASS: tuple[int, str] = (0, "")
 QUIET = "hangs: no answer"
 DEAD = "where an answer was due"
 RUBBISH = "not JSON"
+DEEP = "more than 200 levels deep"
 SEQ = "wrong seq"
 TEXT_OF_PYTHON = {
     "floods_stderr_and_never_answers": QUIET,
@@ -59,8 +61,8 @@ TEXT_OF_PYTHON = {
     "answers_three_million_events": "more than 1,000,000 values",
     "answers_a_million_quotes": "more than 1,000,000 values",
     "answers_sixty_megabytes_of_text": None,
-    "nests_deeply": RUBBISH,
-    "nests_deeply_in_its_events": RUBBISH,
+    "nests_deeply": DEEP,
+    "nests_deeply_in_its_events": DEEP,
     "hides_bytes_that_are_no_utf_8": RUBBISH,
     "hides_half_of_a_surrogate_pair": "half of a surrogate pair",
     "hides_an_infinite_number": "too large",
@@ -110,7 +112,7 @@ TEXT_OF_NODE = {
     "leaves_a_daemon_with_its_pipes": QUIET,
     "exhausts_its_heap": "SIGABRT",
     "answers_three_million_values": "more than 1,000,000 values",
-    "nests_deeply": RUBBISH,
+    "nests_deeply": DEEP,
     "answers_not_a_number": "NaN is no number of JSON",
     "answers_undefined": RUBBISH,
     "hides_half_of_a_surrogate_pair": "half of a surrogate pair",
@@ -166,18 +168,6 @@ def verified(folder, command, *options):
     )
     megabytes = int((folder / "memory").read_text()) / 1024
     return Ran(done.returncode, done.stdout, done.stderr, megabytes, living(mark.encode()))
-
-
-def living(mark):
-    """The processes whose environment holds *mark*, or that sleep as the doubles' daemons do."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark in (path / "environ").read_bytes():
-                found.append(path.name)
-        except OSError:  # it ended, or is somebody else's
-            continue
-    return found
 
 
 def timeout(harm):

@@ -5,6 +5,7 @@ from itertools import count
 import pytest
 from runtimes.wrong import (
     CompletesAfterAModelFailure,
+    CountsAcrossResets,
     EndsTwice,
     LeavesTheSecondCallUnanswered,
     LosesTheSecondOfTwoAtOnce,
@@ -13,10 +14,12 @@ from runtimes.wrong import (
     ToolFailureHasNoResult,
 )
 
+from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS
 from turncheck.conformance.observe.driver import Driver, answer_to
 from turncheck.conformance.verify.engine import Options, Run
-from turncheck.conformance.verify.runtime_subject import RuntimeSubject
+from turncheck.conformance.verify.shrink import shrink
+from turncheck.conformance.verify.subjects.runtime import RuntimeSubject
 from turncheck.model.core.stimuli import (
     Abort,
     ModelAwaited,
@@ -29,6 +32,7 @@ from turncheck.model.core.stimuli import (
     ToolCall,
     ToolFail,
     User,
+    Word,
 )
 
 PLAIN = ResetOptions()
@@ -143,6 +147,57 @@ def test_messages_that_need_not_come_at_once_come_alone():
 
 def test_messages_that_must_come_at_once_do():
     assert at_once(LosesTheSecondOfTwoAtOnce(), "sent-together-none-lost") == ["Together"]
+
+
+def simplified(*stimuli, options=PLAIN, wrong):
+    """Shrink a word as long as *wrong* holds of it; no runtime is asked."""
+    subject = RuntimeSubject(EndsTwice(), EndsTwice())
+    word = Word(stimuli, options)
+    return shrink(word, subject, lambda smaller: smaller if wrong(smaller) else None)
+
+
+def test_of_three_messages_at_once_the_one_that_does_not_matter_is_left_out():
+    three = Together(stimuli=tuple(User(id=f"u{at}", text=f"message {at}") for at in range(3)))
+    left = simplified(three, wrong=lambda word: "u0" in str(word) and "Together" in str(word) and "u2" in str(word))
+    assert [one.id for one in left.stimuli[0].stimuli] == ["u0", "u2"]
+
+
+@pytest.mark.parametrize("detail", [{"delivery": "steer"}, {"content": [1]}, {"sender": "x"}, {"meta": {}}])
+def test_a_detail_of_a_message_that_changes_nothing_is_left_out(detail):
+    left = simplified(User(id="u1", text="one", **detail), wrong=lambda word: word.stimuli)
+    assert left.stimuli == (User(id="u1", text="one"),)
+
+
+def test_the_name_of_the_request_that_is_answered_is_left_out_where_it_changes_nothing():
+    left = simplified(ModelFail(failure="fatal", request_id="r7"), wrong=lambda word: word.stimuli)
+    assert left.stimuli == (ModelFail(failure="fatal"),)
+
+
+def test_all_options_that_change_nothing_are_left_out_at_once():
+    options = ResetOptions(limits={"maxRounds": 2}, policies=SERIAL, deaf_tools=True, clock="manual")
+    tried = []
+
+    def wrong(word):
+        tried.append(word)
+        return word.stimuli
+
+    simplified(User(id="u1", text="one"), options=options, wrong=wrong)
+    assert next(word.options for word in tried if word.stimuli) == PLAIN
+
+
+# ---- the second run of a relation law ----
+
+
+def test_what_the_second_run_did_is_shown_until_it_differs():
+    runtime = CountsAcrossResets()
+    subject = RuntimeSubject(runtime, runtime)
+    (finding,) = [one for one in LAWS["run-deterministic"].judge(observed(subject).means) if isinstance(one, Finding)]
+    assert [type(one.stimulus).__name__ for one in finding.again] == ["User"]
+    assert finding.again[0].step != observed(subject).trace.steps[0].answer
+
+
+def observed(subject):
+    return subject.observe(Word((User(id="u1", text="one"), Abort()), PLAIN))
 
 
 # ---- several counterexamples of a law ----

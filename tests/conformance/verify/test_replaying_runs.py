@@ -11,8 +11,8 @@ from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.targets.registry import open_runtime
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.report.lessons import lessons
-from turncheck.conformance.verify.replay import asked_runtime, stored
-from turncheck.conformance.verify.results import read, write
+from turncheck.conformance.verify.kept.replay import asked_runtime, stored
+from turncheck.conformance.verify.outcome.counterexample_files import read, write
 from turncheck.conformance.verify.verification import verify_runtime
 
 HOSTING = Path(__file__).parents[1] / "doubles" / "hosting.py"

@@ -1,8 +1,10 @@
 """`turncheck verify --baseline` from the outside: exit codes, output, and the written file."""
 
 import json
+import tomllib
 
 import pytest
+import tomlkit
 
 WRONG = "python:projectors.wrong:LastInFirstOut"
 RIGHT = "python:projectors.plain:Plain"
@@ -75,7 +77,7 @@ def test_a_baseline_does_not_go_with_fail_fast(verified):
 def test_an_update_makes_the_file_and_excuses_what_fails(verified, tmp_path):
     ran = verified(WRONG, None, "--update-baseline")
     assert ran.code == 0
-    assert "follow-up-fifo = {reason" in (tmp_path / "known.toml").read_text()
+    assert "[cause.follow-up-fifo]\nreason = " in (tmp_path / "known.toml").read_text()
 
 
 def test_an_update_takes_out_what_passes(verified, tmp_path):
@@ -88,12 +90,93 @@ def test_an_update_takes_out_what_passes(verified, tmp_path):
     [
         (WRONG, None, "1 added"),
         (RIGHT, KNOWN, "1 taken out"),
-        (WRONG, KNOWN.replace("}", ", expires = 2020-01-01}"), "1 renewed"),
-        (WRONG, KNOWN, "nothing has changed"),
+        (WRONG, KNOWN.replace("}", ", expires = 2020-01-01}"), "1 added, 1 taken out"),
+        (WRONG, KNOWN, "1 added, 1 taken out"),
     ],
 )
 def test_an_update_says_what_it_wrote(verified, target, text, said):
     assert f"the baseline known.toml is written: {said}\n" in verified(target, text, "--update-baseline").err
+
+
+def test_an_update_moves_an_entry_without_a_counterexample_to_its_cause(verified, tmp_path):
+    verified(WRONG, "# ours\n" + KNOWN, "--update-baseline")
+    document = tomllib.loads((tmp_path / "known.toml").read_text())
+    entry = document["cause"]["follow-up-fifo"]
+    assert document["known"] == {}
+    assert (entry["reason"], entry["issue"], entry["laws"]) == ("the queue is a stack", "#12", ["follow-up-fifo"])
+    assert (tmp_path / "known.toml").read_text().startswith("# ours\n")
+
+
+def test_a_second_update_changes_nothing(verified):
+    verified(WRONG, None, "--update-baseline")
+    assert "known.toml is written: nothing has changed\n" in verified(WRONG, None, "--update-baseline").err
+
+
+# ---- causes ----
+
+
+@pytest.fixture
+def known(verified):
+    """Write a baseline with the cause of the one failure of a projector that is last in, first out."""
+    verified(WRONG, None, "--update-baseline")
+
+
+@pytest.mark.usefixtures("known")
+def test_a_cause_whose_counterexample_is_listed_is_excused(verified):
+    ran = verified(WRONG)
+    assert (ran.code, "baseline: 1 known" in ran.out) == (0, True)
+
+
+@pytest.mark.usefixtures("known")
+def test_a_known_cause_excuses_another_law_that_it_breaks(verified):
+    assert verified(WRONG, laws=("follow-up-fifo", "equals-reference")).code == 0
+
+
+@pytest.mark.usefixtures("known")
+def test_a_failure_that_no_counterexample_explains_is_new_though_its_law_is_listed(verified, tmp_path):
+    file = tmp_path / "known.toml"
+    file.write_text(file.read_text().replace("follow-up-fifo", "equals-reference"))
+    other = "python:projectors.wrong:MergesTwoTexts"
+    ran = verified(other, laws=("equals-reference",))
+    assert (ran.code, "✗ equals-reference: " in ran.out) == (1, True)
+
+
+@pytest.mark.usefixtures("known")
+def test_a_cause_whose_replay_and_run_pass_is_stale(verified):
+    ran = verified(RIGHT)
+    assert ran.code == 1
+    assert "stale: follow-up-fifo passes; take it out of the baseline" in ran.out
+
+
+@pytest.mark.usefixtures("known")
+def test_a_cause_is_not_stale_where_its_law_was_left_out(verified):
+    assert verified(RIGHT, laws=("order",)).code == 0
+
+
+@pytest.mark.usefixtures("known")
+def test_an_update_takes_out_a_cause_that_is_mended(verified, tmp_path):
+    assert verified(RIGHT, None, "--update-baseline").code == 0
+    assert "cause" not in (tmp_path / "known.toml").read_text().splitlines()[-1]
+    assert tomllib.loads((tmp_path / "known.toml").read_text()) == {"known": {}, "flaky": {}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"counterexample": "{"}, "cause.follow-up-fifo: the counterexample is neither a word nor a log"),
+        ({"counterexample": '{"events": 1}'}, "neither a word nor a log: Expected `array`"),
+        ({"laws": ["follow-up-lifo"]}, "`verify` judges no law of that name; perhaps follow-up-fifo"),
+        ({"laws": []}, "Expected `array` of length >= 1"),
+        ({"issue": None}, "missing required field `issue`; expected reason, issue, laws, counterexample"),
+    ],
+)
+@pytest.mark.usefixtures("known")
+def test_a_cause_that_cannot_be_used_exits_2(verified, tmp_path, changes, said):
+    document = tomllib.loads((tmp_path / "known.toml").read_text())
+    entry = {**document["cause"]["follow-up-fifo"], **changes}
+    document["cause"]["follow-up-fifo"] = {key: value for key, value in entry.items() if value is not None}
+    ran = verified(WRONG, tomlkit.dumps(document))
+    assert (ran.code, said in ran.err) == (2, True), ran.err
 
 
 def test_an_update_of_a_run_that_was_cut_changes_nothing(verified, tmp_path):

@@ -16,8 +16,8 @@ from turncheck.adapters.protocol.messages import Profile
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.observe.driver import observing
-from turncheck.conformance.verify.results import read, write
-from turncheck.conformance.verify.runtime_subject import UNSETTLED
+from turncheck.conformance.verify.outcome.counterexample_files import read, write
+from turncheck.conformance.verify.subjects.runtime import UNSETTLED
 from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.stimuli import ModelOutput, ModelStop, ResetOptions, Stimulus, ToolCall, User
 
@@ -156,7 +156,7 @@ def test_evidence_that_is_all_inferred_is_inconclusive():
     result, _ = verified(InfersItsEnds(), words=10)
     assert reasons(result, "inconclusive") == dict.fromkeys(
         (
-            *("run-ends-once", "runs-ask-the-model", "answered-runs-complete"),
+            *("run-ends-once", "runs-ask-the-model", "answered-runs-complete", "idle-abort-ignored"),
             *("abort-interrupts", "model-failure-survived"),
         ),
         "all evidence was inferred by the adapter",

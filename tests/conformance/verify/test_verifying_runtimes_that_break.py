@@ -8,12 +8,13 @@ from typing import NamedTuple
 from uuid import uuid4
 
 import pytest
+from processes import living
 
 from turncheck.adapters.targets.registry import open_runtime
 from turncheck.adapters.targets.remote_runtime import RemoteRuntime
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify import runtime_subject
-from turncheck.conformance.verify.subject import HASH_SEED
+from turncheck.conformance.verify.exploring.words import RuntimeCourse
+from turncheck.conformance.verify.subjects.subject import HASH_SEED
 from turncheck.conformance.verify.verification import verify_runtime
 
 DOUBLE = Path(__file__).parents[2] / "adapters" / "doubles" / "misbehaving_runtime.py"
@@ -60,18 +61,6 @@ def double(*arguments):
 def verified(*arguments, timeout=LONG, words=0, laws=LAWS):
     with open_runtime(double(*arguments), timeout=timeout) as runtime:
         return verify_runtime(runtime, laws, words=words, hash_seed=HASH_SEED)
-
-
-def living(mark):
-    """The processes whose environment holds *mark*."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/environ"):
-        try:
-            if mark in path.read_bytes():
-                found.append(path.parent.name)
-        except OSError:  # it ended, or is somebody else's
-            continue
-    return found
 
 
 # ---- each way to misbehave, from the command line ----
@@ -158,25 +147,25 @@ def test_a_hanging_runtime_costs_its_timeout_once(tmp_path, when):
 
 @pytest.mark.parametrize("when", ["reset:1", "reset:3", "apply:1", "apply:30"])
 def test_a_runtime_that_hangs_amid_generated_words_costs_its_timeout_once(monkeypatch, tmp_path, when):
-    monkeypatch.setattr(runtime_subject, "play_directed", lambda *_: None)
+    monkeypatch.setattr(RuntimeCourse, "directed", ())
     verified(f"never_answers:{when}", tmp_path / "marker", timeout=SHORT, words=100)
     assert (tmp_path / "marker").read_text().split() == ["never_answers"]
 
 
 def test_a_runtime_that_hangs_amid_generated_words_is_told_as_one_that_hangs(monkeypatch):
-    monkeypatch.setattr(runtime_subject, "play_directed", lambda *_: None)
+    monkeypatch.setattr(RuntimeCourse, "directed", ())
     result, _ = verified("never_answers:apply:30", timeout=SHORT, words=100)
     assert {law.why for law in result.laws if law.verdict == "error"} == {f"hangs: no answer within {SHORT:g} s"}
 
 
 def test_a_runtime_that_breaks_amid_generated_words_prints_nothing(monkeypatch, capfd):
-    monkeypatch.setattr(runtime_subject, "play_directed", lambda *_: None)
+    monkeypatch.setattr(RuntimeCourse, "directed", ())
     verified("exits:apply:30", words=100)
     assert capfd.readouterr() == ("", "")
 
 
 def test_the_same_seed_breaks_at_the_same_word(monkeypatch):
-    monkeypatch.setattr(runtime_subject, "play_directed", lambda *_: None)
+    monkeypatch.setattr(RuntimeCourse, "directed", ())
     first, second = (verified("exits:apply:300", words=100)[0].coverage for _ in range(2))
     assert first == second
 
@@ -219,7 +208,7 @@ def test_an_interrupt_amid_generated_words_exits_130(invoke, tmp_path, monkeypat
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(runtime_subject, "play_directed", lambda *_: None)
+    monkeypatch.setattr(RuntimeCourse, "directed", ())
     monkeypatch.setattr(RemoteRuntime, "apply", interrupt)
     ran = invoke(tmp_path, "verify", double("behaves"), "--json")
     assert (ran.code, json.loads(ran.out)["cut"]) == (130, "interrupted")

@@ -18,7 +18,7 @@ TABLES = tables(Policies())
 SIZES = {
     # machine: (bound, states, transitions, states beyond the bound), all tables together
     "request_cycle": (3, 786, 11790, 270),
-    "interaction": (2, 15318, 199134, 15876),
+    "interaction": (2, 27096, 352248, 28224),
     "turn": (2, 13994, 405826, 10818),
     "conversation": (3, 3362, 107584, 4608),
     "engine": (3, 1308, 41856, 2880),

@@ -18,8 +18,10 @@ from turncheck.model.checking.refinement import Core, acceptance
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import project
+from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.proof_roles import ProofRoles, Refine
 from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.declaration.vocabulary import Emit, Output
 from turncheck.model.machines.registry import PROOF_ROLES
 
 REFINED = {name: roles for name, roles in PROOF_ROLES.items() if roles.refine}
@@ -81,6 +83,39 @@ def test_long_runs_reach_closed_cycles(name: str) -> None:
 
     count()
     assert max(closed) >= 3
+
+
+@pytest.mark.parametrize("name", REFINED)
+def test_the_log_shows_what_the_theorems_speak_of(name: str) -> None:
+    """Work comes from the outputs that the roles name, calls from those that make them, and a stop from an end."""
+    roles = REFINED[name]
+    refine = roles.refine
+    assert refine is not None
+    emits = {one: effect.output for one, effect in roles.machine.effects.items() if isinstance(effect, Emit)}
+    ends = {emits[one] for one in roles.run.ends}
+    work: set[str] = set()
+    made: set[str] = set()
+    stops: set[str] = set()
+
+    def look(_: Any, __: Row, outputs: Sequence[Output], told: Mapping[int, Any]) -> None:
+        for output in outputs:
+            events = refine([output], told)
+            work.update(output.name for event in events if event["type"] in {"agent-output", "tool-result"})
+            made.update(output.name for event in events if event.get("kind") == "tool-call")
+            stops.update(output.name for event in events if event["type"] == "run-stop")
+
+    for tables in roles.tables:
+        explore(
+            roles.machine,
+            tables,
+            letters=letters(roles, tables),
+            bound=1,
+            unbounded_counters=roles.unbounded_counters,
+            beside=look,
+        )
+    assert work == {*roles.run.logged}
+    assert made == {*roles.calls.makes}
+    assert stops == ends
 
 
 def rewritten(refine: Refine, change: Callable[[dict[str, Any]], list[dict[str, Any]]]) -> Refine:

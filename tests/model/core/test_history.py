@@ -27,5 +27,14 @@ def test_an_arrangement_neither_loses_nor_invents_an_entry(policy, value):
     assert [one.call_id for one in shown].count("c1") == 2
 
 
+def test_where_a_tool_ended_amid_its_response_its_result_stands_there():
+    call, text = Shown(role="assistant", call_id="c1"), Shown(role="assistant", text="I look.")
+    entries = [Entry(call, 1, 1), Entry(text, 1, 3), Entry(Shown(role="tool", call_id="c1"), 1, 2)]
+    orders = {
+        value: [one.role for one in arranged(entries, {"resultOrder": value})] for value in ("as-ended", "at-once")
+    }
+    assert orders == {"as-ended": ["assistant", "assistant", "tool"], "at-once": ["assistant", "tool", "assistant"]}
+
+
 def test_a_failure_that_is_told_in_its_text_alone_has_no_mark():
     assert not any(one.is_error for one in arranged(HISTORY, {"failures": "told"}))

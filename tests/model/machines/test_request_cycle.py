@@ -22,7 +22,7 @@ from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.vocabulary import Emit
 from turncheck.model.machines.request_cycle import SPEC, TABLE, tables
 
-SETTINGS = settings(max_examples=150, deadline=None, database=None, derandomize=True)
+SETTINGS = settings(max_examples=250, deadline=None, database=None, derandomize=True)
 
 
 def walk(case: Case) -> Iterator[tuple[Row, str, Mapping[str, Any]]]:

@@ -66,12 +66,23 @@ SCENARIOS = {
     "client-tool": [[*call(0, "call-1", "ask", '{"question": "Which?"}')]],
     "client-tool-answered": [[*say("The left one.")]],
     "tool-approval": [[*call(0, "call-1", "approved", "{}")]],
+    "tool-approval-granted": [[*say("It is done.")]],
+    "tool-approval-denied": [[*say("Then not.")]],
+    "tool-approval-session": [[*call(0, "call-1", "approved", "{}")], [*say("It is done.")]],
 }
 ASK = {"name": "ask", "description": "Ask the user.", "parameters": {"type": "object", "properties": {"question": {"type": "string"}}}}
 ANSWERED = [
     {"id": "m2", "role": "assistant", "toolCalls": [{"id": "call-1", "type": "function", "function": {"name": "ask", "arguments": '{"question": "Which?"}'}}]},
     {"id": "m3", "role": "tool", "toolCallId": "call-1", "content": "left"},
 ]
+# The history of a run that waits for an approval, and the user's answers.
+ASKED = [
+    {"id": "m2", "role": "assistant", "toolCalls": [{"id": "call-1", "type": "function", "function": {"name": "approved", "arguments": "{}"}}]},
+]
+RESUME = {
+    name: [{"interruptId": "int-call-1", "status": "resolved", "payload": {"approved": name != "tool-approval-denied"}}]
+    for name in ("tool-approval-granted", "tool-approval-denied", "tool-approval-session")
+}
 
 
 def make_agent(name, token):
@@ -129,15 +140,23 @@ def make_agent(name, token):
 async def run(name, encode):
     global _ids
     _ids = itertools.count(1)
+    if name != "tool-approval-session":
+        return await stream(name, encode, make_agent, resumed=name in RESUME)
+    agent = make_agent(name, CancellationToken())  # both of its runs, one after the other, as a proxy would log them
+    return "".join([await stream(name, encode, lambda *_: agent, resumed=resumed) for resumed in (False, True)])
+
+
+async def stream(name, encode, agent_of, *, resumed):
     token = CancellationToken()
     run_input = RunAgentInput.model_validate({
         "threadId": "thread-1", "runId": "run-1", "state": None, "context": [], "forwardedProps": None,
-        "messages": [{"id": "m1", "role": "user", "content": "Hi"}, *(ANSWERED if name == "client-tool-answered" else [])],
+        "messages": [{"id": "m1", "role": "user", "content": "Hi"}, *(ANSWERED if name == "client-tool-answered" else ASKED if resumed else [])],
+        **({"resume": RESUME[name]} if resumed else {}),
         "tools": [ASK] if name.startswith("client-tool") else [],
         # A client that declares no version is one from before 1.0.
         **({} if name == "abort-old-client" else {"protocolVersion": "1.0"}),
     })
-    adapter = AGUIAdapter(agent=make_agent(name, token), run_input=run_input)
+    adapter = AGUIAdapter(agent=agent_of(name, token), run_input=run_input)
     limits = UsageLimits(request_limit=1 if name == "round-limit" else 10)
     events = adapter.run_stream(cancellation_token=token, usage_limits=limits)
     parts = []

@@ -6,8 +6,8 @@ import msgspec
 
 from turncheck.adapters.targets.registry import open_projector
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.projector_subject import EXAMPLES
-from turncheck.conformance.verify.results import AnyCounterexample, Counterexample, Result
+from turncheck.conformance.verify.outcome.results import AnyCounterexample, Counterexample, Result
+from turncheck.conformance.verify.subjects.projector import EXAMPLES
 from turncheck.conformance.verify.verification import verify_projector, verify_runtime
 
 from .exhibit import exhibited, is_projector, mended, source

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from turncheck.conformance.verify.projector_subject import EXAMPLES
+from turncheck.conformance.verify.subjects.projector import EXAMPLES
 
 from .exhibit import FOLDER, hunks
 from .page import page, recorded

@@ -20,9 +20,9 @@ from turncheck.adapters.protocol.projections import read_projection
 from turncheck.conformance.generation.classic_logs import CLASSICS
 from turncheck.conformance.laws.law import first_finding
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.projector_subject import ProjectorSubject
-from turncheck.conformance.verify.results import Input
-from turncheck.conformance.verify.subject import judged
+from turncheck.conformance.verify.outcome.results import Input
+from turncheck.conformance.verify.subjects.projector import ProjectorSubject
+from turncheck.conformance.verify.subjects.subject import judged
 from turncheck.conformance.verify.verification import verify_projector
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.policies import Policies

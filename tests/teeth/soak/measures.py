@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import Final
 
-from turncheck.adapters.protocol.supervisor import descendants
+from turncheck.adapters.protocol.processes.supervisor import descendants
 
 WARM: Final = 0.25
 """The share of the samples that is left out: caches fill, and the allocator finds its size."""

@@ -53,8 +53,8 @@ CHOICES: Mapping[str, tuple[Any, ...]] = {
     "steerLands": ("after-batch", "after-call"),
     "abortEnds": ("at-once", "when-released"),
     "retries": (0, 2),
-    "queueAfterInterrupted": projectors.FATES,
-    "queueAfterError": projectors.FATES,
+    "queueAfterInterrupted": (*projectors.FATES, "join"),
+    "queueAfterError": (*projectors.FATES, "join"),
     "repeated": ("kept", "renamed"),
 }
 """The policies that a runtime declares, and their values (``repeated`` concerns only the log)."""

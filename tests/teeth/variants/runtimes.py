@@ -96,8 +96,32 @@ class SaysTheSession(Right):
 class InfersEnds(Right):
     """The adapter infers the ends of runs, which the runtime does not report (PROTOCOL: source adapter)."""
 
+    def __init__(self, *, without=("terminal-events",), **given):
+        super().__init__(without=without, **given)
+
     def log(self, kind, /, **fields):
         super().log(kind, **fields | ({"source": "adapter"} if kind == "run-stop" else {}))
+
+
+class TellsAnEndByEveryChannel(Right):
+    """An end is an event, an exception where it is no completion, and a stream that closes: one end (X-3)."""
+
+    def log(self, kind, /, **fields):
+        super().log(kind, **fields)
+        if kind == "run-stop":
+            if fields["reason"] != "completed":
+                super().log("fault", message="it will be raised")
+                super().log(kind, **fields, via="exception")
+            super().log(kind, reason="completed", via="close", source="adapter")
+
+
+class RaisesBeforeItTells(Right):
+    """A run that fails raises first, and its event comes after (X-3)."""
+
+    def log(self, kind, /, **fields):
+        if kind == "run-stop" and fields["reason"] == "error":
+            super().log(kind, **fields, via="exception")
+        super().log(kind, **fields)
 
 
 class StopsHaveDetails(Right):
@@ -308,16 +332,16 @@ class Compacts(Right, machine="engine", maxHistoryMessages=6):
         super().read(message)
         cuts = [place for place, one in enumerate(self.history) if place and one.role == "user"]
         if not self.active and len(self.history) > self.bound_of_history and cuts:
-            self.history[: self.cut(cuts)] = self.instead
+            self.history[: self.shortened(cuts)] = self.instead
 
-    def cut(self, places):
+    def shortened(self, places):
         return places[-1]
 
 
 class CompactsLittle(Compacts, machine="engine", maxHistoryMessages=6):
     """It compacts as little as permitted (RS-3.1)."""
 
-    def cut(self, places):
+    def shortened(self, places):
         return places[0]
 
 
@@ -371,6 +395,15 @@ class RefusesIdleAborts(Right):
     def abort(self):
         if not self.active:
             self.refuse("rejected", "nothing to abort")
+        super().abort()
+
+
+class LogsIdleAborts(Right):
+    """An abort while idle is told in a native event, and awaits nothing (BED-D3)."""
+
+    def abort(self):
+        if not self.active:
+            self.log("native", event="nothing to abort")
         super().abort()
 
 
@@ -467,6 +500,67 @@ class RetriesAtOnce(Right, retries=3):
 
     def retry(self):
         self.ask()
+
+
+class RetriesPerRun(Right, retries=2):
+    """Its retries are counted over the whole run (BED-006a: a bounded number of times)."""
+
+    def start(self, root):
+        self.used = 0
+        super().start(root)
+
+    def retry(self):
+        self.used += 1
+        super().retry()
+
+    def retries(self):
+        return self.attempts + super().retries() - self.used
+
+
+class AsksAgainAfterNothing(Right):
+    """A response without a reply is asked for again, once (TM-D3), and the model is shown nothing new."""
+
+    def ask(self):
+        self.spoke = False
+        super().ask()
+
+    def start(self, root):
+        self.asked_again = False
+        super().start(root)
+
+    def output(self, item):
+        self.spoke = self.spoke or isinstance(item, Text | ToolCall)
+        super().output(item)
+
+    def respond(self):
+        if self.spoke or self.steers or self.asked_again:
+            super().respond()
+        else:
+            self.asked_again, self.request = True, None
+            self.ask()
+
+
+class Nudges(Right):
+    """Where a run has called tools, its last text is asked to be checked, by a text of the runtime's own."""
+
+    def start(self, root):
+        self.nudged = False
+        super().start(root)
+
+    def respond(self):
+        if self.open or self.steers or self.nudged or not self.called or self.profile.machine == "conversation":
+            super().respond()
+        else:
+            self.nudged, self.request, self.attempts = True, None, 0
+            self.history.append(Shown(role="system", text="Check your answer."))
+            self.ask()
+
+
+class NamesResponsesItself(Right):
+    """Its responses have names of their own, and not those of their requests (RC-D3 groups by any name)."""
+
+    def log_output(self, **fields):
+        self.log("agent-output", responseId=f"msg-{self.asked}", **fields)
 
 
 class EmptyResponseFails(Right):

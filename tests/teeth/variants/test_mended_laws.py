@@ -6,7 +6,7 @@ from runtimes.wrong import ForgetsWhatItSaid, RetriesForEver, RoundPerItem, TwoR
 
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.verify.verification import verify_runtime
-from variants.runtimes import Compacts, IdsBeginAnewInEachRun
+from variants.runtimes import Compacts, ExecutesAsItStreams, IdsBeginAnewInEachRun
 
 
 def found(runtime, law, words=20):
@@ -66,7 +66,7 @@ class CutsAmidARun(Compacts, machine="engine", maxHistoryMessages=6):
 
     instead = ()
 
-    def cut(self, places):
+    def shortened(self, places):
         return places[-1] - 1
 
 
@@ -94,3 +94,31 @@ class DeclaresNoBound(Compacts):
 
 def test_who_declares_no_bound_loses_nothing():
     assert found(DeclaresNoBound(), "history-whole") == "fail"
+
+
+class LosesEarlyResults(ExecutesAsItStreams, machine="engine"):
+    """The result of a tool that ends before its response is over is logged, and never shown."""
+
+    def result(self, name, output, **flags):
+        super().result(name, output, **flags)
+        if self.request is not None:
+            self.history.pop()
+
+
+class ShowsEarlyResultsTwice(ExecutesAsItStreams, machine="engine"):
+    """The result of a tool that ends before its response is over is shown at once, and again behind the response."""
+
+    def respond(self):
+        asked = [one for one in self.history[self.begun :] if one.role == "tool"]
+        self.history += asked
+        super().respond()
+
+
+@pytest.mark.parametrize("runtime", [LosesEarlyResults, ShowsEarlyResultsTwice])
+def test_a_tool_that_ends_before_its_response_does_excuses_nothing(runtime):
+    assert found(runtime(), "history-whole", words=0) == "fail"
+
+
+@pytest.mark.parametrize(("order", "verdict"), [("at-once", "pass"), ("as-ended", "fail"), ("paired", "fail")])
+def test_where_early_results_stand_is_declared_and_held(order, verdict):
+    assert found(ExecutesAsItStreams(resultOrder=order), "history-whole") == verdict

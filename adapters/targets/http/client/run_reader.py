@@ -8,7 +8,7 @@ import msgspec
 
 from turncheck.model.core.events import AgentOutput, Malformed, Native, RunStop, ToolResult, UserMessage
 
-from ....logs.formats.ag_ui import AG_UI
+from ....logs.formats.ag_ui import AgUiMapper
 from ....logs.formats.mapping import Mapped
 from ....protocol.errors import excerpt
 from ..jsons import as_list, as_object, as_text
@@ -42,7 +42,7 @@ class RunReader:
         self._tools = client_tools
         self._transcript = transcript
         self._chunks = Chunks()
-        self._mapper = AG_UI.mapper()
+        self._mapper = AgUiMapper(may_be_resumed=False)
         self._at = -1
         self._pieces: dict[str, list[str]] = {}  # call id → the arguments of its latest call
         self._arguments: dict[int, list[str]] = {}  # position of a call → its arguments

@@ -21,7 +21,7 @@ from turncheck.model.rendering.svg import embedded
 from turncheck.model.rendering.words import awaited_line
 
 from ....observe.runtime_trace import projection_policies
-from ....verify.results import AnyCounterexample, Counterexample, LawResult, WordCounterexample
+from ....verify.outcome.results import AnyCounterexample, Counterexample, LawResult, WordCounterexample
 from ...counterexample_diagram import word_picture
 from .machine import picture_of
 from .stimulus_rows import rows_of_word
@@ -54,10 +54,11 @@ class Failure(NamedTuple):
     views: Sequence[Views]
     path: str
     style: str
+    cause: str
 
 
-def failure_of(place: int, law: LawResult, found: AnyCounterexample) -> Failure:
-    """Lay out *found*; *place* is its number on the page."""
+def failure_of(place: int, law: LawResult, found: AnyCounterexample, cause: str = "") -> Failure:
+    """Lay out *found*; *place* is its number on the page, and *cause* says what it belongs to."""
     if isinstance(found, Counterexample):
         log, policies = found.input.events, found.input.policies
     else:
@@ -78,6 +79,7 @@ def failure_of(place: int, law: LawResult, found: AnyCounterexample) -> Failure:
         views=_views(found, shown, ours),
         path=_in_words(rows, found.position),
         style=_lit(f"#failure-{place}-path", rows, found.position),
+        cause=cause,
     )
 
 

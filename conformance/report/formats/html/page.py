@@ -20,7 +20,8 @@ from turncheck.model.rendering.svg import HEAD
 
 from ....generation.situations import rows_for
 from ....laws.registry import LAWS
-from ....verify.results import AnyCounterexample, Result, Share
+from ....verify.outcome.results import AnyCounterexample, Result, Share
+from ...causes import by_cause, cause_line, cause_of, counted_causes
 from ...law_summary import MARKS
 from .failure import DRAWN, Failure, failure_of
 from .machine import MachinePicture, picture_of
@@ -41,8 +42,10 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
     """Write the page of *result*; *counterexamples* maps its broken laws to theirs. The same bytes every time."""
     environment = _environment()
     core = picture_of("request_cycle")
-    broken = [law for law in result.laws if law.law in counterexamples]
-    failures = [failure_of(place, law, counterexamples[law.law]) for place, law in enumerate(broken, 1)]
+    broken = [law for law in by_cause(result) if law.law in counterexamples]
+    failures = [
+        failure_of(place, law, counterexamples[law.law], cause_of(result, law)) for place, law in enumerate(broken, 1)
+    ]
     drawn = [_coverage(share, result) for share in result.coverage.get("shares", ()) if share.what == "rows"]
     machines = list(dict.fromkeys([core, *(one.picture for one in drawn)]))
     sheet = (_TEMPLATES / "report.css").read_text("utf-8")
@@ -57,6 +60,8 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
         counts=[name for name in _COUNTS if name in result.coverage],
         roles=len({share.role for share in result.coverage.get("shares", ())}),
         failures={failure.law.law: failure.name for failure in failures},
+        causes=[cause_line(result, place) for place in range(len(result.causes))],
+        counted=counted_causes(result),
         coverage=drawn,
         machines=machines,
         head=HEAD,

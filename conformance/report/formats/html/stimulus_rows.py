@@ -11,7 +11,7 @@ from turncheck.model.rendering.scene import Arrow, Band, Row
 from turncheck.model.rendering.words import as_object, of_stimulus
 
 from ....observe.runtime_trace import flat
-from ....verify.results import WordCounterexample
+from ....verify.outcome.results import WordCounterexample
 
 _ECHOES: Final[Mapping[type, str]] = {
     User: "user-message",

@@ -121,6 +121,7 @@ serve({
   implementation: { name: "null-runtime", version: "1", language: "javascript" },
   profile: {
     capabilities: [
+      "terminal-events",
       "steer",
       "follow-up",
       "abort",

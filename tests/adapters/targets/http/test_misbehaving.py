@@ -10,7 +10,7 @@ from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.targets.http.options import worker_command
 from turncheck.adapters.targets.remote_runtime import RemoteRuntime
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.subject import HASH_SEED
+from turncheck.conformance.verify.subjects.subject import HASH_SEED
 from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.stimuli import Abort
 

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from turncheck.conformance.report.formats.markdown import render
-from turncheck.conformance.verify.results import Evidence
+from turncheck.conformance.verify.outcome.results import Evidence
 
 
 @pytest.fixture

@@ -182,5 +182,7 @@ def test_a_pipe_is_not_read_again(tmp_path):
 
 
 def test_findings_that_are_not_listed_are_a_notification(judged):
-    (note,) = judged(b"x\n" * 1003)["invocations"][0]["toolExecutionNotifications"]
+    (note,) = judged(b'{"type":"user-message","text":"red"}\n' + b"x\n" * 1003)["invocations"][0][
+        "toolExecutionNotifications"
+    ]
     assert note == {"level": "warning", "message": {"text": "a log.jsonl: … and 3 more of malformed"}}

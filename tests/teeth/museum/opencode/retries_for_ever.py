@@ -55,6 +55,7 @@ class Runtime(Coroutines, retries=RETRIES):
     async def attempt(self, signal):
         attempts = 0
         while True:
+            self.answer_open("the response was cut")
             try:
                 return await self.respond(signal)
             except ModelError as error:

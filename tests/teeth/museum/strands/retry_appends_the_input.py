@@ -53,6 +53,7 @@ class Runtime(Coroutines, retries=RETRIES):
             self.begin(self.waiting.popleft())
 
     async def invoke_model(self, arguments, signal, attempt):
+        self.answer_open("the response was cut")
         self.history += arguments
         try:
             return await self.respond(signal)

@@ -20,8 +20,8 @@ from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import Profile, Reset, Run
 from turncheck.adapters.targets.http.options import worker_command
 from turncheck.adapters.targets.remote_runtime import RemoteRuntime
-from turncheck.conformance.verify.replay import EXIT, stored
-from turncheck.conformance.verify.results import WordCounterexample
+from turncheck.conformance.verify.kept.replay import EXIT, stored
+from turncheck.conformance.verify.outcome.results import WordCounterexample
 from turncheck.model.core.stimuli import Abort, Step, Stimulus, User, Word
 
 PEAK = 256 << 20  # bytes; the worker alone takes 60 MB, and 16 MB of an answer are held a few times

@@ -9,7 +9,7 @@ from runtimes import wrong
 
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.report.formats.html.page import render
-from turncheck.conformance.verify.results import summary
+from turncheck.conformance.verify.outcome.results import summary
 from turncheck.conformance.verify.verification import verify_projector, verify_runtime
 
 SCRIPT = "<script>window.obeyed = 1</script><img src=x onerror='window.obeyed = 2'>"

@@ -11,7 +11,7 @@ from turncheck.conformance.report.formats.html.failure import failure_of
 from turncheck.conformance.report.formats.html.machine import picture_of
 from turncheck.conformance.report.formats.html.stimulus_rows import rows_of_word
 from turncheck.conformance.report.lessons import lessons
-from turncheck.conformance.verify.results import WordCounterexample
+from turncheck.conformance.verify.outcome.results import WordCounterexample
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,

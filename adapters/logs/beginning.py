@@ -1,0 +1,122 @@
+"""The beginning of a log: looked at before it is read, and the first values from which its format is recognised."""
+
+import re
+from codecs import BOM_UTF8
+from typing import Any, Final
+
+from turncheck.model.core.decode import parse
+
+from .formats.recognition import decided
+from .framing import BLOCK, Frame, Stream
+
+_TEXT: Final = re.compile(rb"[^ \t\r\n]")
+_ENOUGH: Final = 8
+"""Number of first values from which the format is recognised."""
+_MOST: Final = 64
+"""Values after which no more are looked at, where the first ones fit no format, or two."""
+_BYTES: Final = 1 << 20
+"""Bytes of values after which no more are looked at."""
+
+
+class Looked:
+    """The first values of a log: as many as recognition needs. A *live* log waits for as few as decide.
+
+    Where the format is *settled* by its name, the first value is enough.
+    """
+
+    def __init__(self, *, live: bool, settled: bool) -> None:
+        self._values: list[Any] = []
+        self._bytes = 0
+        self._live, self._settled = live, settled
+
+    def take(self, frame: Frame) -> None:
+        """Look at one more frame."""
+        self._values.append(value_of(frame))
+        self._bytes += 0 if frame.data is None else len(frame.data)
+
+    @property
+    def any(self) -> bool:
+        """Whether a value was seen, be it unreadable."""
+        return bool(self._values)
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """The JSON objects among the values."""
+        return [value for value in self._values if isinstance(value, dict)]
+
+    @property
+    def enough(self) -> bool:
+        """Whether no more values need be looked at."""
+        number = len(self._values)
+        if number >= _MOST or (number and self._settled):
+            return True
+        if self._live:
+            return number > 0 and decided(self.objects)
+        return number >= _ENOUGH and (self._bytes >= _BYTES or decided(self.objects))
+
+
+def value_of(frame: Frame) -> Any:
+    """The frame's JSON value, None for an unreadable one; the end mark of an SSE stream, which is no JSON, is kept."""
+    if frame.data is None:
+        return None
+    if frame.data == b"[DONE]":
+        return "[DONE]"
+    try:
+        return parse(frame.data)
+    except (ValueError, RecursionError):
+        return None
+
+
+class Rewound:
+    """A stream whose beginning can be looked at before it is read; a byte order mark is dropped.
+
+    ``start`` is the offset at which it then begins.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._ended = False
+        self._held = bytearray()
+        while len(self._held) < len(BOM_UTF8) and self._more():
+            pass
+        self.start: Final = len(BOM_UTF8) if self._held.startswith(BOM_UTF8) else 0
+        self._next = self.start
+
+    def _more(self) -> bool:
+        piece = b"" if self._ended else self._stream.read1(BLOCK)
+        self._ended = not piece
+        self._held += piece
+        return bool(piece)
+
+    def first_line(self, max_line: int) -> tuple[bytes, bool]:
+        """The first non-blank line, cut at the limit (which counts blanks too), and whether it is whole."""
+        seen = begin = self._next
+        while True:
+            if begin == seen:
+                text = _TEXT.search(self._held, seen)
+                begin = len(self._held) if text is None else text.start()
+            end = self._held.find(b"\n", max(begin, seen))
+            seen = len(self._held)
+            if end >= 0 or seen - (self._next if begin == seen else begin) > max_line or not self._more():
+                stop = end if end >= 0 else seen
+                return bytes(self._held[begin : min(stop, begin + max_line)]), stop - begin <= max_line
+
+    def head(self, size: int) -> memoryview:
+        """The first *size* bytes, or all that there are; they can still be read, once this view is released."""
+        while len(self._held) - self._next < size and self._more():
+            pass
+        return memoryview(self._held)[self._next : self._next + size]
+
+    def forget(self) -> None:
+        """Hold nothing any more: what was looked at is not read again."""
+        self._held, self._next = bytearray(), 0
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Read once, first what is held."""
+        if self._next == len(self._held):
+            return b"" if self._ended else self._stream.read1(size)
+        piece = bytes(memoryview(self._held)[self._next : self._next + size])
+        self._next += len(piece)
+        if self._next == len(self._held):
+            self._held, self._next = bytearray(), 0
+        return piece

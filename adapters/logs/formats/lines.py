@@ -1,0 +1,64 @@
+"""A mapper of formats in which a line means the same wherever it stands: each line gives its events at once."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+from turncheck.model.core.events import Event, Malformed
+
+from .fields import MisfitError, Object, no_event
+from .items import NATIVE
+from .mapping import Mapped
+
+
+class LineMapper:
+    """Maps lines by ``line``; one that gives nothing is ``Native``.
+
+    Such a line is held back until the next: where it is the log's last one, an end that ``ending`` infers takes its
+    place, so that an observation shares no line with an event.
+    """
+
+    def __init__(self) -> None:
+        self._held: Mapped | None = None
+        self._last = 0
+
+    def value(self, at: int, value: Any) -> Iterator[Mapped]:
+        """Take the value at position *at*."""
+        self._last = at
+        if self._held is not None:
+            yield self._held
+            self._held = None
+        if not isinstance(value, dict):
+            yield at, no_event(value)
+            return
+        given = cast("Object", value)
+        events = self.judged(given)
+        if all(event is NATIVE for event in events):
+            self._held = at, self.silent(given)
+            return
+        for event in events:
+            yield at, event
+
+    def judged(self, value: Object) -> list[Event]:
+        """Return the events of a value, or why it is malformed."""
+        try:
+            return self.line(value)
+        except MisfitError as misfit:
+            return [Malformed(f"{value.get('type', 'message')!s:.40}: {misfit}")]
+
+    def end(self) -> Iterator[Mapped]:
+        """End the log: yield the ends that are inferred, and what was held back."""
+        ends = [(self._last, event) for event in self.ending()]
+        yield from ends or ([self._held] if self._held is not None else [])
+
+    def line(self, value: Object) -> list[Event]:
+        """Return the events of a value, none where it means nothing. Raises MisfitError."""
+        raise NotImplementedError
+
+    def silent(self, value: Object) -> Event:
+        """Return the event of a value that means nothing."""
+        del value
+        return NATIVE
+
+    def ending(self) -> Iterable[Event]:
+        """Return the ends of runs that the log's end lets one infer."""
+        return ()

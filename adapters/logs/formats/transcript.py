@@ -1,0 +1,195 @@
+"""A conversation as a list of messages: saved lists and session files share it.
+
+A list has no terminals. A run ends, by inference, where the next message of the user follows an answer without calls,
+or calls that are still open: then the run was interrupted, and providers refuse a request with such a history.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final, cast
+
+from turncheck.model.core.events import AgentOutput, Event, RunStop, StopReason, ToolResult, UserMessage
+
+from .fields import MisfitError, Object, maybe_flag, maybe_text, record, records, text, user_message
+
+_NO_RESULT: Final = {"input-streaming", "input-available", "approval-requested", "approval-responded"}
+"""States of an AI SDK tool part that has no result yet; in the first the call itself is not whole."""
+_TEXTS: Final = {"text": "text", "output_text": "text", "refusal": "refusal"}
+_THOUGHTS: Final = {"thinking": "thinking", "reasoning": "text"}
+
+
+class Conversation:
+    """The events of one conversation's messages, one message after the other.
+
+    Where the log says how runs begin and end, it is *bounded*: no end is inferred, and a message amid a run is a steer.
+    Outputs without a root get one, but not behind the end of a run in a bounded log.
+    """
+
+    def __init__(self) -> None:
+        self.bounded = self.running = self._over = False
+        self._open: dict[str, None] = {}
+        self._answered = False  # the latest response has no calls that are open
+        self._responses = 0
+        self._given = True  # the model received an input: its next output begins a response
+
+    def take(self, message: Object) -> list[Event]:
+        """Return the events of a message: none, one or several. Raises MisfitError."""
+        match message.get("type"):
+            case "function_call":
+                return self._output([_call(message, "call_id", "name", self._response())])
+            case "function_call_output":
+                return self._results([ToolResult(call_id=text(message, "call_id"))])
+            case "reasoning" if "role" not in message:
+                return self._output(_thought(message, self._response()))
+            case _:
+                pass
+        match message.get("role"):
+            case "user":
+                return self._user(message)
+            case "assistant":
+                return self._output(_assistant(message, self._response()))
+            case "tool":
+                return self._results(_answers(message))
+            case "system" | "developer" | "function":
+                return []
+            case role:
+                raise MisfitError(f"no role that is known: {role!r:.40}")
+
+    def answer(self, result: ToolResult) -> list[Event]:
+        """Take a result."""
+        return self._results([result])
+
+    def stop(self, reason: StopReason, detail: str | None = None, *, inferred: bool = True) -> list[Event]:
+        """End the run, if one is open."""
+        if not self.running:
+            return []
+        self.running = self._answered = False
+        self._over = True
+        self._open.clear()
+        return [RunStop(reason=reason, detail=detail, source="adapter" if inferred else None)]
+
+    def end(self) -> list[Event]:
+        """End the conversation: its last run is over where its last response is an answer."""
+        return self.stop("completed") if self._answered and not self.bounded else []
+
+    def begin(self) -> None:
+        """Note that a run begins, says the log; its root comes, or is made up by its first output."""
+        self.bounded, self._over = True, False
+
+    def root(self) -> list[Event]:
+        """The root of a run that none has, made up; nothing where a run is open, or over."""
+        if self.running or (self.bounded and self._over):
+            return []
+        self.running = True
+        return [UserMessage(text="", source="adapter")]
+
+    def _response(self) -> str:
+        if self._given:
+            self._responses += 1
+            self._given = False
+        return f"response-{self._responses}"
+
+    def _user(self, message: Object) -> list[Event]:
+        content = message.get("content", message.get("parts"))
+        if not isinstance(content, list):
+            return self._said(message, "content")
+        parts = records({"content": cast("list[object]", content)}, "content")
+        rest = [part for part in parts if not _result(part)]
+        found = self._results([result for part in parts for result in _result(part)])
+        return [*found, *self._said({**message, "content": rest}, "content")] if rest or not found else found
+
+    def _said(self, message: Object, field: str) -> list[Event]:
+        said = user_message(message, field)
+        over = not self.bounded and (self._answered or bool(self._open))
+        stop = self.stop("completed" if self._answered else "interrupted") if over else []
+        delivered = user_message(message, field, delivery="steer") if self.running else said
+        self.running, self._answered, self._given = True, False, True
+        return [*stop, delivered]
+
+    def _output(self, events: Iterable[Event]) -> list[Event]:
+        made = list(events)
+        begin = self.root()
+        for event in made:
+            match event:
+                case AgentOutput(kind="tool-call", call_id=str(call)):
+                    self._open[call] = None
+                case ToolResult(call_id=call):
+                    self._open.pop(call, None)
+                case _:
+                    pass
+        self._answered = not self._open
+        return [*begin, *made]
+
+    def _results(self, results: Iterable[ToolResult]) -> list[Event]:
+        found = list(results)
+        for result in found:
+            self._open.pop(result.call_id, None)
+        if found:
+            self._answered, self._given = False, True
+        return [*found]
+
+
+def _assistant(message: Object, response: str) -> Iterator[Event]:
+    """The outputs of a response, and the results of tools that the provider ran within it."""
+    content = message.get("content", message.get("parts"))
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    for part in records({"content": content}, "content") if content is not None else ():
+        yield from _part(part, response)
+    for call in records(message, "tool_calls") if message.get("tool_calls") else ():
+        inner = next((field for field in ("function", "custom") if field in call), "function")
+        tool = text(record(call, inner), "name")
+        yield AgentOutput(kind="tool-call", call_id=text(call, "id"), tool=tool, response_id=response)
+
+
+def _thought(item: Object, response: str) -> Iterator[Event]:
+    """The reasoning of a Responses item: its summary."""
+    summary = records(item, "summary") if isinstance(item.get("summary"), list) else []
+    thought = "\n".join(said for part in summary if (said := maybe_text(part, "text")))
+    if thought:
+        yield AgentOutput(kind="reasoning", text=thought, response_id=response)
+
+
+def _part(part: Object, response: str) -> Iterator[Event]:
+    kind = text(part, "type")
+    if kind in _TEXTS:
+        if said := maybe_text(part, _TEXTS[kind]):
+            yield AgentOutput(kind="assistant", text=said, response_id=response)
+    elif kind in _THOUGHTS:
+        if thought := maybe_text(part, _THOUGHTS[kind]):
+            yield AgentOutput(kind="reasoning", text=thought, response_id=response)
+    elif kind.endswith("tool_use"):
+        yield _call(part, "id", "name", response)
+    elif kind == "tool-call":
+        yield _call(part, "toolCallId", "toolName", response)
+    elif "state" in part and "toolCallId" in part:
+        yield from _ui_tool(part, kind, response)
+    else:
+        yield from _result(part)
+
+
+def _ui_tool(part: Object, kind: str, response: str) -> Iterator[Event]:
+    state, call_id = text(part, "state"), text(part, "toolCallId")
+    if state == "input-streaming":
+        return
+    tool = maybe_text(part, "toolName") or kind.removeprefix("tool-")
+    yield AgentOutput(kind="tool-call", call_id=call_id, tool=tool, response_id=response)
+    if state not in _NO_RESULT:
+        yield ToolResult(call_id=call_id, is_error=(state != "output-available") or None)
+
+
+def _call(part: Object, name: str, tool: str, response: str) -> AgentOutput:
+    return AgentOutput(kind="tool-call", call_id=text(part, name), tool=text(part, tool), response_id=response)
+
+
+def _result(part: Object) -> list[ToolResult]:
+    """The result that a part is: Anthropic's ``tool_result`` and the like, or the AI SDK's ``tool-result``."""
+    kind = part.get("type")
+    if isinstance(kind, str) and kind.endswith("tool_result"):
+        return [ToolResult(call_id=text(part, "tool_use_id"), is_error=maybe_flag(part, "is_error") or None)]
+    return [ToolResult(call_id=text(part, "toolCallId"))] if kind == "tool-result" else []
+
+
+def _answers(message: Object) -> list[ToolResult]:
+    if "tool_call_id" in message:
+        return [ToolResult(call_id=text(message, "tool_call_id"))]
+    return [result for part in records(message, "content") for result in _result(part)]

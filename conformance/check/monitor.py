@@ -1,0 +1,193 @@
+"""A monitor of live sessions: events go in one by one, findings come out the moment they are certain."""
+
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from turncheck.adapters.logs.formats.mapping import Format, Mapped
+from turncheck.adapters.logs.formats.own import OWN
+from turncheck.adapters.logs.formats.recognition import named
+from turncheck.model.core.cycles import Anomaly
+from turncheck.model.core.decode import Batch, decode_line, parse
+from turncheck.model.core.events import Event
+from turncheck.model.core.policies import DEFAULT, Policies
+from turncheck.model.core.projection import LogProjector
+
+from ..laws.law import first_finding
+from ..laws.log import LOG_LAWS
+from .judge import detail, excused_calls
+
+SESSIONS: Final = 10_000
+"""Sessions that a monitor keeps by default; an idle one takes about 3 KB."""
+
+Value: TypeAlias = Event | Mapping[str, Any] | bytes | str | None
+
+
+class SessionFinding(msgspec.Struct, frozen=True):
+    """A law that a session breaks, at a position: the number of its event, from 0."""
+
+    session: str | None
+    law: str
+    clauses: tuple[str, ...]
+    at: int
+    message: str
+
+
+class _Session:
+    def __init__(self, form: Format, policies: Policies) -> None:
+        self.mapper = form.mapper()
+        self.sessions = LogProjector(policies)
+        self.at = 0
+        self.seen = 0.0
+
+
+class Monitor:
+    """Judges live streams of events, many sessions at once, by the laws on logs.
+
+    *format_name* is that of ``check``: each session is a log of its own in that format. At most *sessions* are kept:
+    the one that was fed longest ago is forgotten first, and so is one that was not fed for *idle* seconds; what was
+    open in it is not judged. ``events``, ``cycles``, ``expired`` and ``findings`` (law → number) count since the start.
+
+    Raises KeyError for an unknown format, UnsupportedFormatError for a reader that cannot be had.
+
+    >>> monitor = Monitor()
+    >>> monitor.feed({"type": "user-message", "text": "hi"}, session="a")
+    []
+    >>> (finding,) = monitor.feed({"type": "tool-result", "callId": "c"}, session="a")
+    >>> finding.session, finding.law, finding.at
+    ('a', 'unknown-call', 1)
+    """
+
+    def __init__(
+        self,
+        *,
+        format_name: str = "turncheck",
+        policies: Policies = DEFAULT,
+        sessions: int = SESSIONS,
+        idle: float = float("inf"),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._form = named(format_name, [])
+        self._policies, self._most, self._idle, self._clock = policies, sessions, idle, clock
+        self._sessions: OrderedDict[str | None, _Session] = OrderedDict()
+        self.events = self.cycles = self.expired = 0
+        self.findings: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        """The number of sessions that are kept."""
+        return len(self._sessions)
+
+    def feed(self, value: Value, *, session: str | None = None) -> list[SessionFinding]:
+        """Take the next event of a session; return the findings that are certain now.
+
+        *value* is a line as bytes or text (JSON, or a ``data:`` line of server-sent events), a JSON object, an event of
+        the core, or None for a line that could not be read. A blank line and the other fields of server-sent events
+        are no events.
+        """
+        line = self._line(value)
+        if line is _NO_EVENT:
+            return []
+        state = self._state(session)
+        at = state.at
+        state.at += 1
+        mapped = [(at, line)] if isinstance(line, msgspec.Struct) else state.mapper.value(at, line)
+        return list(self._judged(session, state, mapped))
+
+    def end(self, session: str | None = None, *, strict: bool | None = None) -> list[SessionFinding]:
+        """End a session, and forget it; return the findings that its end makes certain.
+
+        A run that is still open is one where *strict*, by default where a log of the format is whole.
+        """
+        state = self._sessions.pop(session, None)
+        if state is None:
+            return []
+        found = list(self._judged(session, state, state.mapper.end()))
+        if self._form.whole if strict is None else strict:
+            found += [self._finding(session, anomaly) for _, anomaly in state.sessions.ending()]
+        return found
+
+    def metrics(self) -> str:
+        """Return the counts in Prometheus' text format."""
+        rows = [
+            ("turncheck_events_total", "counter", "", self.events),
+            ("turncheck_cycles_total", "counter", "", self.cycles),
+            ("turncheck_sessions_expired_total", "counter", "", self.expired),
+            ("turncheck_sessions", "gauge", "", len(self)),
+            *(
+                ("turncheck_findings_total", "counter", f'{{law="{law}"}}', self.findings[law])
+                for law in sorted(law.name for law in LOG_LAWS.values())
+            ),
+        ]
+        lines: list[str] = []
+        for name, kind, label, value in rows:
+            if not lines or f"# TYPE {name} {kind}" not in lines:
+                lines.append(f"# TYPE {name} {kind}")
+            lines.append(f"{name}{label} {value}")
+        return "\n".join(lines) + "\n"
+
+    def _line(self, value: Value) -> Any:
+        """The JSON value, or the event, of what was fed; ``_NO_EVENT`` for a line that holds none."""
+        if isinstance(value, str):
+            value = value.encode("utf-8", "surrogatepass")
+        if not isinstance(value, bytes):
+            return value
+        text = value.strip()
+        if text.startswith(b"data:"):
+            text = text[5:].strip()
+        elif not text or text.startswith((b"event:", b"id:", b"retry:", b":")):
+            return _NO_EVENT
+        if text == b"[DONE]":
+            return text.decode()
+        if self._form is OWN:
+            return decode_line(text)
+        try:
+            return parse(text)
+        except (ValueError, RecursionError):
+            return None
+
+    def _state(self, session: str | None) -> _Session:
+        now = self._clock()
+        while self._sessions and now - next(iter(self._sessions.values())).seen > self._idle:
+            self._expire()
+        state = self._sessions.get(session)
+        if state is None:
+            while len(self._sessions) >= self._most:
+                self._expire()
+            state = self._sessions[session] = _Session(self._form, self._policies)
+        else:
+            self._sessions.move_to_end(session)
+        state.seen = now
+        return state
+
+    def _expire(self) -> None:
+        self._sessions.popitem(last=False)
+        self.expired += 1
+
+    def _judged(self, session: str | None, state: _Session, mapped: Any) -> Iterator[SessionFinding]:
+        found: list[Mapped] = list(mapped)
+        if not found:
+            return
+        ats, events = zip(*found, strict=True)
+        batch = Batch(events, ats)
+        self.events += len(found)
+        progress = state.sessions.feed(batch)
+        self.cycles += len(progress.cycles)
+        excused: set[int] = excused_calls(cycle for _, cycle in progress.cycles) if self._form.client_calls else set()
+        for _, anomaly in progress.anomalies:
+            if anomaly.kind != "unanswered-call" or anomaly.at not in excused:
+                yield self._finding(session, anomaly, batch)
+
+    def _finding(self, session: str | None, anomaly: Anomaly, batch: Batch | None = None) -> SessionFinding:
+        law = LOG_LAWS[anomaly.kind]
+        broken = first_finding(law.judge(anomaly))
+        assert broken is not None
+        more = detail(anomaly, batch) if batch is not None else ""
+        self.findings[law.name] += 1
+        message = f"{broken.message}: {more}" if more else broken.message
+        return SessionFinding(session, law.name, law.clauses, anomaly.at, message)
+
+
+_NO_EVENT: Final = object()

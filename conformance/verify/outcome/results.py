@@ -1,0 +1,359 @@
+"""The one result of a verification, and the counterexample: everything that is shown is a rendering of these."""
+
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal, TypeAlias, TypedDict
+
+import msgspec
+
+from turncheck.adapters.protocol.messages import Implementation, Profile, Role
+from turncheck.model.core.cycles import Projection
+from turncheck.model.core.policies import Policies
+from turncheck.model.core.stimuli import Step, Stimulus, Word
+
+from ...observe.runtime_trace import Applied
+
+Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "skipped", "error"]
+State: TypeAlias = Literal["known", "flaky", "stale", "expired"]
+VERDICTS: Final[tuple[Verdict, ...]] = ("pass", "fail", "inconclusive", "skipped", "error")
+MISSED: Final = "the evidence floor is missed"
+INTERRUPTED: Final = "interrupted"
+"""Why a run was cut that Ctrl-C ended."""
+
+
+class Evidence(msgspec.Struct, frozen=True):
+    """How often a law could have broken: on what the implementation said, and on what its adapter inferred.
+
+    ``after`` counts the latter by what came before: where only some runs end without a word, they show here.
+    """
+
+    observed: int = 0
+    adapter: int = 0
+    after: dict[str, int] | msgspec.UnsetType = msgspec.UNSET
+
+    def __str__(self) -> str:
+        """Say how often, and which part of it rests on the adapter's word.
+
+        >>> str(Evidence(2091))
+        '2,091 times'
+        >>> str(Evidence(2091, 384, {"an empty response": 384}))
+        '2,091 times, and 384 more inferred by the adapter, all after an empty response'
+        >>> str(Evidence(0, 5, {"an abort": 2, "a response": 3}))
+        '0 times, and 5 more inferred by the adapter, 3 after a response, 2 after an abort'
+        """
+        if not self.adapter:
+            return f"{self.observed:,} times"
+        after: dict[str, int] = {} if self.after is msgspec.UNSET else self.after
+        parts = sorted(after.items(), key=lambda part: (-part[1], part[0]))
+        said = [f", {'all' if len(parts) == 1 else f'{count:,}'} after {what}" for what, count in parts]
+        return f"{self.observed:,} times, and {self.adapter:,} more inferred by the adapter{''.join(said)}"
+
+
+class Input(msgspec.Struct, frozen=True, rename="camel"):
+    """What a projector was given: one session's events, the policies, and where the log was cut."""
+
+    events: list[Any]
+    policies: Policies
+    cuts: list[int] = []
+
+
+Case: TypeAlias = Input | Word
+"""What a projector or a runtime is given."""
+
+
+class _Broken(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """The beginning of a counterexample file (file format version 1): a target breaks a law."""
+
+    schema: Literal[1]
+    target: str
+    profile: Profile
+    seed: int
+    law: str
+    clauses: tuple[str, ...]
+    message: str
+
+
+class Counterexample(_Broken, frozen=True, tag_field="of", tag="log"):
+    """The smallest log found on which a projector breaks a law (file format version 1): no time, no path.
+
+    ``position`` is the event that the finding points at, None where it is about the whole; ``observed_log`` is the
+    projection of the input, None where there was none.
+    """
+
+    input: Input
+    position: int | None = None
+    expected: Any = None
+    observed: Any = None
+    projection: Projection | None = None
+
+
+class WordCounterexample(_Broken, frozen=True, tag_field="of", tag="word"):
+    """The shortest word found on which a runtime breaks a law (file format version 1): no time, no path.
+
+    ``word`` is what has to be applied; ``applied`` is that and the environment's closing answers, ``steps`` what each
+    led to; ``position`` indexes the log of all steps' events. ``inferred`` are the policies that the profile leaves
+    out, as ``Result`` has them. ``again`` is what a relation law applied then, the
+    word once more or something else, until it broke: it is empty where ``steps`` alone show the fault.
+    """
+
+    word: Word
+    applied: tuple[Stimulus, ...]
+    steps: tuple[Step, ...]
+    position: int | None = None
+    expected: Any = None
+    observed: Any = None
+    inferred: dict[str, str | int] = {}
+    again: tuple[Applied, ...] = ()
+
+
+AnyCounterexample: TypeAlias = Counterexample | WordCounterexample
+
+
+class Expectation(msgspec.Struct, frozen=True):
+    """What the baseline says of a law: the ``entry`` (a law or a glob) that fits it, with its reason and its issue.
+
+    ``known`` and ``flaky`` excuse a failure. ``stale``: the law passes, and nothing needs the entry any more.
+    ``expired``: the law fails, and the entry has run out.
+    """
+
+    state: State
+    entry: str
+    reason: str
+    issue: str
+
+
+class LawResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The verdict of one law, with its evidence; ``why`` for all but a pass, ``counterexample`` names the file.
+
+    ``baseline`` is there where a baseline was given and says something of the law. ``others`` are the files of further
+    counterexamples, which have other causes.
+    """
+
+    law: str
+    kind: str
+    clauses: tuple[str, ...]
+    verdict: Verdict
+    evidence: Evidence
+    why: str | None = None
+    counterexample: str | None = None
+    baseline: Expectation | None = None
+    others: tuple[str, ...] = ()
+
+    @property
+    def excused(self) -> bool:
+        """True for a failure that the baseline expects."""
+        return self.verdict == "fail" and self.baseline is not None and self.baseline.state in {"known", "flaky"}
+
+    @property
+    def wrong(self) -> bool:
+        """True for an unexcused failure or a stale baseline entry."""
+        stale = self.baseline is not None and self.baseline.state == "stale"
+        return stale or (self.verdict == "fail" and not self.excused)
+
+
+BREAKS: Final = "target-breaks"
+"""What stands in the place of a law in the file of a case on which the target breaks."""
+
+
+class Crash(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The target broke: how, and the file of the smallest case on which it does, where that is known."""
+
+    message: str
+    counterexample: str | None = None
+
+
+class CauseFailure(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A law's failure: what was found, and which of the law's counterexamples shows it (the first has the number 1)."""
+
+    law: str
+    message: str
+    number: int = 1
+    counterexample: str | None = None
+
+
+class CauseResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Failures with one root: their shrunk cases are the same, or differ from the model in the same way.
+
+    ``laws`` are all that it breaks, the root first; ``failures`` has a counterexample each, the smallest first. A law
+    that has none here breaks on the root's case too. ``known`` names the entries of the baseline whose counterexamples
+    have this cause, and ``baseline`` is what that says of it.
+    """
+
+    laws: tuple[str, ...]
+    failures: tuple[CauseFailure, ...]
+    known: tuple[str, ...] = ()
+    baseline: Expectation | None = None
+
+    @property
+    def root(self) -> CauseFailure:
+        """The smallest failure: the one to look at first."""
+        return self.failures[0]
+
+
+class FloorItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Something that has to happen before a verdict means anything, and how often it did.
+
+    ``declared``: the capability of that name is declared; its stimuli took place ``count`` times.
+    """
+
+    what: str
+    count: int
+    declared: bool = False
+
+
+class Share(msgspec.Struct, frozen=True):
+    """How many of the ``what`` a run exercised in one role, of all ``total`` there are; ``missed`` names the rest."""
+
+    role: Role
+    what: Literal["states", "rows", "clauses", "policy values", "situations"]
+    exercised: int
+    total: int
+    missed: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.exercised}/{self.total}"
+
+
+class SuiteRun(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """An n-complete suite that was run: by *method*, for *k* more states than the *n* of the model.
+
+    ``reference`` is whose model it is, over ``letters`` and within ``bounds``; ``words`` and ``stimuli`` are the whole
+    suite's. ``complete`` says whether all of it was applied and answered as by the model: then ``guarantee`` has what
+    follows, with its assumptions, and what does not; else ``why`` says why nothing is promised.
+    """
+
+    method: str
+    k: int
+    n: int
+    reference: str
+    letters: tuple[str, ...]
+    bounds: dict[str, int]
+    words: int
+    stimuli: int
+    complete: bool
+    guarantee: tuple[str, ...] = ()
+    why: str | None = None
+
+
+class Covered(TypedDict, total=False):
+    """What a run exercised. ``shares`` says it all; the other figures are those of the last role that was run.
+
+    ``states``, ``rows`` and ``policies`` (a projector's: their combinations) are written ``exercised/total``;
+    ``missed`` are the rows that were not taken. ``logs`` and ``events`` count what a projector was given, ``words``,
+    ``stimuli`` and ``unsettled`` (words) what a runtime was. ``suite`` is there where one was run.
+    """
+
+    shares: list[Share]
+    states: str
+    rows: str
+    missed: list[str]
+    policies: str
+    logs: int
+    events: int
+    words: int
+    stimuli: int
+    unsettled: int
+    suite: SuiteRun
+
+
+class Result(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What `verify --json` prints. ``cut`` says why a run ended before its examples were used up.
+
+    ``incomplete`` is true where something else than the caller's own bounds (a budget, the first failure) cut it: the
+    target broke, the time of the whole run was over, or a signal came.
+    ``inferred`` are the policies on a history that the runtime's profile does not declare, and that it was held to.
+    ``crash`` is there where the target broke. ``causes`` group the failures, the smallest first. ``replayed`` has for
+    each counterexample of the baseline that could be applied the laws that it breaks.
+    ``timings`` are the seconds of each phase, where they were asked for: all else is the same each time.
+    """
+
+    turncheck: str
+    target: str
+    implementation: Implementation
+    profile: Profile
+    seed: int
+    laws: tuple[LawResult, ...]
+    coverage: Covered
+    summary: dict[str, int]
+    cut: str | None = None
+    incomplete: bool = False
+    floor: tuple[FloorItem, ...] = ()
+    inferred: dict[str, str | int] = {}
+    crash: Crash | None = None
+    causes: tuple[CauseResult, ...] = ()
+    replayed: dict[str, tuple[str, ...]] = {}
+    timings: dict[str, float] = {}
+
+    def cause_of(self, law: str) -> int | None:
+        """Return the place among ``causes`` of the cause of a law's smallest counterexample; None without one."""
+        places = {
+            one.law: place for place, cause in enumerate(self.causes) for one in cause.failures if one.number == 1
+        }
+        return places.get(law)
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """What of the evidence floor is missing: what never happened, and what is declared and was not exercised.
+
+        Nothing, where the run is incomplete: what had not happened yet says nothing.
+        """
+        if self.incomplete:
+            return ()
+        never = [item.what for item in self.floor if not item.count and not item.declared]
+        unused = [item.what for item in self.floor if not item.count and item.declared]
+        return (
+            *([f"it never happened that {', that '.join(never)}"] if never else ()),
+            *([f"declared, and not exercised: {', '.join(unused)}"] if unused else ()),
+        )
+
+    @property
+    def notes(self) -> tuple[tuple[str, str], ...]:
+        """What a reader has to know beside the verdicts, each with its title: a cut, a floor that is missed."""
+        title = "the run is incomplete" if self.incomplete else "the run was cut short"
+        cut = [] if self.cut is None else [(title, self.cut)]
+        if self.crash is not None and self.crash.counterexample is not None:
+            cut.append(("it breaks again by", f"turncheck replay --run {shlex.quote(self.crash.counterexample)}"))
+        return (*cut, *((MISSED, said) for said in self.missed))
+
+    @property
+    def exit_code(self) -> int:
+        """130 when interrupted, else 1 when a law is broken, else 2 when one could not be judged, or too little was.
+
+        Too little: no law passed or failed, or the evidence floor is missed.
+        A failure that the baseline excuses is no broken law, and an entry of it that is stale is one.
+        """
+        if self.cut == INTERRUPTED:
+            return 130
+        if any(law.wrong for law in self.laws):
+            return 1
+        judged = self.summary["pass"] + self.summary["fail"]
+        return 2 if self.summary["error"] or not judged or self.missed else 0
+
+
+def summary(laws: tuple[LawResult, ...]) -> dict[str, int]:
+    """Verdict → how many laws."""
+    counted = Counter(law.verdict for law in laws)
+    return {verdict: counted[verdict] for verdict in VERDICTS}
+
+
+def case_of(found: AnyCounterexample) -> Case:
+    """Return what the target was given."""
+    return found.input if isinstance(found, Counterexample) else found.word
+
+
+class Counterexamples(dict[str, AnyCounterexample]):
+    """Law → its smallest counterexample. ``every`` has all of a law, the smallest first.
+
+    ``crash`` is the smallest case on which the target breaks, where it does.
+    """
+
+    def __init__(self, every: Mapping[str, Sequence[AnyCounterexample]]) -> None:
+        super().__init__({law: found[0] for law, found in every.items() if found})
+        self.every: Final = {law: tuple(found) for law, found in every.items() if found}
+        self.crash: AnyCounterexample | None = None
+
+
+def plain(value: Any) -> Any:
+    """*value* as JSON values."""
+    return msgspec.json.decode(msgspec.json.encode(value))

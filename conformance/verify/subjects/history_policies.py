@@ -1,0 +1,149 @@
+"""What a runtime chooses of what its model is shown, where its profile does not say: inferred once, from some words.
+
+Each word ends where one policy shows: a response that is cut with and without a call, two tools that end in the other
+order, a text behind a call, a long result. The environment's closing message then asks what the history is. Of each
+policy the value is taken that explains most requests, the default where several do; from then on the law holds the
+runtime to it. The words are applied too where all is declared: what no policy explains is judged.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from turncheck.adapters.protocol.messages import HISTORY_POLICIES
+from turncheck.adapters.protocol.runtime import RuntimeTarget
+from turncheck.model.core.history import CUT, characters_of
+from turncheck.model.core.stimuli import (
+    Abort,
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    Stimulus,
+    Text,
+    ToolCall,
+    ToolFail,
+    ToolReturn,
+    User,
+)
+
+from ...generation.classic_words import starts
+from ...laws.law import first_finding
+from ...laws.runtime.requests import difference, histories, history_whole
+from ...observe.driver import Driver, UnsettledError
+from ...observe.runtime_trace import RuntimeTrace
+
+_FIRST: Final = User(id="u1", text="say one")
+_TEXT, _OTHER = (ModelOutput(item=Text(text=text)) for text in ("answer two.", "answer three."))
+_CALL, _SECOND = (
+    ModelOutput(item=ToolCall(call_id=name, tool="read", arguments={"path": name})) for name in ("c4", "c5")
+)
+_END, _CALLED = ModelStop(reason="end-turn"), ModelStop(reason="tool-use")
+_RETURNED, _LAST = (ToolReturn(call_id=name, output=f"result {name}") for name in ("c4", "c5"))
+_FAILED: Final = ToolFail(call_id="c4", message="failure c4")
+_STEER: Final = User(id="u6", text="say six", delivery="steer")
+_BREAK: Final = ModelFail(failure="stream")
+_LONG: Final = 60_000
+"""Characters of a long result: runtimes with a bound have 4,000 to 40,000."""
+_LEAST: Final = 1_000
+"""Characters that a runtime's bound has at least, where it is not declared: what shows fewer has lost the result."""
+
+
+def words(capabilities: frozenset[str], most: int | None = None) -> Iterator[tuple[Stimulus, ...]]:
+    """Yield the words that tell the values of the policies apart, as far as *capabilities* go.
+
+    One has a result of more than *most* characters, which is the declared ``CUT``.
+    """
+    yield (_FIRST,)  # what breaks behind it is judged by it at least
+    yield _FIRST, _TEXT, _OTHER, _END
+    cuts = [cut for need, cut in (("abort", Abort()), ("model-failure", _BREAK)) if need in capabilities]
+    for cut in cuts:
+        yield _FIRST, cut
+        yield _FIRST, _TEXT, cut
+        if "tools" in capabilities:
+            yield _FIRST, _TEXT, _CALL, cut
+        if "steer" in capabilities:
+            yield _FIRST, _STEER, cut
+    if "tools" in capabilities:
+        yield _FIRST, _CALL, _TEXT, _CALLED, _RETURNED, _END
+        if "tool-failure" in capabilities:
+            yield _FIRST, _CALL, _CALLED, _FAILED, _END
+        yield _FIRST, _CALL, _SECOND, _CALLED, _LAST, _RETURNED, _END
+        yield _FIRST, _CALL, _SECOND, _CALLED, _RETURNED, _LAST, _END
+        yield _FIRST, _CALL, _RETURNED, _SECOND, _LAST, _CALLED, _END
+        yield _FIRST, _CALL, _SECOND, _RETURNED, _TEXT, _LAST, _CALLED, _END
+        if "abort" in capabilities:
+            yield _FIRST, _CALL, _SECOND, _CALLED, _RETURNED, Abort()
+        text = " ".join(f"{number:05}" for number in range(max(_LONG, 2 * (most or 0)) // 6))
+        yield _FIRST, _CALL, _CALLED, ToolReturn(call_id="c4", output=text), _END
+
+
+def inferred(runtime: RuntimeTarget, seen: Callable[[Driver], None] = lambda _: None) -> dict[str, str | int]:
+    """Return the policies on a history that *runtime* does not declare, and that are not their defaults.
+
+    A runtime that shows no input chooses nothing that could be seen; of one that does not settle, the words before
+    count. *seen* is given each word that did not break. Raises TargetError.
+    """
+    profile = runtime.profile
+    if not profile.can("model-input"):
+        return {}
+    capabilities = frozenset(profile.capabilities)
+    options, _ = starts(capabilities)
+    traces: list[RuntimeTrace] = []
+    for word in words(capabilities, profile.policies.get(CUT)):
+        driver = Driver(runtime, options)
+        with contextlib.suppress(UnsettledError):
+            for stimulus in word:
+                driver.apply(stimulus)
+            driver.close()
+        seen(driver)
+        if driver.unsettled:
+            break
+        traces.append(driver.trace())
+    return best(traces, profile.policies)
+
+
+def best(traces: Sequence[RuntimeTrace], declared: Mapping[str, Any]) -> dict[str, str | int]:
+    """Return the values, besides *declared*, that explain most of *traces*; what makes no difference is left out."""
+    values: dict[str, Sequence[str | int]] = {name: them[1:] for name, them in HISTORY_POLICIES.items()}
+    values[CUT] = sorted({*_cuts(traces)})
+    chosen: dict[str, str | int] = {}
+    explained = _explained(traces, declared)
+    while True:
+        found = chosen
+        for name in (name for name in values if name not in declared):
+            for value in values[name]:
+                tried = {**chosen, name: value}
+                count = _explained(traces, {**declared, **tried})
+                if count > explained:
+                    found, explained = tried, count
+        if found is chosen:
+            return dict(sorted(chosen.items()))
+        chosen = found
+
+
+def _explained(traces: Sequence[RuntimeTrace], policies: Mapping[str, Any]) -> int:
+    """How many requests show what they have to show under *policies*."""
+    return sum(
+        difference(expected, found, policies.get(CUT)) is None
+        for trace in traces
+        for _, expected, found in histories(trace, {**trace.policies, **policies})
+    )
+
+
+def _cuts(traces: Sequence[RuntimeTrace]) -> Iterator[int]:
+    """Yield how many characters of a long result are shown, where it is not all of them."""
+    for trace in traces:
+        said = {
+            name: one.output for name, ends in trace.returned.items() for _, one in ends if isinstance(one, ToolReturn)
+        }
+        for entry in (entry for request in trace.requests for entry in request.input or ()):
+            text = said.get(entry.get("callId") or "")
+            if entry.get("role") == "tool" and isinstance(text, str) and len(text) >= _LONG // 2:
+                size = characters_of(text, str(entry.get("text")))
+                if _LEAST <= size < len(text):
+                    yield size
+
+
+def unexplained(trace: RuntimeTrace) -> bool:
+    """Return whether the law on histories finds something in *trace*, whose policies hold what was inferred too."""
+    return first_finding(history_whole.judge(trace)) is not None

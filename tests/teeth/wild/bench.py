@@ -1,0 +1,175 @@
+"""A copy of a runtime's environment, in which one file at a time is mutated; the user's own is never written."""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from turncheck.adapters.protocol.connection import Connection
+from turncheck.adapters.protocol.errors import TargetError
+from turncheck.adapters.protocol.runtime import RuntimeTarget
+from turncheck.adapters.targets.environments import KIT
+from turncheck.adapters.targets.remote_runtime import RemoteRuntime
+from turncheck.adapters.targets.runtime_catalog import known
+from turncheck.conformance.verify.verification import verify_runtime
+from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus
+
+HERE = Path(__file__).parent
+TIMEOUT = 20.0
+"""Seconds for an answer: a busy machine takes some, and a mutant that hangs costs as many."""
+GENERATED = 30
+"""Generated words among those by which a mutant is observed, besides all directed ones: what ``--quick`` has."""
+_PI = "node_modules/@earendil-works/pi-agent-core/dist"
+_PYDANTIC = "lib/python3.11/site-packages/pydantic_ai"
+LOOPS: Mapping[str, Sequence[str]] = {
+    "pi@0.87.1": (f"{_PI}/agent-loop.js", f"{_PI}/agent.js"),
+    "pydantic-ai@2.68.0": (f"{_PYDANTIC}/_agent_graph.py", f"{_PYDANTIC}/tool_manager.py"),
+}
+"""Runtime → the files of its loop."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A word as it was applied, with the answers to it."""
+
+    options: ResetOptions
+    stimuli: tuple[Stimulus, ...]
+    answers: bytes
+
+
+class Recording:
+    """A runtime that records the words that it is given."""
+
+    def __init__(self, runtime: RuntimeTarget) -> None:
+        self._runtime = runtime
+        self.words: list[tuple[ResetOptions, list[Stimulus]]] = []
+        self.name, self.implementation, self.profile = runtime.name, runtime.implementation, runtime.profile
+
+    def reset(self, options: ResetOptions = ResetOptions()) -> Step:  # noqa: B008 - frozen
+        self.words.append((options, []))
+        return self._runtime.reset(options)
+
+    def apply(self, stimulus: Stimulus) -> Step:
+        self.words[-1][1].append(stimulus)
+        return self._runtime.apply(stimulus)
+
+    def run(self, word: Sequence[Stimulus]) -> tuple[Step, ...]:
+        self.words[-1][1].extend(word)
+        return self._runtime.run(word)
+
+    @property
+    def last_words(self) -> tuple[str, ...]:
+        return self._runtime.last_words
+
+    def kill(self) -> None:
+        self._runtime.kill()
+
+    def again(self, hash_seed: int) -> RuntimeTarget:
+        return self._runtime.again(hash_seed)
+
+    def close(self) -> None:
+        self._runtime.close()
+
+    def __enter__(self) -> "Recording":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Bench:
+    """A copy of the environment of the known runtime *name* in *folder*."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.folder = name, folder / "environment"
+        runtime = known()[name]
+        shutil.copytree(runtime.environment.make(print), self.folder, symlinks=True)
+        self._adapter = runtime.adapter
+        self.files = LOOPS[name]
+
+    def open(self, **environment: str) -> RemoteRuntime:
+        """Start the copy. Raises TargetError."""
+        if self._adapter.suffix == ".py":
+            command = [str(self.folder / "bin" / "python"), str(self._adapter)]
+            environment = {"PYTHONPATH": str(KIT), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+        else:
+            command = ["node", str(self._adapter)]
+            environment = {"TURNCHECK_ENVIRONMENT": str(self.folder), **environment}
+        return RemoteRuntime(Connection(self.name, command=command, environment=environment, timeout=TIMEOUT))
+
+    def source(self, file: str) -> str:
+        """The text of a file of the copy."""
+        return (self.folder / file).read_text("utf-8")
+
+    @contextmanager
+    def mutated(self, file: str, text: str) -> Iterator[None]:
+        """Put *text* in the place of a file for the time of the context."""
+        path = self.folder / file
+        before = path.read_bytes()
+        for compiled in path.parent.glob(f"__pycache__/{path.stem}.*"):
+            compiled.unlink()  # its key is time and size alone
+        path.write_text(text, "utf-8")
+        try:
+            yield
+        finally:
+            path.write_bytes(before)
+
+    def recorded(self, seed: int) -> list[Played]:
+        """The words by which a mutant is observed: those that are answered by the same bytes twice."""
+        with self.open() as opened:
+            recording = Recording(opened)
+            verify_runtime(recording, [], words=GENERATED, seed=seed)
+        words = [(options, tuple(stimuli)) for options, stimuli in recording.words if stimuli]
+        with self.open() as one, self.open() as other:
+            pairs = [(word, answers(one, *word), answers(other, *word)) for word in words]
+        return [Played(*word, first) for word, first, second in pairs if first == second]
+
+    def lines(self, words: Sequence[Played], folder: Path) -> Mapping[str, set[int]]:
+        """File → the lines that the words come by."""
+        folder.mkdir()
+        python = self._adapter.suffix == ".py"
+        full = {str(self.folder / file): file for file in self.files}
+        places = os.pathsep.join([str(HERE / "tracing"), str(KIT)])
+        traced = {"PYTHONPATH": places, "WILD_FILES": json.dumps([*full]), "WILD_LINES": str(folder)}
+        with self.open(**(traced if python else {"NODE_V8_COVERAGE": str(folder)})) as opened:
+            for word in words:
+                answers(opened, word.options, word.stimuli)
+        found: dict[str, set[int]] = {file: set() for file in self.files}
+        for path in folder.glob("*.json"):
+            written = json.loads(path.read_bytes())
+            for name, line in written if python else _of_v8(written, full):
+                found[full[name]].add(line)
+        return found
+
+
+def answers(runtime: RuntimeTarget, options: ResetOptions, stimuli: Sequence[Stimulus]) -> bytes:
+    """Everything that the adapter answers to a word, as bytes; the kind of error where it breaks."""
+    try:
+        return msgspec.json.encode((runtime.reset(options), runtime.run(stimuli)))
+    except TargetError as error:
+        return f"broke: {type(error).__name__}".encode()
+
+
+def _of_v8(written: dict[str, object], full: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    """The lines that Node came by: those in which a character is in no range that was never entered."""
+    for script in written["result"]:  # type: ignore[attr-defined]
+        name = script["url"].removeprefix("file://")
+        if name not in full:
+            continue
+        source = Path(name).read_text("utf-8")
+        counts = [0] * (len(source) + 1)
+        for function in sorted(script["functions"], key=lambda one: one["ranges"][0]["startOffset"]):
+            for span in function["ranges"]:  # the inner ones come later, and count
+                counts[span["startOffset"] : span["endOffset"]] = [span["count"]] * (
+                    min(span["endOffset"], len(source)) - span["startOffset"]
+                )
+        at = 0
+        for line, text in enumerate(source.splitlines(keepends=True), 1):
+            if any(counts[at + place] for place, character in enumerate(text) if not character.isspace()):
+                yield name, line
+            at += len(text)

@@ -1,0 +1,134 @@
+"""The fate of a mutant: what it changes, and what tells."""
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from turncheck.adapters.protocol.errors import TargetError
+from turncheck.conformance.laws.law import Finding
+from turncheck.conformance.laws.registry import LAWS, selected
+from turncheck.conformance.verify.subjects.history_policies import inferred
+from turncheck.conformance.verify.subjects.runtime import RuntimeSubject
+from turncheck.conformance.verify.subjects.subject import judged, missing
+from turncheck.conformance.verify.verification import verify_runtime
+from turncheck.model.core.stimuli import Word
+from wild.bench import GENERATED, Bench, Played, answers
+from wild.mutants import Change, difference
+from wild.outcome import STILLBORN, SURVIVED, UNSEEN, Outcome
+
+SECONDS = 240.0
+"""Seconds for a verification of a mutant: longer than that of the runtime itself on a busy machine."""
+WHOLE = 300
+OVERDUE = "--run-timeout"
+"""In what `verify` says of a run that was not over in time: of a busy machine it says more than of the mutant."""
+
+
+class Judge:
+    """Holds the mutants on a *bench* to the laws, with words that the runtime itself was given.
+
+    ``failed`` are the laws that the runtime itself fails. Such a law tells a mutant that breaks it on a word on which
+    the runtime does not; each other law does that breaks at all. They are found out where they are not given.
+    """
+
+    def __init__(
+        self,
+        bench: Bench,
+        words: Sequence[Played],
+        seed: int,
+        *,
+        whole: int = WHOLE,
+        failed: Sequence[str] | None = None,
+    ) -> None:
+        self._bench, self._words, self._seed = bench, words, seed
+        self._stages = {"directed": 0, "quick": GENERATED, "whole": whole}
+        with bench.open() as runtime:
+            self._inferred = inferred(runtime)
+            if failed is None:
+                own, _ = verify_runtime(runtime, selected(["runtime"]), words=whole, seed=seed, shrink=False)
+                failed = [law.law for law in own.laws if law.verdict == "fail"]
+        self.failed = tuple(failed)
+        self._laws = [law for law in selected(["runtime"]) if law.name not in self.failed]
+        self._broken = {(number, law) for number, law, _ in self._breaks()}
+
+    def outcome(self, change: Change) -> Outcome:
+        """Return the fate of one mutant."""
+        bench = self._bench
+        source, text = bench.source(change.file), change.make()
+        place = (bench.name, Path(change.file).name, change.operator, change.number, change.line, change.definition)
+        before, after = difference(source, text)
+        with bench.mutated(change.file, text):
+            try:
+                with bench.open() as runtime:
+                    seen = any(answers(runtime, word.options, word.stimuli) != word.answers for word in self._words)
+            except TargetError as error:
+                return Outcome(*place, before, after, STILLBORN, why=str(error.problem)[:200])
+            return Outcome(*place, before, after, *(self._judged() if seen else (UNSEEN,)))
+
+    def again(self, known: Outcome, change: Change) -> Outcome:
+        """Return the fate of a mutant that no other law told, by the laws that the runtime itself fails."""
+        with self._bench.mutated(change.file, change.make()):
+            told = self._beside()
+        fate, law, by, why = told or (known.fate, known.law, known.by, known.why)
+        return msgspec.structs.replace(known, fate=fate, law=law, by=by, why=why)
+
+    def _judged(self) -> tuple[str, str | None, str | None, str | None]:
+        """The fate of the copy as it is, the law, the words that it took, and what else there is to say."""
+        fate, why, by = SURVIVED, None, None
+        for by, words in self._stages.items():
+            fate, law, why = self._verified(words)
+            if law is not None:
+                return fate, law, by, why
+            if fate != SURVIVED:
+                break
+        return self._beside() or (fate, None, None if fate == SURVIVED else by, why)
+
+    def _beside(self) -> tuple[str, str | None, str | None, str | None] | None:
+        """The fate by the laws that the runtime itself fails; None where none of them tells the copy as it is."""
+        told = next((one for one in self._breaks() if one[:2] not in self._broken), None)
+        return None if told is None else ("law", told[1], "beside", told[2].message)
+
+    def _verified(self, words: int) -> tuple[str, str | None, str | None]:
+        """What `verify` says of the copy: the fate, the law, and what else there is to say."""
+        try:
+            with self._bench.open() as runtime:
+                result, _ = verify_runtime(
+                    *(runtime, self._laws),
+                    words=words,
+                    seed=self._seed,
+                    fail_fast=True,
+                    shrink=False,
+                    until=time.monotonic() + SECONDS,
+                )
+        except TargetError as error:
+            return "error", None, str(error.problem)[:200]
+        failed = next((law for law in result.laws if law.verdict == "fail"), None)
+        if failed is not None:
+            return "law", failed.law, failed.why
+        cut = (result.cut or "").splitlines()
+        if cut and OVERDUE in cut[0]:
+            return SURVIVED, None, f"its verification was not over after {SECONDS:g} s"
+        if result.summary["error"]:
+            return "error", None, cut[0] if cut else None
+        if result.coverage.get("unsettled"):
+            return "unsettled", None, f"exit code {result.exit_code}: {cut[0] if cut else ''}"
+        return ("floor", None, "; ".join(result.missed)) if result.missed else (SURVIVED, None, None)
+
+    def _breaks(self) -> Iterator[tuple[int, str, Finding]]:
+        """Yield where the copy as it is breaks the laws that the runtime itself fails: the word, the law, how."""
+        with self._bench.open() as runtime:
+            subject = RuntimeSubject(runtime, runtime)
+            subject.inferred = self._inferred
+            laws = [LAWS[name] for name in self.failed if LAWS[name].kind == "run"]
+            laws = [law for law in laws if not missing(law, runtime.profile)]
+            for number, word in enumerate(self._words if laws else ()):
+                try:
+                    observation = subject.observe(Word(word.stimuli, word.options))
+                except TargetError:
+                    continue
+                for law in laws if observation is not None else ():
+                    assert observation is not None
+                    finding = next((one for one in judged(law, observation) if isinstance(one, Finding)), None)
+                    if finding is not None:
+                        yield number, law.name, finding

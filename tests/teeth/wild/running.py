@@ -1,0 +1,106 @@
+"""Run mutants of real runtimes, and write docs/wild.json: ``python -m wild [RUNTIME…]``.
+
+``--observable N`` ends a runtime when so many mutants changed something, ``--minutes N`` when so much time is over;
+``--seed N`` chooses the order. What was tried is kept in .turncheck and not tried again, unless ``--anew``;
+``--survivors`` tries those again that no law told, ``--beside`` by the laws alone that the runtime itself fails.
+``--page`` tries none, and writes the files from what was kept.
+"""
+
+import argparse
+import os
+import random
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+
+from turncheck.adapters.targets.runtime_catalog import known
+from wild.bench import LOOPS, Bench
+from wild.judge import Judge
+from wild.mutants import changes, versions
+from wild.outcome import STILLBORN, UNSEEN, Measured
+from wild.page import ROOT, write
+
+KEPT = ROOT / ".turncheck"
+
+
+def run(name: str, asked: argparse.Namespace) -> None:
+    """Try mutants of one runtime, in the order that the seed gives."""
+    file = KEPT / f"wild-{name}.json"
+    kept = None if asked.anew or not file.exists() else msgspec.json.decode(file.read_bytes(), type=Measured)
+    with TemporaryDirectory(prefix="turncheck-wild-") as folder:
+        bench = Bench(name, Path(folder))
+        words = bench.recorded(asked.seed)
+        lines = bench.lines(words, Path(folder) / "lines")
+        found = [one for path in bench.files for one in changes(path, bench.source(path), lines[path])]
+        judge = Judge(bench, words, asked.seed, failed=None if kept is None else kept.failed)
+        print(f"{name}: {len(found)} mutants in {sum(map(len, lines.values()))} lines, {len(words)} words", flush=True)
+        outcomes = list(kept.outcomes) if kept is not None else []
+        again = [one for one in outcomes if asked.survivors and one.fate not in {"law", UNSEEN, STILLBORN}]
+        outcomes = [one for one in outcomes if one not in again]
+        tried = {(one.file, one.operator, one.number) for one in outcomes}
+        if asked.beside:
+            places = {(Path(one.file).name, one.operator, one.number): one for one in found}
+            outcomes = [
+                one
+                if one.fate in {"law", UNSEEN, STILLBORN}
+                else judge.again(one, places[one.file, one.operator, one.number])
+                for one in outcomes
+            ]
+            asked.minutes = 0
+        until = time.monotonic() + 60 * asked.minutes
+        random.Random(asked.seed).shuffle(found)
+        wanted = {(one.file, one.operator, one.number) for one in again}
+        state = commit(), len(found), len(words), judge.failed
+
+        def keep() -> None:
+            measured = Measured(name, asked.seed, *state, tuple(outcomes), versions())
+            file.write_bytes(msgspec.json.encode(measured))
+
+        found.sort(key=lambda one: (Path(one.file).name, one.operator, one.number) not in wanted)
+        for one in found:
+            if (Path(one.file).name, one.operator, one.number) in tried:
+                continue
+            seen = sum(other.fate not in {UNSEEN, STILLBORN} for other in outcomes)
+            if seen >= asked.observable or time.monotonic() > until:
+                break
+            outcomes.append(judge.outcome(one))
+            last = outcomes[-1]
+            print(
+                f"{len(outcomes)} {seen} {last.fate} {last.law or ''} {last.by or ''} {last.before} -> {last.after}",
+                flush=True,
+            )
+            keep()
+        keep()
+
+
+def commit() -> str:
+    """The commit of the checkout."""
+    done = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run, and write the files; the exit code is 1 where a survivor has no reason."""
+    parser = argparse.ArgumentParser(prog="wild", description=__doc__)
+    parser.add_argument("runtimes", nargs="*", metavar="RUNTIME", help=", ".join(LOOPS))
+    parser.add_argument("--observable", type=int, default=100)
+    parser.add_argument("--minutes", type=float, default=600)
+    parser.add_argument("--seed", type=int, default=0)
+    for flag in ("--anew", "--survivors", "--beside", "--page"):
+        parser.add_argument(flag, action="store_true")
+    asked = parser.parse_args(arguments)
+    if unknown := set(asked.runtimes) - LOOPS.keys():
+        parser.error(f"not mutated: {', '.join(unknown)}")
+    KEPT.mkdir(exist_ok=True)
+    if not asked.page:
+        os.nice(10)
+        for name in asked.runtimes or LOOPS:
+            run(name, asked)
+    files = [KEPT / f"wild-{name}.json" for name in known() if name in LOOPS]
+    missing = write([msgspec.json.decode(file.read_bytes(), type=Measured) for file in files if file.exists()])
+    print(*missing, sep="\n")
+    return 1 if missing else 0
