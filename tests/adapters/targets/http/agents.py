@@ -203,6 +203,8 @@ async def in_chunks(run: Object, _: openai.AsyncOpenAI) -> AsyncIterator[Object]
     yield FINISHED
 
 
+run_is_over = threading.Event()
+"""Set by the test of ``asks-later`` when the driver has seen the end of its run: a request before that belongs to the run."""
 refused = threading.Event()
 """Set when the request that ``asks-later`` makes after its run was refused."""
 _background: set[asyncio.Task[Any]] = set()
@@ -248,6 +250,7 @@ async def _deaf(run: Object, model: openai.AsyncOpenAI) -> AsyncIterator[bytes]:
 
 
 async def _later(run: Object, model: openai.AsyncOpenAI) -> None:
+    await asyncio.to_thread(run_is_over.wait, 10)
     async with model:
         try:
             await ask(run, model, stream=False)

@@ -124,7 +124,9 @@ def test_a_request_for_another_api_is_a_fault_that_names_ours(drive):
 def test_a_request_from_nobody_is_a_fault_and_is_refused(drive):
     runtime = drive("asks-later")
     agents.refused.clear()
+    agents.run_is_over.clear()
     runtime.apply(ONE)
+    agents.run_is_over.set()
     assert agents.refused.wait(10)
     assert runtime.apply(Abort()).events == (
         {"type": "fault", "message": "a model request while no run is under way: it was refused"},
