@@ -9,6 +9,7 @@ from functools import cache
 from io import BytesIO
 from typing import Any, Final
 from unittest.mock import patch
+from zlib import crc32
 
 from turncheck.adapters.logs.compression import BrokenCompressionError
 from turncheck.adapters.logs.formats.recognition import UnrecognisedError
@@ -65,12 +66,19 @@ class Pieces:
 
 
 def reader(name: str | None, data: bytes) -> None:
-    """A log of any bytes is read, the same however it is cut, each position with its line; it gets a verdict."""
+    """A log of any bytes is read, the same however it is cut, each position with its line; it gets a verdict.
+
+    An input's checksum chooses whether it is cut or judged: two readings per input are twice as fast as four.
+    """
     limit = LIMIT if len(data) % 2 else MAX_LINE
     found = _read(data, name, limit, len(data) + 1)
-    assert found == _read(data, name, limit, PIECE), "cut into pieces, it is another log"
-    if found is None:
-        return
+    if crc32(data) & 1:
+        assert found == _read(data, name, limit, PIECE), "cut into pieces, it is another log"
+    elif found is not None:
+        _judged(name, data, limit, found)
+
+
+def _judged(name: str | None, data: bytes, limit: int, found: list[tuple[int, Event, Origin]]) -> None:
     positions = [at for at, _, _ in found]
     assert positions == sorted(positions)
     with suppress(UnsupportedFormatError):
