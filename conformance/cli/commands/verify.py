@@ -34,7 +34,7 @@ from ..saving import saved
 LAW: Final = "equals-model"
 """The law of a suite, which is judged whatever --laws names."""
 QUICK: Final = 10
-"""One in so many generated cases is left with --quick."""
+"""One in so many generated cases is left with --quick, and of the work that shrinking may take."""
 EXAMPLES: Final = 300
 """The cases that a whole run generates."""
 RUN_SECONDS: Final = 1800.0
@@ -155,6 +155,7 @@ def command(
                 budget=budget,
                 until=until,
                 fail_fast=fail_fast,
+                thrift=QUICK if quick else 1,
                 timings=timings,
                 progress=progress.say,
                 workers=workers,
