@@ -105,7 +105,7 @@ class _Keeper:
                         self._root(cycle)
                     opened = trace.open_cycles[at + 1]
                 if isinstance(event, ModelRequest):
-                    if self._unsure:
+                    if self._unsure or self._speaks:  # asked amid a response: nobody knows which of the two is shown what
                         return
                     yield self._ask(requests[at])
 
