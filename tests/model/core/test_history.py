@@ -43,5 +43,6 @@ def test_a_failure_that_is_told_in_its_text_alone_has_no_mark():
 
 def test_a_failure_in_the_runtime_s_own_words_keeps_its_mark_and_place():
     shown = arranged(HISTORY, {"failures": "own-words"})
-    assert [(one.call_id, one.is_error) for one in shown] == [(one.shown.call_id, one.shown.is_error) for one in HISTORY]
+    told = [entry.shown for entry in HISTORY]
+    assert [(one.call_id, one.is_error) for one in shown] == [(one.call_id, one.is_error) for one in told]
     assert shown[3].text != "no such file"
