@@ -148,7 +148,7 @@ def known_needs():
     """Each need that a profile can meet, as laws write it."""
     policies = (*RUNTIME_POLICIES, *VALUES)
     named = [*(f"policy {name}" for name in policies), *(f"machine {name}" for name in MACHINES)]
-    return {*CAPABILITIES, *RUNTIME_CAPABILITIES, "machine", *named}
+    return {*CAPABILITIES, *RUNTIME_CAPABILITIES, "machine", "input any", *named}
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)

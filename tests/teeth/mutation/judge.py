@@ -163,6 +163,7 @@ class Bench:
         subject = ProjectorSubject(target, target)
         for case in CLASSICS:
             observation = subject.observe(Input(*case))
+            assert observation is not None  # the target's input may be invalid
             for law in self.laws:
                 if first_finding(judged(law, observation)) is not None:
                     return law.name
