@@ -5,7 +5,7 @@ It shares nothing with the model but the reading of events. The wrong ones overr
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import symbol_of
@@ -52,9 +52,13 @@ class Plain:
             session.take(event)
         return session.result()
 
-    def feed(self, events):
-        for event in events:
+    def feed(self, events, start=None):
+        for event in self.new(events, start):
             self.take(event)
+
+    def new(self, events, start):
+        """The events that were not fed before, where the first has the position *start*."""
+        return events if start is None else events[self.at + 1 - start :]
 
     def reset(self):
         self.at = -1
@@ -308,4 +312,4 @@ class Trusting(Plain):
 class BehindAValidatingServer(Trusting):
     """The same, and it says so."""
 
-    profile = {"input": "valid"}
+    profile: ClassVar = {"input": "valid"}

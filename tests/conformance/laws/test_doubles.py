@@ -83,7 +83,7 @@ def test_whose_input_is_always_valid_is_held_to_all_but_anomalies():
 
 
 def test_without_that_declaration_invalid_input_breaks_it():
-    result, counterexamples = verify_projector(
+    _, counterexamples = verify_projector(
         InProcess("projectors.plain:Trusting"), selected(["projector"], ["total", "anomalies-exact"]), examples=20
     )
     assert {"total", "anomalies-exact"} == {*counterexamples}
@@ -91,7 +91,7 @@ def test_without_that_declaration_invalid_input_breaks_it():
 
 def test_a_fault_on_valid_input_is_found_all_the_same(monkeypatch):
     monkeypatch.setattr(wrong.LastInFirstOut, "profile", {"input": "valid"}, raising=False)
-    result, counterexamples = verify_projector(
+    _, counterexamples = verify_projector(
         InProcess("projectors.wrong:LastInFirstOut"), selected(["projector"], ["follow-up-fifo"]), examples=20
     )
     assert [*counterexamples] == ["follow-up-fifo"]
