@@ -6,7 +6,7 @@ from null_runtime import NullRuntime, Session
 from turncheck_kit import serve
 
 
-class ForgetsCutCalls(Session):
+class ForgetsCutCalls(Session):  # type: ignore[misc]  # found by path
     """A cancelled task ends at once, and leaves its calls open."""
 
     def abort(self):
@@ -15,7 +15,7 @@ class ForgetsCutCalls(Session):
         super().abort()
 
 
-class InVariants(NullRuntime):
+class InVariants(NullRuntime):  # type: ignore[misc]  # as above
     implementation: ClassVar = {"name": "variant-runtime", "version": "1.0", "language": "python"}
     profile: ClassVar = {**NullRuntime.profile, "capabilities": ["follow-up", "abort", "tools", "model-input"]}
     variants: ClassVar = {"abort=api": {}, "abort=task": {"policies": {"abortEnds": "when-released"}}}

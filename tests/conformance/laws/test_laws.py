@@ -1,6 +1,7 @@
 """Laws on projectors: they never raise, on any observation, and never alarm at a right one."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -34,7 +35,7 @@ def projected(events, policies):
 
 def laid_over(parts):
     """The events of parts of which each begins at a position, where an earlier part may have been already."""
-    log = []
+    log: list[Any] = []
     for start, part in parts:
         log[start:] = part
     return log
