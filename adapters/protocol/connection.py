@@ -12,7 +12,7 @@ from .processes.supervisor import GRACE
 
 RESTARTS: Final = 5
 """Replacements of a broken process, at most: enough to shrink a little, and few if it always breaks."""
-_CLAIMS: Final = ("roles", "machine", "policies")
+_CLAIMS: Final = ("roles", "machine", "policies", "input")
 _IDENTITY: Final = ("name", "version", "language")
 START_SECONDS: Final = 60.0
 """Seconds for the answer to hello: frameworks take some to import, LangGraph and OpenAI Agents over 10 on two cores
@@ -23,8 +23,9 @@ class Connection:
     """The process that *command* runs; *name* is the target's text, *environment* is added to our own.
 
     ``last_words`` are the last lines on stderr of the last process that was ended. ``generation`` changes whenever a
-    process ends, and loses its memory. After *until* (monotonic seconds) no message is sent any more. Raises StartError
-    if it cannot be started or does not implement this protocol, and TargetError for any other failure at hello.
+    process ends, and loses its memory. Each process is told at hello to be the *variant*, if one is given. After
+    *until* (monotonic seconds) no message is sent any more. Raises StartError if it cannot be started or does not
+    implement this protocol, and TargetError for any other failure at hello.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Connection:
         hash_seed: int | None = None,
         until: float = float("inf"),
         first: HelloAnswer | None = None,
+        variant: str | None = None,
     ) -> None:
         self.name: Final = name
         self.generation = 0
@@ -53,6 +55,7 @@ class Connection:
         self._child: Child | None
         self._until = until
         self._first = first
+        self._variant = variant
         self._child, self.hello = self._start()
         self._first = self.hello
 
@@ -70,6 +73,7 @@ class Connection:
             hash_seed=hash_seed,
             until=self._until,
             first=self.hello,
+            variant=self._variant,
         )
 
     def next_seq(self) -> int:
@@ -141,7 +145,7 @@ class Connection:
             self.generation += 1
 
     def _start(self) -> tuple[Child, HelloAnswer]:
-        hello = Hello(VERSION)
+        hello = Hello(VERSION, self._variant)
         environment = {**os.environ, **self._environment, "PYTHONHASHSEED": str(self._hash_seed)}
         child = Child(self._command, environment)
         try:
@@ -173,6 +177,7 @@ def _changes(first: HelloAnswer, now: HelloAnswer) -> Iterator[str]:
     for name, one, other in [
         *((f"profile.{name}", getattr(first.profile, name), getattr(now.profile, name)) for name in _CLAIMS),
         *((name, getattr(first.implementation, name), getattr(now.implementation, name)) for name in _IDENTITY),
+        ("variants", first.variants, now.variants),
     ]:
         if one != other:
             yield f"{name}: {encode(other).decode()}, and first {encode(one).decode()}"

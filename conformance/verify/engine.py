@@ -40,13 +40,14 @@ __all__ = ["SETTLING", "SEVERAL", "Options", "OverError", "Run", "run_and_judge"
 class Workers:
     """Processes that play shards: *jobs* of them, each of which opens the target *text* itself.
 
-    *timeout* and *profile* are those of ``open_target``.
+    *timeout*, *profile* and *variant* are those of ``open_target``.
     """
 
     jobs: int
     text: str
     timeout: float
     profile: Profile | None = None
+    variant: str | None = None
 
 
 def silent(_: str) -> None:

@@ -49,6 +49,8 @@ class ProjectorCourse:
             if not shard.classic:
                 run.due()
             observation = run.asking(partial(run.subject.observe, case))
+            if observation is None:
+                continue
             run.subject.coverage.add(case)
             run.judge(observation)
             run.told(run)
