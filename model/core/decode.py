@@ -33,6 +33,7 @@ from .events import (
     UnknownType,
     UserMessage,
     WireEvent,
+    letter_of,
 )
 
 _Values: TypeAlias = type | tuple[str, ...]
@@ -56,6 +57,13 @@ _OF_KIND: Final[Mapping[str, Mapping[str, _Values]]] = {
     "tool-call": {"callId": str, "tool": str},
 }
 """The fields of an ``agent-output`` that are judged for its kind."""
+_FIELDS_OF_KIND: Final = {kind: {**_RULES["agent-output"][1], **fields} for kind, fields in _OF_KIND.items()}
+_ATTRIBUTES: Final[Mapping[type[Any], Mapping[str, str]]] = {
+    struct: dict(zip(struct.__struct_encode_fields__, struct.__struct_fields__, strict=True))
+    for struct, _ in _RULES.values()
+}
+"""Structure → wire name of a field → its attribute."""
+_SOURCES: Final = get_args(Source)
 _REQUIRED: Final = {"agent-output": "kind", "tool-result": "callId", "run-stop": "reason"}
 _INT_DIGITS: Final = sys.int_info.str_digits_check_threshold  # longer ones may be refused, by a limit that users set
 _PART: Final = Raw(b"null")
@@ -195,9 +203,9 @@ def judge(value: Any) -> Event:
     struct, fields = _RULES[name]
     kind = given.get("kind")
     if name == "agent-output" and isinstance(kind, str):
-        fields = {**fields, **_OF_KIND.get(kind, {})}
+        fields = _FIELDS_OF_KIND.get(kind, fields)
     fitting: dict[str, Any] = {"session_id": session_id}
-    if (source := given.get("source")) in get_args(Source):
+    if (source := given.get("source")) in _SOURCES:
         fitting["source"] = source
     for field, allowed in fields.items():
         content = given.get(field)
@@ -205,7 +213,7 @@ def judge(value: Any) -> Event:
             continue
         if (why := _misfit(content, allowed)) is not None:
             return Malformed(f"{name}: {field} {why}", session_id)
-        fitting[_attribute(struct, field)] = [_PART] * len(content) if allowed is list else content
+        fitting[_ATTRIBUTES[struct][field]] = [_PART] * len(content) if allowed is list else content
     required = _REQUIRED.get(name)
     if required is not None and given.get(required) is None:
         return Malformed(f"{name}: {required} is required", session_id)
@@ -221,17 +229,12 @@ def _misfit(value: Any, allowed: _Values) -> str | None:
 
 def completed(event: Any) -> Event:
     """Return the event, or Malformed if it lacks a field that its kind requires."""
-    symbol = next(letter for letter in SYMBOLS if letter.fits(event))
+    symbol = letter_of(event)
     if symbol.complete(event):
         complete: Event = event
         return complete
     wanted = " and ".join(symbol.needs) or f"exactly one of {' and '.join(symbol.one_of)}"
     return Malformed(f"{symbol.name}: {wanted} required", event.session_id)
-
-
-def _attribute(struct: type[Any], field: str) -> str:
-    names: Sequence[str] = struct.__struct_encode_fields__
-    return struct.__struct_fields__[names.index(field)]  # type: ignore[no-any-return]
 
 
 def field_rules() -> list[tuple[str, str | None, dict[str, _Values], tuple[str, ...], tuple[str, ...]]]:

@@ -6,6 +6,7 @@ reads the line again. ``Malformed`` and ``UnknownType`` stand for lines that are
 (``model-request``, ``fault``, ``native``) hold a position and are otherwise invisible.
 """
 
+from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -105,8 +106,9 @@ class Symbol(msgspec.Struct, frozen=True):
 
     def complete(self, event: object) -> bool:
         """Return whether *event* has the fields that this letter requires."""
-        if any(getattr(event, name) is None for name in self.needs):
-            return False
+        for name in self.needs:
+            if getattr(event, name) is None:
+                return False
         return not self.one_of or sum(getattr(event, name) is not None for name in self.one_of) == 1
 
 
@@ -123,7 +125,17 @@ SYMBOLS: Final = (
 """The input alphabet, the most frequent letters first: the generated loop tests in this order."""
 
 
+_LETTERS: Final[Mapping[tuple[type, str | None], Symbol]] = {
+    (struct, kind): symbol for symbol in SYMBOLS for struct in symbol.structs for kind in symbol.kinds or (None,)
+}
+
+
+def letter_of(event: Event) -> Symbol:
+    """Return the letter that *event* is, complete or not."""
+    return _LETTERS[type(event), getattr(event, "kind", None)]
+
+
 def symbol_of(event: Event) -> str:
     """Return the name of the letter that *event* is."""
-    symbol = next(letter for letter in SYMBOLS if letter.fits(event))
+    symbol = letter_of(event)
     return symbol.name if symbol.complete(event) else "malformed"
