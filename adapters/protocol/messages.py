@@ -167,7 +167,7 @@ class Project(_Message, frozen=True, tag="project"):
 
 
 class Feed(_Message, frozen=True, tag="feed"):
-    """Take events of the session under way: the next ones, or those from the position *start* on, some of them again."""
+    """Take events of the session under way: the next ones, or those from position *start* on, some of them again."""
 
     seq: int
     events: Raw
