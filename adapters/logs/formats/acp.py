@@ -6,7 +6,8 @@ message in an object with the field ``message``.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, NamedTuple, cast
+from dataclasses import dataclass
+from typing import Any, Final, cast
 
 from msgspec import structs
 
@@ -39,7 +40,8 @@ class _Session:
         self.answered: set[str] = set()
 
 
-class _Chunks(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Chunks:
     """The builder of a text."""
 
     kind: OutputKind

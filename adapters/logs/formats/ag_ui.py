@@ -7,7 +7,8 @@ which is right here.
 
 import json
 from collections.abc import Hashable, Mapping
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 
 from turncheck.model.core.events import Delivery, RunStop, StopReason, ToolResult, UserMessage
 
@@ -187,7 +188,8 @@ class AgUiMapper(Dispatcher):
             self.items.put(at, RunStop(reason="completed", source="adapter"))
 
 
-class _Asked(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Asked:
     """The builder of a user's message."""
 
     name: str

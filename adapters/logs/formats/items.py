@@ -2,7 +2,8 @@
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
-from typing import Final, NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from turncheck.model.core.events import AgentOutput, Event, Native, OutputKind
 
@@ -110,7 +111,8 @@ def nothing(_: str) -> Event:
     return NATIVE
 
 
-class _Said(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Said:
     kind: OutputKind
     response: str | None
 
@@ -123,7 +125,8 @@ def said(kind: OutputKind, response: str | None = None) -> Build:
     return _Said(kind, response)
 
 
-class Whole(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Whole:
     """The builder of an item that is known whatever its deltas say."""
 
     event: Event
