@@ -230,6 +230,14 @@ _KEPT: Final[Mapping[str, Kept]] = {
         (*AnthropicMapper().handlers, *_MESSAGE_WORDS, "text_delta", "thinking_delta", "input_json_delta", "end_turn"),
         "index",
     ),
+    "openai-chat": _kept(
+        "object choices index delta finish_reason content reasoning_content reasoning refusal tool_calls function"
+        " arguments role usage error message",
+        "id",
+        "name",
+        (*_MESSAGE_WORDS, "chat.completion.chunk", "[DONE]", "stop", "length", "content_filter", "function", "error"),
+        "index",
+    ),
     "openai-responses": _kept(
         "response item output_index delta arguments error incomplete_details reason sequence_number message",
         "id item_id",

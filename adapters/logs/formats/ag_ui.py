@@ -7,6 +7,7 @@ which is right here.
 
 import json
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from turncheck.model.core.events import Delivery, RunStop, StopReason, ToolResult, UserMessage
@@ -172,7 +173,7 @@ class AgUiMapper(Dispatcher):
     def _begin_user(self, at: int, key: Hashable, name: str) -> None:
         delivery = self._delivery()
         self._bound(at, delivery)
-        self.items.begin(key, lambda said: UserMessage(text=said, id=name, delivery=delivery), at)
+        self.items.begin(key, _Asked(name, delivery), at)
         self._outputs.given()
 
     def _delivery(self) -> Delivery | None:
@@ -185,6 +186,17 @@ class AgUiMapper(Dispatcher):
         """Put the stop that the runtime leaves out before a follow-up that it answers in the same run."""
         if delivery == "followUp":
             self.items.put(at, RunStop(reason="completed", source="adapter"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The builder of a user's message."""
+
+    name: str
+    delivery: Delivery | None
+
+    def __call__(self, said: str) -> UserMessage:
+        return UserMessage(text=said, id=self.name, delivery=self.delivery)
 
 
 def _root(event: Object) -> UserMessage:
