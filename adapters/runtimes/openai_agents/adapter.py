@@ -14,7 +14,8 @@ runtime's defaults stand: ten turns, no retries, parallel tools, and a failed to
   steering nor a queue, so that the caller must hold back a second message: this adapter rejects it.
 - ``length`` is ``response.incomplete``, as in the Responses API.
 - *Observer*: all run hooks; a slow one slows the reader of the stream too.
-- *Persistence* is the file of the SQLiteSession. It holds items, not runs: a restart reports nothing.
+- *Persistence* is the file of the SQLiteSession. It holds items, not runs: a restart reports nothing. A write fails
+  where SQLite would: within the session's transaction, as on a full disk.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import sqlite3
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -175,13 +177,25 @@ class Observer(RunHooks[Any]):
     on_agent_end = on_llm_start = on_llm_end = on_tool_start = on_tool_end = on_agent_start
 
 
+class Store(SQLiteSession):
+    """The session's file, whose next ``failing`` writes fail."""
+
+    failing = 0
+
+    def _insert_items(self, *given: Any) -> None:
+        if self.failing:
+            self.failing -= 1
+            raise sqlite3.OperationalError("database or disk is full")
+        super()._insert_items(*given)
+
+
 class Chat:
     """One session: its history, and the run under way."""
 
     def __init__(self, env: Environment, session: str | None) -> None:
         self.env, self.session = env, session
         state = env.options.get("stateDir")
-        self.history = SQLiteSession(session or "default", f"{state}/sessions.db" if state else ":memory:")
+        self.history = Store(session or "default", f"{state}/sessions.db" if state else ":memory:")
         tools = [scripted_tool(env, session, declared) for declared in env.options.get("tools") or []]
         self.agent = Agent(name="agent", model=ScriptedModel(env, session), tools=tools)
         self.result: RunResultStreaming | None = None
@@ -243,6 +257,7 @@ class OpenAIAgents(Adapter):
         "capabilities": [
             *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments"),
             *("call-ids", "sessions", "together", "limits", "observer", "deaf", "clock", "persistence"),
+            "store-faults",
         ],
         "policies": {
             "busy": "reject",
@@ -250,6 +265,8 @@ class OpenAIAgents(Adapter):
             "abortEnds": "at-once",
             "retries": 0,
             "maxRounds": TURNS,
+            "openTurnAfterRestart": "untold",
+            "storeFails": "error",
             "abortedResponse": "drop-with-calls",  # run_loop.py saves the items of whole turns
             "failedResponse": "drop",
             "itemOrder": "as-said",
@@ -267,8 +284,7 @@ class OpenAIAgents(Adapter):
 
     async def user(self, stimulus: dict[str, Any]) -> None:
         """Run the agent on a message; this task is the run."""
-        session = stimulus.get("sessionId")
-        chat = self.chats.get(session) or self.chats.setdefault(session, Chat(self.env, session))
+        chat = self._chat(stimulus)
         if chat.result is not None:
             why = "unsupported" if stimulus.get("delivery") else "rejected"
             self.env.refuse(why, "a run of this session is active; the runtime has no rule for a second one")
@@ -281,6 +297,14 @@ class OpenAIAgents(Adapter):
         chat = self.chats.get(stimulus.get("sessionId"))
         if chat and chat.result:
             chat.result.cancel()
+
+    async def store_fail(self, stimulus: dict[str, Any]) -> None:
+        """Let the session's next writes fail."""
+        self._chat(stimulus).history.failing += stimulus["times"]
+
+    def _chat(self, stimulus: dict[str, Any]) -> Chat:
+        session = stimulus.get("sessionId")
+        return self.chats.get(session) or self.chats.setdefault(session, Chat(self.env, session))
 
 
 if __name__ == "__main__":
