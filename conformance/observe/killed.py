@@ -124,14 +124,14 @@ def killed(
                 runtime.kill()
             after = _Restarted(runtime, kept, trace)
         except FailedError as error:
-            return Killed(trace, last, Step(), Recorder(kept, runtime.profile).trace(), 0, f"it cannot load: {error}")
+            return Killed(trace, last, Step(), Recorder(kept, runtime.profile).trace(), 0, f"it cannot load: {error.problem}")
         stuck = None
         try:
             stuck = _served(after)
         except UnsettledError:
             stuck = "no quiet within the adapter's patience"
         except FailedError as error:
-            stuck = f"the adapter fails: {error}"
+            stuck = f"the adapter fails: {error.problem}"
         return Killed(trace, last, after.start, after.trace(), after.first, stuck)
 
 

@@ -15,7 +15,7 @@ that raises ends the run (arguments that fail validation don't: they are an outp
 - *Busy.* The runtime doesn't guard a thread: of two runs the one that ends last overwrites the other's answer. It has
   neither steering nor a queue, so that the caller must hold back a second message: this adapter rejects it.
 - *Persistence* is the file of the ``SqliteSaver``, without a ``stateDir`` an ``InMemorySaver``. A restart resumes
-  nothing by itself: a message starts the graph anew, on the thread's last checkpoint. The saver's own methods are called
+  nothing by itself: a message starts the graph anew, on the thread's last checkpoint. The saver's methods are called
   in the event loop: ``AsyncSqliteSaver`` hands them to a thread that waits at a SimpleQueue, unseen by the kit.
 - *Observer*: a callback handler for all events, as ``config["callbacks"]`` takes it; a slow one slows the reader too.
 """
@@ -50,10 +50,15 @@ TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array
 
 
 class ScriptedModel(BaseChatModel):
-    """The environment's model. A message has its request's id; the index of a content block tells texts apart."""
+    """The environment's model. The index of a content block tells texts apart.
+
+    A message's id is ``REQUEST.STORED``: it names its request, and differs from those of an earlier process, which had
+    *stored* so many checkpoints. Messages of one id would be one message.
+    """
 
     env: Any
     session: str | None
+    stored: int
 
     @property
     def _llm_type(self) -> str:
@@ -69,10 +74,11 @@ class ScriptedModel(BaseChatModel):
     async def _astream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> AsyncIterator[ChatGenerationChunk]:
         index = 0
         async with self.env.model(list(context(messages)), session=self.session) as request:
+            key = f"{request.id}.{self.stored}"
             async for item in request:
-                yield ChatGenerationChunk(message=chunk(request.id, index, item))
+                yield ChatGenerationChunk(message=chunk(key, index, item))
                 index += 1
-        last = AIMessageChunk(id=request.id, content=[], response_metadata={"finish_reason": request.reason})
+        last = AIMessageChunk(id=key, content=[], response_metadata={"finish_reason": request.reason})
         yield ChatGenerationChunk(message=last)
 
 
@@ -160,6 +166,11 @@ class Store(SqliteSaver):
         self._fail()
         self.put_writes(*given)
 
+    def count(self) -> int:
+        """How many checkpoints there are."""
+        with self.cursor() as cursor:
+            return int(cursor.execute("select count(*) from checkpoints").fetchone()[0])
+
     def _fail(self) -> None:
         if self.failing:
             self.failing -= 1
@@ -176,7 +187,8 @@ class Chat:
         path = f"{state}/checkpoints.db"
         self.store = Store(sqlite3.connect(path, check_same_thread=False)) if state else None
         saver = self.store or InMemorySaver()
-        self.agent = create_agent(ScriptedModel(env=env, session=session), tools, checkpointer=saver)
+        model = ScriptedModel(env=env, session=session, stored=self.store.count() if self.store else 0)
+        self.agent = create_agent(model, tools, checkpointer=saver)
         self.task: asyncio.Task[Any] | None = None
         self.held: list[dict[str, Any]] = []
         self.invalid: set[str | None] = set()
@@ -228,7 +240,7 @@ class Chat:
         items = [{"kind": "tool-call", "callId": call["id"]} for call in chunk.tool_call_chunks]
         items += [{"kind": kind, "text": text} for kind, text in texts(chunk)]
         for item in items:
-            event = {"type": "agent-output", "responseId": chunk.id, **item}
+            event = {"type": "agent-output", "responseId": (chunk.id or "").partition(".")[0], **item}
             if self.held or item["kind"] == "tool-call":
                 self.held.append(event)
             else:

@@ -53,10 +53,14 @@ TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array
 
 
 class ScriptedModel(Model):
-    """The environment's model, in Responses events. Item ids are ``REQUEST-NUMBER``, and so name their request."""
+    """The environment's model, in Responses events.
 
-    def __init__(self, env: Environment, session: str | None) -> None:
-        self.env, self.session = env, session
+    Item ids are ``REQUEST-NUMBER-STORED``: they name their request, and differ from those of an earlier process, which
+    had *stored* so many items.
+    """
+
+    def __init__(self, env: Environment, session: str | None, stored: int) -> None:
+        self.env, self.session, self.stored = env, session, stored
 
     async def get_response(self, *_: Any, **__: Any) -> Any:
         """Raise NotImplementedError: only streamed runs are driven."""
@@ -70,7 +74,7 @@ class ScriptedModel(Model):
         async with self.env.model(context(system, items), session=self.session) as request:
             async for item in request:
                 place = len(output)
-                output.append(response_item(f"{request.id}-{place}", item))
+                output.append(response_item(f"{request.id}-{place}-{self.stored}", item))
                 yield responses.ResponseOutputItemDoneEvent(
                     type="response.output_item.done", item=output[-1], output_index=place, sequence_number=place
                 )
@@ -188,6 +192,11 @@ class Store(SQLiteSession):
             raise sqlite3.OperationalError("database or disk is full")
         super()._insert_items(*given)
 
+    def count(self) -> int:
+        """How many items there are."""
+        with self._locked_connection() as connection:
+            return int(connection.execute(f"select count(*) from {self.messages_table}").fetchone()[0])  # noqa: S608
+
 
 class Chat:
     """One session: its history, and the run under way."""
@@ -197,7 +206,7 @@ class Chat:
         state = env.options.get("stateDir")
         self.history = Store(session or "default", f"{state}/sessions.db" if state else ":memory:")
         tools = [scripted_tool(env, session, declared) for declared in env.options.get("tools") or []]
-        self.agent = Agent(name="agent", model=ScriptedModel(env, session), tools=tools)
+        self.agent = Agent(name="agent", model=ScriptedModel(env, session, self.history.count()), tools=tools)
         self.result: RunResultStreaming | None = None
         self.held: dict[str, Any] = {}
 
