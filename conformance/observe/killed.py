@@ -124,7 +124,9 @@ def killed(
                 runtime.kill()
             after = _Restarted(runtime, kept, trace)
         except FailedError as error:
-            return Killed(trace, last, Step(), Recorder(kept, runtime.profile).trace(), 0, f"it cannot load: {error.problem}")
+            return Killed(
+                trace, last, Step(), Recorder(kept, runtime.profile).trace(), 0, f"it cannot load: {error.problem}"
+            )
         stuck = None
         try:
             stuck = _served(after)

@@ -13,7 +13,7 @@ from ....observe.runtime_trace import Applied, RuntimeTrace
 from ...law import WITNESS, Finding, Judgement
 from ..subject import Rerun, relation_law
 from .kept import lost
-from .kills import held, texts
+from .kills import held, texts, worth
 from .served import unserved
 
 
@@ -22,8 +22,8 @@ def store_faults(rerun: Rerun) -> Judgement:
     """A write that fails ends its run with error, or is tried again, as declared; nothing acknowledged is lost."""
     word = tuple(step.stimulus for step in rerun.trace.steps if not step.closing)
     options, sent = rerun.trace.options, texts(rerun)
-    right = rerun.kills.unkilled(word, options)
-    if not word or right is None:
+    right = rerun.kills.unkilled(word, options) if worth(len(word), rerun.kills.start_took) else None
+    if right is None:
         return
     for place in _places(word, rerun.kills.start_took):
         failing = (*word[:place], StoreFail(times=1), *word[place:])

@@ -11,7 +11,7 @@ from ....observe.killed import PROBE, Killed
 from ....observe.runtime_trace import RuntimeTrace, input_entries
 from ...law import WITNESS, Finding, Judgement
 from ..subject import Rerun, relation_law
-from .kills import Entry, asked, kills, names, plain, texts
+from .kills import Entry, asked, kills, names, plain, texts, worth
 
 _COUNTED: Final = ("requestId", "responseId", "seq", "timestamp", "ids")
 """Fields that a process may count anew, or not know any more."""
@@ -56,7 +56,7 @@ def lost(killed: Killed, whole: RuntimeTrace, policies: Mapping[str, Any], sent:
 def idle_restart_changes_nothing(rerun: Rerun) -> Judgement:
     """A restart while no run is open tells nothing, awaits nothing, and the next message is served as without it."""
     steps = [step for step in rerun.trace.steps if not step.closing]
-    if not steps or steps[-1].active or not any(step.active for step in steps):
+    if not worth(len(steps), rerun.kills.start_took) or steps[-1].active or not any(step.active for step in steps):
         return
     word = tuple(step.stimulus for step in steps)
     killed = rerun.kills.killed(word, rerun.trace.options, times=2)

@@ -10,25 +10,32 @@ from ..subject import Rerun
 Entry: TypeAlias = Mapping[str, Any]
 
 SLOW: Final = 2.0
-"""Seconds of a start from which on a word is killed at one point only: OpenAI Agents takes 2 s to 5 s."""
+"""Seconds of a start from which on few kills are made: OpenAI Agents takes 3 s, and 6 s on a busy machine."""
+SHORT: Final = 4
+"""Stimuli of a word that is killed where starts are slow: of the words that relation laws get, some fifteen."""
 
 
 def points(length: int, start_took: float) -> Iterator[tuple[int, bool]]:
     """Yield the points at which a word of *length* stimuli is killed: after how many, and whether within the last.
 
-    Behind the last stimulus and within it; what starts slowly behind it or, at every other length, within it. The words
-    of a run end in each situation, so that its kills are at all points.
+    Behind the last stimulus and within it; what starts slowly behind it or, at every other length, within it, and only
+    in a short word. The words of a run end in each situation, so that its kills are at all points.
 
-    >>> list(points(3, 0.3)), list(points(2, 4.0)), list(points(3, 4.0))
-    ([(3, False), (3, True)], [(2, False)], [(3, True)])
+    >>> list(points(3, 0.3)), list(points(2, 4.0)), list(points(4, 4.0)), list(points(5, 4.0))
+    ([(3, False), (3, True)], [(2, True)], [(4, True)], [])
     """
-    if length == 0:
+    if not worth(length, start_took):
         return
     if start_took >= SLOW:
-        yield length, bool(length % 2 and length > 1)
+        yield length, length % 2 == 0
     else:
         yield length, False
         yield length, True
+
+
+def worth(length: int, start_took: float) -> bool:
+    """Return whether a word of *length* stimuli is killed, by what a start costs."""
+    return length > 0 and (start_took < SLOW or length <= SHORT)
 
 
 def kills(rerun: Rerun) -> Iterator[tuple[Killed, RuntimeTrace]]:
