@@ -31,11 +31,11 @@ class Kills(Protocol):
     def killed(
         self, word: Sequence[Stimulus], options: ResetOptions, *, amid: bool = False, times: int = 1
     ) -> Killed | None:
-        """``observe.killed.killed``."""
+        """``observe.killing.killed``."""
         ...
 
     def unkilled(self, word: Sequence[Stimulus], options: ResetOptions) -> RuntimeTrace | None:
-        """``observe.killed.unkilled``."""
+        """``observe.killing.unkilled``."""
         ...
 
 

@@ -10,7 +10,8 @@ from turncheck.adapters.protocol.messages import RESTART_POLICY
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.stimuli import ResetOptions, Stimulus, User
 
-from ...observe.killed import Killed, killed, unkilled
+from ...observe.killed import Killed
+from ...observe.killing import killed, unkilled
 from ...observe.runtime_trace import RuntimeTrace
 
 _ASKED: Final = User(id="u1", text="say one")
@@ -32,7 +33,7 @@ class RuntimeKills:
     def killed(
         self, word: Sequence[Stimulus], options: ResetOptions, *, amid: bool = False, times: int = 1
     ) -> Killed | None:
-        """``observe.killed.killed``."""
+        """``observe.killing.killed``."""
         key = _key(word, amid, times)
         if key not in self._killed:
             found = self._killed[key] = killed(self._runtime, word, options, amid=amid, times=times)
@@ -40,7 +41,7 @@ class RuntimeKills:
         return self._killed[key]
 
     def unkilled(self, word: Sequence[Stimulus], options: ResetOptions) -> RuntimeTrace | None:
-        """``observe.killed.unkilled``."""
+        """``observe.killing.unkilled``."""
         key = _key(word)
         if key not in self._unkilled:
             found = self._unkilled[key] = unkilled(self._runtime, word, options)

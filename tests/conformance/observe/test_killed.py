@@ -9,7 +9,8 @@ from runtimes.hosting import Hosting, StuckOnWorkingAfterAKill
 
 from turncheck.adapters.protocol.errors import FailedError
 from turncheck.adapters.targets.registry import open_runtime
-from turncheck.conformance.observe.killed import PROBE, killed, unkilled
+from turncheck.conformance.observe.killed import PROBE
+from turncheck.conformance.observe.killing import killed, unkilled
 from turncheck.model.core.stimuli import ModelOutput, ModelStop, ResetOptions, Text, User
 
 FIRST = User(id="u1", text="say one")

@@ -6,7 +6,6 @@ from zlib import crc32
 from msgspec import to_builtins
 from msgspec.json import encode
 
-from turncheck.adapters.protocol.messages import STORE_POLICY
 from turncheck.model.core.stimuli import Stimulus, StoreFail
 
 from ....observe.runtime_trace import Applied, RuntimeTrace
@@ -33,7 +32,7 @@ def store_faults(rerun: Rerun) -> Judgement:
             said = "after a write that failed the next message is not served"
             yield Finding(None, said, "a request", None, rerun.second())
             return
-        yield from _ended(whole, right, held(rerun, STORE_POLICY))
+        yield from _ended(whole, right, held(rerun, "storeFails"))
         killed = rerun.kills.killed(failing, options)
         if killed is not None:
             yield from unserved(killed, whole, sent)

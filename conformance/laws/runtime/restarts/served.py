@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-from turncheck.adapters.protocol.messages import RESTART_POLICY
-
 from ....observe.killed import Killed
 from ....observe.runtime_trace import RuntimeTrace
 from ...law import WITNESS, Finding, Judgement, first_finding
@@ -15,7 +13,7 @@ from .kills import asked, held, kills, texts
 @relation_law("L-R2", "L-R4", evidence="a kill and a restart", needs=("persistence",), since="0.2")
 def restart_serves(rerun: Rerun) -> Judgement:
     """After a kill at any point the open run ends or goes on as declared, and the next message is served."""
-    declared = held(rerun, RESTART_POLICY)
+    declared = held(rerun, "openTurnAfterRestart")
     for killed, whole in kills(rerun):
         yield WITNESS
         if killed.amid is None and declared is not None and killed.fate not in {None, declared}:
