@@ -19,9 +19,9 @@ class Killed:
     """A word that a kill cut, and what came after the restart.
 
     ``before`` is the word. ``amid`` is the stimulus whose answer was lost, None for a kill between two. ``start`` is
-    the answer to the reset. ``after`` is the trace from the restart on, behind that of the word where ``start`` told or
-    awaits something: then one log goes on; ``first`` is the position of its first event after the restart. ``stuck``
-    says why the runtime could not be asked on.
+    the answer to the reset. ``after`` is the trace from the restart on; where ``start`` told or awaits something, and
+    no answer was lost, one log goes on, that of the word first. ``first`` is the position of its first event after the
+    restart. ``stuck`` says why the runtime could not be asked on.
     """
 
     before: RuntimeTrace

@@ -23,13 +23,16 @@ _PARTS: Final = 4
 
 
 class _Restarted(Driver):
-    """A runtime after a restart: one log with *before* where the answer to the reset told or awaits something."""
+    """A runtime after a restart: one log with *before* where the answer to the reset told or awaits something.
 
-    def __init__(self, runtime: RuntimeTarget, options: ResetOptions, before: RuntimeTrace) -> None:
+    *before* is None where a kill cut a stimulus: its events were not seen, so that no log goes on.
+    """
+
+    def __init__(self, runtime: RuntimeTarget, options: ResetOptions, before: RuntimeTrace | None) -> None:
         Recorder.__init__(self, options, runtime.profile)
         self._runtime = runtime
         self.start = runtime.reset(options)
-        if self.start.events or self.start.awaiting:
+        if before is not None and (self.start.events or self.start.awaiting):
             for step in before.steps:
                 self.observe(step.stimulus, step.answer, closing=step.closing)
         self.first = len(self.log)
@@ -66,7 +69,7 @@ def killed(
             for _ in range(times - 1):
                 runtime.reset(kept)
                 runtime.kill()
-            after = _Restarted(runtime, kept, trace)
+            after = _Restarted(runtime, kept, trace if last is None else None)
         except FailedError as error:
             return Killed(
                 trace, last, Step(), Recorder(kept, runtime.profile).trace(), 0, f"it cannot load: {error.problem}"

@@ -51,7 +51,8 @@ class Hosting(Target):
         self.profile = replace(self.profile, capabilities=(*CAPABILITIES, *more))
 
     def reset(self, options=ResetOptions()):  # noqa: B008 - it is frozen
-        self.options, self.sessions, self.events, self.refused, self.failing = options, {}, [], None, 0
+        self.options, self.events, self.refused, self.failing = options, [], None, 0
+        self.sessions: dict[str | None, Session] = {}
         for folder, name in list(self.kept):
             if folder == options.state_dir and folder is not None:
                 self.events += self.of(name).events

@@ -1,5 +1,7 @@
 """A runtime is killed at a point of a word, and started again: what is seen of both lives."""
 
+# mypy: disable-error-code="union-attr"
+
 import shlex
 import sys
 from pathlib import Path

@@ -81,6 +81,8 @@ def _excused(killed: Killed, name: str, cycle: int, policies: Mapping[str, Any])
     """Return whether a message that is shown no more may be gone: its run was told to be over, or a policy drops it."""
     if cycle < 0:
         return "drop" in {policies.get("queueAfterInterrupted"), policies.get("queueAfterError")}
+    if killed.amid is not None and (killed.fate, policies.get("openTurnAfterRestart")) != ("untold", "untold"):
+        return True  # its end was told, perhaps in the answer that was lost
     if killed.fate != "untold":
         return _over(killed.after, cycle)
     return policies.get("unread") == "drop" and killed.before.messages[name] != killed.before.cycles[cycle].root

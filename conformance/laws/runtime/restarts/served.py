@@ -52,7 +52,7 @@ def _first_fault(trace: RuntimeTrace) -> Finding | None:
 
 def _open_calls(killed: Killed, whole: RuntimeTrace) -> Judgement:
     """A run that was open, and whose end the log tells, answered its calls, as far as it does so without a kill."""
-    if killed.fate in {None, "untold"}:
+    if killed.fate in {None, "untold"} or killed.amid is not None:
         return
     cycle = killed.before.open_cycles[-1]
     if any(one.kind == "unanswered-call" and whole.cycle_at(one.at) == cycle for one in whole.projection.anomalies):
