@@ -62,6 +62,7 @@ import { promisify } from "node:util";
  * @property {(stimulus: User) => unknown} user  take a message, start its run, and return: the kit runs to quiet
  * @property {(stimulus: {kind: "abort", sessionId?: string}) => unknown} [abort]
  * @property {(stimulus: {kind: "client", action: "join" | "leave", sessionId?: string}) => unknown} [client]
+ * @property {(stimulus: {kind: "store-fail", times: number, sessionId?: string}) => unknown} [storeFail]
  */
 
 const DOCUMENT = "docs/protocol.md";
@@ -632,6 +633,7 @@ const STIMULI = {
   "tool-fail": { callId: "a string", message: "a string", "execution?": "a string" },
   advance: { seconds: "a number, 0 or more" },
   client: { action: ["join", "leave"] },
+  "store-fail": { times: "a number, 0 or more" },
   together: { stimuli: "a list" },
 };
 const fields = new Map();
@@ -673,7 +675,7 @@ function checkTagged(shapes, value, where, tag) {
 }
 
 const ANY_STIMULUS = Object.keys(STIMULI);
-const IN_TOGETHER = ANY_STIMULUS.filter((kind) => !["advance", "client", "together"].includes(kind));
+const IN_TOGETHER = ANY_STIMULUS.filter((kind) => !["advance", "client", "store-fail", "together"].includes(kind));
 const ITEMS = ["assistant", "reasoning", "tool-call"];
 
 function checkStimulus(stimulus, where, kinds = ANY_STIMULUS) {
@@ -725,6 +727,7 @@ const NEEDS = {
   "tool-return": "tools",
   "tool-fail": "tool-failure",
   advance: "clock",
+  "store-fail": "store-faults",
   together: "together",
 };
 
@@ -919,9 +922,12 @@ class Server {
       case "user":
       case "abort":
       case "client":
-        return this.adapter[kind]
-          ? this.call(kind, stimulus)
-          : env.refuse("unsupported", `the adapter has no method ${kind}`);
+      case "store-fail": {
+        const method = kind === "store-fail" ? "storeFail" : kind;
+        return this.adapter[method]
+          ? this.call(method, stimulus)
+          : env.refuse("unsupported", `the adapter has no method ${method}`);
+      }
       case "advance":
         return clock.advance(stimulus.seconds);
       case "together":

@@ -1141,6 +1141,10 @@ class Adapter:
         """Let a client join or leave."""
         raise NotImplementedError
 
+    def store_fail(self, stimulus: Json) -> Awaitable[None] | None:
+        """Let the next ``times`` writes to the store fail."""
+        raise NotImplementedError
+
 
 class SyncAdapter(Adapter):
     """An adapter of a synchronous runtime: its methods are plain functions, each called in a thread of its own.
@@ -1310,11 +1314,12 @@ class _Server:
         if kind == "together":
             for one in stimulus["stimuli"]:
                 self._deliver(env, one)
-        elif kind in ("user", "abort", "client"):
-            if getattr(type(self._adapter), kind) is getattr(Adapter, kind):
+        elif kind in _METHODS:
+            method = _METHODS[kind]
+            if getattr(type(self._adapter), method) is getattr(Adapter, method):
                 env.refuse("unsupported", f"{kind}: {type(self._adapter).__name__} has no such method")
             else:
-                self._call(env, getattr(self._adapter, kind), stimulus)
+                self._call(env, getattr(self._adapter, method), stimulus)
         else:
             env.answer(stimulus)
 
@@ -1465,6 +1470,7 @@ _STIMULI: Final[dict[str, dict[str, _Field]]] = {
     "tool-fail": {"callId": _TEXT.must(), "message": _TEXT.must(), "execution": _TEXT},
     "advance": {"seconds": _SECONDS.must()},
     "client": {"action": _one_of("join", "leave").must()},
+    "store-fail": {"times": _NUMBER.must()},
     "together": {"stimuli": _LIST.must()},
 }
 
@@ -1474,12 +1480,19 @@ _ITEMS: Final[dict[str, dict[str, _Field]]] = {
     "tool-call": {"callId": _TEXT.must(), "tool": _TEXT.must(), "arguments": _ANY},
 }
 
+_ALONE: Final = ("together", "advance", "client", "store-fail")
+"""Stimuli that do not come together with others."""
+
+_METHODS: Final = {"user": "user", "abort": "abort", "client": "client", "store-fail": "store_fail"}
+"""Stimulus → the method of the adapter that takes it."""
+
 _KIND_CAPABILITIES: Final = {
     "abort": "abort",
     "model-fail": "model-failure",
     "tool-return": "tools",
     "tool-fail": "tool-failure",
     "advance": "clock",
+    "store-fail": "store-faults",
     "together": "together",
 }
 
@@ -1516,7 +1529,7 @@ def _check_stimulus(value: Any, *, inner: bool = False) -> Json:
     """*value*, if it is a stimulus. Raises _BadMessageError."""
     stimulus = _object(value) or {}
     kind = stimulus.get("kind")
-    if not isinstance(kind, str) or kind not in _STIMULI or (inner and kind in ("together", "advance", "client")):
+    if not isinstance(kind, str) or kind not in _STIMULI or (inner and kind in _ALONE):
         kinds = ", ".join(_STIMULI)
         raise _BadMessageError(f"no stimulus: {_excerpt(value)}; expected one of {kinds}; see {_SEE}#apply")
     _check(kind, stimulus, _STIMULI[kind], "apply", tag="kind")

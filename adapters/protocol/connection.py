@@ -56,7 +56,10 @@ class Connection:
         self._until = until
         self._first = first
         self._variant = variant
+        started = time.monotonic()
         self._child, self.hello = self._start()
+        self.start_took: Final = time.monotonic() - started
+        """Seconds from the start of the first process to its answer to hello."""
         self._first = self.hello
 
     def again(self, hash_seed: int) -> "Connection":
@@ -126,10 +129,15 @@ class Connection:
         self._child, _ = self._start()
         return self._child
 
-    def kill(self) -> None:
-        """End the process as a crash would; the next message starts a new one."""
+    def cut(self, message: Message, seconds: float) -> None:
+        """Send *message*, and crash the process *seconds* later, or when it answers: the answer is lost."""
+        self.living().cut(_line(message), seconds)
+        self.kill()
+
+    def kill(self, *, at_once: bool = False) -> None:
+        """End the process, *at_once* as a crash would: by SIGKILL alone. The next message starts a new one."""
         if self._child is not None:
-            self._child.kill()
+            self._child.kill(at_once=at_once)
             self.last_words = self._child.stderr
             self._child = None
             self.generation += 1

@@ -51,6 +51,7 @@ RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
     "deaf": "tools and a model that ignore an abort",
     "clock": "a virtual clock that can be advanced",
     "persistence": "a restart loads what stateDir holds",
+    "store-faults": "writes to the store can be made to fail",
     "images": "messages with images",
     "usage": "the model's usage",
     "terminal-events": "each run ends with an event of the runtime's own",
@@ -68,6 +69,11 @@ HISTORY_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
 So is the number ``CUT``, whose default is None: no result is cut.
 """
 
+RESTART_POLICY: Final = "openTurnAfterRestart"
+"""The policy that says what becomes of an open run at a restart; inferred by one kill where it is not declared."""
+STORE_POLICY: Final = "storeFails"
+"""The policy that says what a write that fails does."""
+
 RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "busy": ("reject", "steer", "followUp"),
     "tools": ("serial", "parallel"),
@@ -75,6 +81,8 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "abortEnds": ("at-once", "when-released"),
     "queueAfterInterrupted": get_args(Fate),
     "queueAfterError": get_args(Fate),
+    RESTART_POLICY: ("interrupted", "error", "goes-on", "untold"),
+    STORE_POLICY: ("error", "retry"),
     **HISTORY_POLICIES,
 }
 """A runtime's own policies with a set of values; the projection's are ``VALUES`` of model.core.policies."""

@@ -33,8 +33,17 @@ class RuntimeTarget(Target, Protocol):
         """Apply a word in one message; return fewer steps than stimuli if one was unsettled."""
         ...
 
-    def kill(self) -> None:
-        """End its process at once, as a crash would; reset starts a new one."""
+    @property
+    def start_took(self) -> float:
+        """Seconds that its first start took; 0 for one in this process."""
+        ...
+
+    def kill(self, amid: Stimulus | None = None, seconds: float = 0.0) -> None:
+        """End its process at once, as a crash would; reset starts a new one.
+
+        With *amid* that stimulus is sent first, and the kill comes *seconds* later, or when it is answered: its answer
+        is lost. A runtime in this process takes no stimulus in part: it is killed before *amid*.
+        """
         ...
 
     def again(self, hash_seed: int) -> "RuntimeTarget":

@@ -66,6 +66,7 @@ class InProcess(ABC):
     """
 
     last_words: tuple[str, ...] = ()
+    start_took = 0.0
     introduced: str | None = None
 
     name: str
@@ -116,7 +117,7 @@ class InProcess(ABC):
         """Apply a word."""
         return tuple(map(self.apply, word))
 
-    def kill(self) -> None:
+    def kill(self, amid: Stimulus | None = None, seconds: float = 0.0) -> None:  # noqa: ARG002 - a stimulus is one step
         """Lose all state."""
         self.reset()
 

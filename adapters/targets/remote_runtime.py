@@ -63,9 +63,17 @@ class RemoteRuntime(Remote):
         """The last lines on stderr of the last process that was ended: they may say why it did not settle."""
         return self._connection.last_words
 
-    def kill(self) -> None:
-        """Crash it."""
-        self._connection.kill()
+    @property
+    def start_took(self) -> float:
+        """Seconds that its first start took."""
+        return self._connection.start_took
+
+    def kill(self, amid: Stimulus | None = None, seconds: float = 0.0) -> None:
+        """Crash it, *seconds* after *amid* was sent."""
+        if amid is not None:
+            self._check()
+            self._connection.cut(Apply(self._connection.next_seq(), amid), seconds)
+        self._connection.kill(at_once=True)
 
     def _reset(self, options: ResetOptions) -> Step:
         self._connection.living()

@@ -8,10 +8,12 @@ from . import collation, log
 from .law import Law, declared
 from .projector import answers, cycles, experiments, positions, reference, steps
 from .runtime import calls, capabilities, completion, contract, ends, machine, messages, requests, reruns, responses
+from .runtime.restarts import faults, kept, served
 
 _MODULES: Final = (
     (answers, cycles, steps, positions, experiments, reference),
-    (ends, completion, calls, messages, requests, responses, contract, capabilities, reruns, machine),
+    (ends, completion, calls, messages, requests, responses, contract, capabilities),
+    (served, kept, faults, reruns, machine),
     (collation, log),
 )
 """The one place to add a module of laws. Within a module the order is that of its functions.

@@ -123,12 +123,13 @@ class Driver(Recorder):
         """Answer whatever is awaited until the run ends, send one message more, and answer that."""
         if not any(step.active for step in self.steps):
             return
-        self._answer()
+        self.answer()
         if not self.active and not self.awaiting:
             self.apply(PROBE, closing=True)
-            self._answer()
+            self.answer()
 
-    def _answer(self) -> None:
+    def answer(self) -> None:
+        """Answer whatever is awaited until the run ends, and those of calls that ignored an abort."""
         for _ in range(ANSWERS):
             open_ones = [one for one in self.awaiting if self.active or not isinstance(one, TimerAwaited)]
             if not open_ones:  # calls that ignored an abort are answered after the run's end: that must do nothing

@@ -17,6 +17,7 @@ from turncheck.model.core.stimuli import (
     Reasoning,
     ResetOptions,
     Stimulus,
+    StoreFail,
     Text,
     Together,
     ToolAwaited,
@@ -170,6 +171,15 @@ def _persistence(life: Life) -> None:
             raise life.misbehaving("the conversation before the crash is forgotten", 'an "input" with "one"', RESET)
 
 
+def _store_faults(life: Life) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        life.begin(ResetOptions(state_dir=folder))
+        life.send(StoreFail(times=1))
+        life.ended(None)
+        life.user("two")
+        life.ended(None, 2)
+
+
 def _images(life: Life) -> None:
     life.reset()
     life.user("look", content=[{"type": "text", "text": "look"}, PIXEL])
@@ -237,6 +247,7 @@ CAPABILITIES: Final = (
     Stage("waits for a tool that is deaf to an abort", _deaf, needs=("tools", "abort", "deaf")),
     Stage("has a clock that can be advanced", _clock, needs=("clock",)),
     Stage("remembers after a crash", _persistence, needs=("persistence",)),
+    Stage("goes on after a write that fails", _store_faults, needs=("persistence", "store-faults")),
     Stage("takes an image", _images, needs=("images",)),
     Stage("takes the model's usage", _usage, needs=("usage",)),
     Stage("says in an event that a run is over", _terminal, needs=("terminal-events",)),

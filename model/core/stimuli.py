@@ -122,6 +122,12 @@ class Client(_Stimulus, frozen=True, kw_only=True, tag="client"):
     action: Literal["join", "leave"]
 
 
+class StoreFail(_Stimulus, frozen=True, kw_only=True, tag="store-fail"):
+    """The next *times* writes to the store fail, each as a full disk would."""
+
+    times: int
+
+
 class Together(_Stimulus, frozen=True, kw_only=True, tag="together"):
     """Several stimuli at once: applied in order, without waiting for quiet between them."""
 
@@ -129,7 +135,7 @@ class Together(_Stimulus, frozen=True, kw_only=True, tag="together"):
 
 
 Stimulus: TypeAlias = (
-    User | Abort | ModelOutput | ModelStop | ModelFail | ToolReturn | ToolFail | Advance | Client | Together
+    User | Abort | ModelOutput | ModelStop | ModelFail | ToolReturn | ToolFail | Advance | Client | StoreFail | Together
 )
 
 

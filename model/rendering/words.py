@@ -129,6 +129,10 @@ def of_stimulus(stimulus: stimuli.Stimulus) -> Telling:
             return Telling(AGENT, AGENT, f"{seconds:g} s pass")
         case stimuli.Client(action=action):
             return Telling(AGENT, AGENT, f"a client {action}s")
+        case stimuli.StoreFail(times=times):
+            return Telling(
+                AGENT, AGENT, f"{times} writes to the store fail" if times > 1 else "a write to the store fails"
+            )
         case stimuli.Together(stimuli=several):
             return Telling(AGENT, AGENT, f"{len(several)} stimuli at once")
 

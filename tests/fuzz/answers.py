@@ -85,7 +85,7 @@ class _Process:
     def ask(self, line: bytes, _seconds: float) -> bytes:
         return self._script.answer(line)
 
-    def kill(self) -> None:
+    def kill(self, *, at_once: bool = False) -> None:
         self.alive = False
 
     def close(self, _farewell: bytes = b"", _seconds: float = 0) -> bool:

@@ -1,9 +1,15 @@
-"""A conforming runtime that hosts sessions, each a ``Right``; it takes images, logs usage and survives a kill."""
+"""A conforming runtime that hosts sessions, each a ``Right``; it takes images, logs usage and survives a kill.
+
+Each step is stored before it is told. A run that a kill cut is interrupted at the restart, its calls answered. A write
+that fails is tried again.
+"""
+
+from collections import deque
 
 from breaking import breaks
 from msgspec.structs import replace
 
-from turncheck.model.core.stimuli import ResetOptions, Shown, Together, ToolReturn
+from turncheck.model.core.stimuli import ResetOptions, Shown, StoreFail, Together, ToolReturn
 
 from .right import Right
 from .target import CAPABILITIES, Target
@@ -34,22 +40,23 @@ class Session(Right):
         if self.usage is not None:
             self.host.tell(self, self.usage)
 
-    def stop(self, reason, detail=None):
-        super().stop(reason, detail)
-        self.host.save(self)
-
 
 class Hosting(Target):
-    """Sessions by name, and the histories, by folder and session, which outlive the process."""
+    """Sessions by name, and what is kept of each, by folder and session, which outlives the process."""
 
     def __init__(self, **given):
-        self.kept = {}
+        self.kept, self.failing = {}, 0
         super().__init__(**given)
-        more = ("sessions", "images", "usage", "persistence")
+        more = ("sessions", "images", "usage", "persistence", "store-faults")
         self.profile = replace(self.profile, capabilities=(*CAPABILITIES, *more))
 
     def reset(self, options=ResetOptions()):  # noqa: B008 - it is frozen
-        self.options, self.sessions, self.events, self.refused = options, {}, [], None
+        self.options, self.events, self.refused, self.failing = options, [], None, 0
+        self.sessions: dict[str | None, Session] = {}
+        for folder, name in list(self.kept):
+            if folder == options.state_dir and folder is not None:
+                self.events += self.of(name).events
+                self.save(self.sessions[name])
         return self.step()
 
     def of(self, name):
@@ -57,9 +64,27 @@ class Hosting(Target):
             self.sessions[name] = session = Session(self, name)
             session.reset(self.options)
             session.history = list(self.load(name))
+            self.revive(session, self.rest(name))
         return self.sessions[name]
 
+    def revive(self, session, rest):
+        """Take up what waited, and end the run that was open."""
+        session.queue, session.steers = deque(rest.get("queue", ())), deque(rest.get("steers", ()))
+        session.joined, session.open = list(rest.get("joined", ())), dict(rest.get("open", {}))
+        session.asked, session.pending = rest.get("asked", 0), deque()
+        session.aborting, session.amid, session.cut, session.begun = False, False, False, len(session.history)
+        if rest.get("active"):
+            session.active = True
+            self.interrupt(session)
+
+    def interrupt(self, session):
+        """End the run that a kill cut."""
+        session.stop("interrupted")
+
     def take(self, stimulus):
+        if isinstance(stimulus, StoreFail):
+            self.failing += stimulus.times
+            return
         if isinstance(stimulus, Together):
             for one in stimulus.stimuli:
                 self.take(one)
@@ -69,6 +94,7 @@ class Hosting(Target):
         session.take(stimulus)
         self.events += session.events
         self.refused = session.refused or self.refused
+        self.save(session)
 
     def awaiting(self):
         for session in self.sessions.values():
@@ -83,12 +109,37 @@ class Hosting(Target):
         session.events.append({"type": "native", "usage": usage})
 
     def save(self, session):
-        """Keep the history."""
-        self.kept[self.options.state_dir, session.session] = [*session.history]
+        """Keep the session; try again where that fails."""
+        while not self.write(session):
+            pass
+
+    def write(self, session):
+        """Keep the session; return whether that worked."""
+        if self.failing:
+            self.failing -= 1
+            return False
+        self.kept[self.options.state_dir, session.session] = self.record(session)
+        return True
+
+    def record(self, session):
+        """Return what is kept of a session."""
+        return {
+            "history": [*session.history],
+            "queue": [*session.queue],
+            "steers": [*session.steers],
+            "joined": [*session.joined],
+            "open": dict(getattr(session, "open", {})),
+            "active": session.active,
+            "asked": session.asked,
+        }
+
+    def rest(self, name):
+        """Return what was kept of a session, nothing of a new one."""
+        return self.kept.get((self.options.state_dir, name), {}) if self.options.state_dir else {}
 
     def load(self, name):
         """Return the history that was kept."""
-        return self.kept.get((self.options.state_dir, name), ()) if self.options.state_dir else ()
+        return self.rest(name).get("history", ())
 
 
 @breaks("images-shown", "BED-013a")
@@ -169,3 +220,95 @@ class BusyAfterARestart(Hosting):
         session = super().of(name)
         session.active = session.active or (new and bool(session.history))
         return session
+
+
+@breaks("restart-serves", "L-R2")
+class StuckOnWorkingAfterAKill(Hosting):
+    """A run that a kill cut is loaded as running, and nobody runs it."""
+
+    def interrupt(self, session):
+        pass
+
+
+@breaks("restart-serves", "L-R4")
+class OrphanedCallAfterAKill(Hosting):
+    """A run that a kill cut is ended, and its calls are forgotten: every later request shows them unanswered."""
+
+    def interrupt(self, session):
+        session.open = {}
+        super().interrupt(session)
+
+
+@breaks("restart-serves", "L-R4")
+class RefusesAfterAKill(Hosting):
+    """A session whose run was cut stays locked: the next message is refused."""
+
+    def interrupt(self, session):
+        super().interrupt(session)
+        session.locked = True
+
+    def take(self, stimulus):
+        session = self.sessions.get(stimulus.session_id)
+        if type(stimulus).__name__ == "User" and getattr(session, "locked", False):
+            self.refuse("rejected", "the session is locked by another process")
+        else:
+            super().take(stimulus)
+
+
+@breaks("restart-serves", "L-R2")
+class EndsAsItLikes(Hosting):
+    """A run that a kill cut is interrupted while it asks, and an error while its tools run."""
+
+    def interrupt(self, session):
+        session.stop("error" if session.open else "interrupted")
+
+
+@breaks("restart-keeps", "L-R3")
+class ForgetsTheMessageThatWaited(Hosting):
+    """The queue is in memory alone."""
+
+    def record(self, session):
+        return super().record(session) | {"queue": []}
+
+
+@breaks("restart-keeps", "L-R1")
+class ForgetsTheLastEndedTurn(Hosting):
+    """A run is stored when the next one begins: a kill in between forgets it."""
+
+    def record(self, session):
+        kept = self.kept.get((self.options.state_dir, session.session), {}).get("history", [])
+        return super().record(session) | {} if session.active else super().record(session) | {"history": kept}
+
+
+@breaks("restart-keeps", "L-R1")
+class ShowsTheEndedTurnTwice(Hosting):
+    """The history is stored in two places, and loaded from both."""
+
+    def load(self, name):
+        return [*super().load(name)] * 2
+
+
+@breaks("restart-keeps", "L-R1")
+class LosesTheResultsAtARestart(Hosting):
+    """Results are not stored: after a restart they are replaced by a note."""
+
+    def load(self, name):
+        return [replace(one, text="lost") if one.role == "tool" else one for one in super().load(name)]
+
+
+@breaks("idle-restart-changes-nothing", "L-R6")
+class EndsTheLastRunAgain(Hosting):
+    """A restart ends the last run once more, though it is over."""
+
+    def revive(self, session, rest):
+        super().revive(session, rest)
+        if not session.active and session.history:
+            session.log("run-stop", reason="interrupted")
+
+
+@breaks("store-faults", "L-R5")
+class AcknowledgesWhatItDidNotStore(Hosting):
+    """A write that fails is swallowed: what the user was shown is gone after a restart."""
+
+    def save(self, session):
+        self.write(session)

@@ -22,6 +22,7 @@ class Target:
     """What of a RuntimeTarget is the same for all. A subclass may declare a machine and policies of its own."""
 
     last_words: tuple[str, ...] = ()
+    start_took = 0.0
 
     machine, declares = None, POLICIES
 
@@ -53,7 +54,7 @@ class Target:
     def run(self, word):
         return tuple(map(self.apply, word))
 
-    def kill(self):
+    def kill(self, *_):
         self.reset()
 
     def close(self):

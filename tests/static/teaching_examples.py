@@ -113,6 +113,10 @@ HOSTS = {
     "usage-told": "KeepsUsageToItself",
     "sessions-independent": "SessionsShareAQueue",
     "restart-remembers": "ForgetsAtARestart",
+    "restart-serves": "OrphanedCallAfterAKill",
+    "restart-keeps": "ForgetsTheMessageThatWaited",
+    "idle-restart-changes-nothing": "EndsTheLastRunAgain",
+    "store-faults": "AcknowledgesWhatItDidNotStore",
 }
 COLLATIONS = {
     "one-block-per-call": "DuplicatesBlocks",

@@ -79,12 +79,20 @@ class Child:
         """The last lines of its stderr, as far as read."""
         return tuple(self._log.decode(errors="replace").splitlines()[-STDERR_LINES:])
 
-    def kill(self) -> None:
-        """End it and its descendants, SIGTERM first; a second call does nothing."""
+    def cut(self, line: bytes, seconds: float) -> None:
+        """Send *line*, and kill the process *seconds* later, or when it answers: the answer is lost."""
+        with contextlib.suppress(TargetError):
+            deadline = time.monotonic() + seconds
+            self._send(line, deadline, seconds)
+            self._receive(deadline, seconds)
+        self.kill(at_once=True)
+
+    def kill(self, *, at_once: bool = False) -> None:
+        """End it and its descendants, SIGTERM first unless *at_once*; a second call does nothing."""
         if not self.alive:
             return
         if os.getpid() == self._owner:  # a forked copy of this process must not kill what isn't its own
-            self._process.end()
+            self._process.end(at_once=at_once)
             self._read_log(_CHUNK * 16)  # an escaped process may still be writing: read no further
         _alive.discard(self)
         self._selector.close()

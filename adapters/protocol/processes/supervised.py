@@ -14,7 +14,7 @@ from typing import IO, Final
 from ..errors import StartError
 from . import supervisor
 from .executable import unstartable
-from .supervisor import GRACE, PATIENCE, kill_descendants
+from .supervisor import AT_ONCE, GRACE, PATIENCE, kill_descendants
 
 _SUPERVISOR: Final = (sys.executable, "-I", "-S", str(Path(supervisor.__file__).resolve()))
 _LATE: Final = GRACE + PATIENCE + 2.0  # seconds for a supervisor to end everything, and itself
@@ -68,10 +68,12 @@ class Supervised:
             self._code = int(line.removeprefix("exit "))
         return self._code
 
-    def end(self) -> None:
-        """End it and its descendants: SIGTERM first, SIGKILL after the grace."""
+    def end(self, *, at_once: bool = False) -> None:
+        """End it and its descendants: SIGTERM first, SIGKILL after the grace; *at_once* with SIGKILL alone."""
         with contextlib.suppress(OSError):  # the supervisor is gone
-            os.write(self._lifeline, b".")  # a forked copy of this process may hold the pipe open
+            os.write(
+                self._lifeline, AT_ONCE if at_once else b"."
+            )  # a forked copy of this process may hold the pipe open
         self._process.send_signal(signal.SIGCONT)  # a command can stop its parent
         try:
             self._process.wait(_LATE)

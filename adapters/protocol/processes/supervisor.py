@@ -2,7 +2,8 @@
 
 ``python -I -S supervisor.py LIFELINE STATUS COMMAND ARGUMENT...``: LIFELINE and STATUS are descriptors of pipes.
 STATUS gets ``pid N`` or ``error NUMBER`` (an errno), and ``exit CODE`` (negative: a signal) when the command has ended.
-A byte on LIFELINE, its end (the kernel closes it with the owner, even after SIGKILL) or SIGTERM ends all of them.
+A byte on LIFELINE, its end (the kernel closes it with the owner, even after SIGKILL) or SIGTERM ends all of them: with
+SIGTERM, and SIGKILL after a grace. The byte ``!`` orders SIGKILL at once.
 
 On Linux this process is a child subreaper: a descendant stays one in a session of its own, and orphaned. The kernel
 kills the command if this process is killed. The owner has neither role, so that it may be any process, and have
@@ -19,6 +20,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+AT_ONCE: Final = b"!"
 GRACE: Final = 0.5
 """Seconds between SIGTERM and SIGKILL."""
 PATIENCE: Final = 2.0
@@ -105,6 +107,7 @@ class _Supervisor:
             signal.signal(number, lambda _number, _frame: None)
         self._pid = 0
         self._ended = False
+        self._order = b""
 
     def run(self, command: Sequence[str]) -> None:
         try:
@@ -116,12 +119,15 @@ class _Supervisor:
         self._say(f"pid {self._pid}")
         while not self._ordered():
             self._reap()
-        self._end()
+        self._end(GRACE if self._order != AT_ONCE else 0.0)
 
     def _ordered(self) -> bool:
         """Wait for a child's end, or for the order to end all; return True for the order."""
         ready, _, _ = select.select([self._lifeline, self._wake], [], [])
-        return self._lifeline in ready or signal.SIGTERM in os.read(self._wake, _SIGNALS)
+        if self._lifeline in ready:
+            self._order = os.read(self._lifeline, 1)
+            return True
+        return signal.SIGTERM in os.read(self._wake, _SIGNALS)
 
     def _reap(self) -> None:
         with contextlib.suppress(ChildProcessError):
@@ -130,11 +136,11 @@ class _Supervisor:
                     self._ended = True
                     self._say(f"exit {os.waitstatus_to_exitcode(found[1])}")
 
-    def _end(self) -> None:
+    def _end(self, grace: float) -> None:
         self._reap()
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._pid, signal.SIGTERM)
-        deadline = time.monotonic() + GRACE
+            os.killpg(self._pid, signal.SIGTERM if grace else signal.SIGKILL)
+        deadline = time.monotonic() + grace
         while not self._ended and (left := deadline - time.monotonic()) > 0:
             if select.select([self._wake], [], [], left)[0]:
                 os.read(self._wake, _SIGNALS)

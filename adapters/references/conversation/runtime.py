@@ -28,7 +28,7 @@ from turncheck.model.core.stimuli import (
 )
 from turncheck.model.machines.conversation import DEFAULTS, RETRIES, Input
 
-from ...protocol.messages import Profile
+from ...protocol.messages import RESTART_POLICY, Profile
 from ..driven import InProcess, Refused, not_awaited
 from .agents import Request
 from .shell import SPAWN, Shell
@@ -41,7 +41,13 @@ PROFILE: Final = Profile(
         *("sessions", "together", "observer", "deaf", "clock", "persistence", "images", "usage", "terminal-events"),
     ),
     machine="conversation",
-    policies={"busy": "reject", "tools": "serial", "abortEnds": "at-once", "retries": RETRIES},
+    policies={
+        "busy": "reject",
+        "tools": "serial",
+        "abortEnds": "at-once",
+        "retries": RETRIES,
+        RESTART_POLICY: "interrupted",
+    },
 )
 SHARE: Final = 0.8
 """Share of the context window from which on the user is warned that it fills up (BED-D6)."""

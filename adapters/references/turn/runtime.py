@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from turncheck.model.core.stimuli import Abort, Advance, Awaited, Client, Refusal, Stimulus, TimerAwaited, User
 
 from ...protocol.errors import TargetError
-from ...protocol.messages import Profile
+from ...protocol.messages import RESTART_POLICY, Profile
 from ..driven import InProcess, Refused, unsupported
 from .files import Files, MemoryFiles
 from .gateway import MAIN, answer, message
@@ -40,6 +40,7 @@ def profile(queue: Queue = "collect") -> Profile:
         "queueAfterInterrupted": "promote",
         "queueAfterError": "promote",
         "unread": "drop",
+        RESTART_POLICY: "error",
     }
     return Profile(("runtime",), CAPABILITIES, "turn", policies)
 
@@ -84,7 +85,7 @@ class TurnRuntime(InProcess):
         """The events of all sessions."""
         return self._log
 
-    def kill(self) -> None:
+    def kill(self, amid: Stimulus | None = None, seconds: float = 0.0) -> None:  # noqa: ARG002 - a stimulus is one step
         """Crash: nothing more is written, and the locks are released as at a process's end."""
         self.close()
         self._sessions = None

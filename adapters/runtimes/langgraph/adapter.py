@@ -1,7 +1,7 @@
 # ruff: noqa: INP001 - a script of an environment of its own, and of no package
 """LangGraph under test, driven as its documentation drives it (protocol: docs/protocol.md#runtimes).
 
-LangChain's ``create_agent`` on LangGraph with an ``InMemorySaver``, a thread for each session, and
+LangChain's ``create_agent`` on LangGraph with a checkpointer, a thread for each session, and
 ``astream_events(version="v2")`` read to its end. The runtime's defaults stand: no retries, parallel tools, and a tool
 that raises ends the run (arguments that fail validation don't: they are an output for the model).
 
@@ -14,6 +14,9 @@ that raises ends the run (arguments that fail validation don't: they are an outp
 - *Abort* cancels the task that reads the events: there is no other cancel.
 - *Busy.* The runtime doesn't guard a thread: of two runs the one that ends last overwrites the other's answer. It has
   neither steering nor a queue, so that the caller must hold back a second message: this adapter rejects it.
+- *Persistence* is the file of the ``SqliteSaver``, without a ``stateDir`` an ``InMemorySaver``. A restart resumes
+  nothing by itself: a message starts the graph anew, on the thread's last checkpoint. The saver's methods are called
+  in the event loop: ``AsyncSqliteSaver`` hands them to a thread that waits at a SimpleQueue, unseen by the kit.
 - *Observer*: a callback handler for all events, as ``config["callbacks"]`` takes it; a slow one slows the reader too.
 """
 
@@ -21,6 +24,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sqlite3
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -34,6 +38,7 @@ from langchain_core.messages.tool import tool_call_chunk
 from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.tools import InjectedToolCallId, StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
 from pydantic import ConfigDict, create_model
 from turncheck_kit import Adapter, Environment, raw_arguments, serve
 
@@ -45,10 +50,15 @@ TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array
 
 
 class ScriptedModel(BaseChatModel):
-    """The environment's model. A message has its request's id; the index of a content block tells texts apart."""
+    """The environment's model. The index of a content block tells texts apart.
+
+    A message's id is ``REQUEST.STORED``: it names its request, and differs from those of an earlier process, which had
+    *stored* so many checkpoints. Messages of one id would be one message.
+    """
 
     env: Any
     session: str | None
+    stored: int
 
     @property
     def _llm_type(self) -> str:
@@ -64,10 +74,11 @@ class ScriptedModel(BaseChatModel):
     async def _astream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> AsyncIterator[ChatGenerationChunk]:
         index = 0
         async with self.env.model(list(context(messages)), session=self.session) as request:
+            key = f"{request.id}.{self.stored}"
             async for item in request:
-                yield ChatGenerationChunk(message=chunk(request.id, index, item))
+                yield ChatGenerationChunk(message=chunk(key, index, item))
                 index += 1
-        last = AIMessageChunk(id=request.id, content=[], response_metadata={"finish_reason": request.reason})
+        last = AIMessageChunk(id=key, content=[], response_metadata={"finish_reason": request.reason})
         yield ChatGenerationChunk(message=last)
 
 
@@ -136,13 +147,48 @@ class Observer(AsyncCallbackHandler):
     on_tool_start = on_tool_end = on_tool_error = on_chain_start
 
 
+class Store(SqliteSaver):
+    """The file of a thread's checkpoints, whose next ``failing`` writes fail as on a full disk."""
+
+    failing = 0
+
+    async def aget_tuple(self, *given: Any) -> Any:
+        """``get_tuple``."""
+        return self.get_tuple(*given)
+
+    async def aput(self, *given: Any) -> Any:
+        """``put``."""
+        self._fail()
+        return self.put(*given)
+
+    async def aput_writes(self, *given: Any) -> None:
+        """``put_writes``."""
+        self._fail()
+        self.put_writes(*given)
+
+    def count(self) -> int:
+        """How many checkpoints there are."""
+        with self.cursor() as cursor:
+            return int(cursor.execute("select count(*) from checkpoints").fetchone()[0])
+
+    def _fail(self) -> None:
+        if self.failing:
+            self.failing -= 1
+            raise sqlite3.OperationalError("database or disk is full")
+
+
 class Chat:
     """One session: a thread of its own agent, and the run under way."""
 
     def __init__(self, env: Environment, session: str | None) -> None:
         self.env, self.session = env, session
         tools = [scripted_tool(env, session, declared) for declared in env.options.get("tools") or []]
-        self.agent = create_agent(ScriptedModel(env=env, session=session), tools, checkpointer=InMemorySaver())
+        state = env.options.get("stateDir")
+        path = f"{state}/checkpoints.db"
+        self.store = Store(sqlite3.connect(path, check_same_thread=False)) if state else None
+        saver = self.store or InMemorySaver()
+        model = ScriptedModel(env=env, session=session, stored=self.store.count() if self.store else 0)
+        self.agent = create_agent(model, tools, checkpointer=saver)
         self.task: asyncio.Task[Any] | None = None
         self.held: list[dict[str, Any]] = []
         self.invalid: set[str | None] = set()
@@ -152,7 +198,10 @@ class Chat:
         """Run the agent to the end of its events, and log how it ended."""
         self.task = asyncio.current_task()
         self.held, self.invalid, self.failed = [], set(), []
-        config: dict[str, Any] = {"configurable": {"thread_id": "thread"}, "callbacks": [Observer(self.env)]}
+        config: dict[str, Any] = {
+            "configurable": {"thread_id": self.session or "thread"},
+            "callbacks": [Observer(self.env)],
+        }
         if limit := (self.env.options.get("limits") or {}).get("maxRounds"):
             config["recursion_limit"] = 2 * limit  # a step of the model, a step of its tools
         stop: dict[str, Any] = {"reason": "completed"}
@@ -191,7 +240,7 @@ class Chat:
         items = [{"kind": "tool-call", "callId": call["id"]} for call in chunk.tool_call_chunks]
         items += [{"kind": kind, "text": text} for kind, text in texts(chunk)]
         for item in items:
-            event = {"type": "agent-output", "responseId": chunk.id, **item}
+            event = {"type": "agent-output", "responseId": (chunk.id or "").partition(".")[0], **item}
             if self.held or item["kind"] == "tool-call":
                 self.held.append(event)
             else:
@@ -237,7 +286,8 @@ class LangGraph(Adapter):
         "roles": ["runtime"],
         "capabilities": [
             *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments"),
-            *("call-ids", "sessions", "together", "limits", "observer", "deaf", "clock"),
+            *("call-ids", "sessions", "together", "limits", "observer", "deaf", "clock", "persistence"),
+            "store-faults",
         ],
         "policies": {
             "busy": "reject",
@@ -245,6 +295,8 @@ class LangGraph(Adapter):
             "abortEnds": "when-released",
             "retries": 0,
             "maxRounds": ROUNDS,
+            "openTurnAfterRestart": "untold",
+            "storeFails": "error",
             "abortedResponse": "drop",  # a node that is cancelled or raises writes nothing
             "failedResponse": "drop",
             "itemOrder": "texts-first",  # an AIMessage holds its calls beside its content
@@ -262,8 +314,7 @@ class LangGraph(Adapter):
 
     async def user(self, stimulus: dict[str, Any]) -> None:
         """Run the agent on a message; this task is the run."""
-        session = stimulus.get("sessionId")
-        chat = self.chats.get(session) or self.chats.setdefault(session, Chat(self.env, session))
+        chat = self._chat(stimulus)
         if chat.task is not None:
             why = "unsupported" if stimulus.get("delivery") else "rejected"
             self.env.refuse(why, "a run of this thread is active; the runtime has no rule for a second one")
@@ -276,6 +327,18 @@ class LangGraph(Adapter):
         chat = self.chats.get(stimulus.get("sessionId"))
         if chat and chat.task:
             chat.task.cancel()
+
+    async def store_fail(self, stimulus: dict[str, Any]) -> None:
+        """Let the thread's next writes fail."""
+        store = self._chat(stimulus).store
+        if store is None:
+            self.env.refuse("unsupported", "without a stateDir nothing is stored")
+        else:
+            store.failing += stimulus["times"]
+
+    def _chat(self, stimulus: dict[str, Any]) -> Chat:
+        session = stimulus.get("sessionId")
+        return self.chats.get(session) or self.chats.setdefault(session, Chat(self.env, session))
 
 
 if __name__ == "__main__":

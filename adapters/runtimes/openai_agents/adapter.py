@@ -14,7 +14,8 @@ runtime's defaults stand: ten turns, no retries, parallel tools, and a failed to
   steering nor a queue, so that the caller must hold back a second message: this adapter rejects it.
 - ``length`` is ``response.incomplete``, as in the Responses API.
 - *Observer*: all run hooks; a slow one slows the reader of the stream too.
-- *Persistence* is the file of the SQLiteSession. It holds items, not runs: a restart reports nothing.
+- *Persistence* is the file of the SQLiteSession. It holds items, not runs: a restart reports nothing. A write fails
+  where SQLite would: within the session's transaction, as on a full disk.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import sqlite3
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -51,10 +53,14 @@ TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array
 
 
 class ScriptedModel(Model):
-    """The environment's model, in Responses events. Item ids are ``REQUEST-NUMBER``, and so name their request."""
+    """The environment's model, in Responses events.
 
-    def __init__(self, env: Environment, session: str | None) -> None:
-        self.env, self.session = env, session
+    Item ids are ``REQUEST-NUMBER-STORED``: they name their request, and differ from those of an earlier process, which
+    had *stored* so many items.
+    """
+
+    def __init__(self, env: Environment, session: str | None, stored: int) -> None:
+        self.env, self.session, self.stored = env, session, stored
 
     async def get_response(self, *_: Any, **__: Any) -> Any:
         """Raise NotImplementedError: only streamed runs are driven."""
@@ -68,7 +74,7 @@ class ScriptedModel(Model):
         async with self.env.model(context(system, items), session=self.session) as request:
             async for item in request:
                 place = len(output)
-                output.append(response_item(f"{request.id}-{place}", item))
+                output.append(response_item(f"{request.id}-{place}-{self.stored}", item))
                 yield responses.ResponseOutputItemDoneEvent(
                     type="response.output_item.done", item=output[-1], output_index=place, sequence_number=place
                 )
@@ -175,15 +181,32 @@ class Observer(RunHooks[Any]):
     on_agent_end = on_llm_start = on_llm_end = on_tool_start = on_tool_end = on_agent_start
 
 
+class Store(SQLiteSession):
+    """The session's file, whose next ``failing`` writes fail."""
+
+    failing = 0
+
+    def _insert_items(self, *given: Any) -> None:
+        if self.failing:
+            self.failing -= 1
+            raise sqlite3.OperationalError("database or disk is full")
+        super()._insert_items(*given)
+
+    def count(self) -> int:
+        """How many items there are."""
+        with self._locked_connection() as connection:
+            return int(connection.execute(f"select count(*) from {self.messages_table}").fetchone()[0])  # noqa: S608
+
+
 class Chat:
     """One session: its history, and the run under way."""
 
     def __init__(self, env: Environment, session: str | None) -> None:
         self.env, self.session = env, session
         state = env.options.get("stateDir")
-        self.history = SQLiteSession(session or "default", f"{state}/sessions.db" if state else ":memory:")
+        self.history = Store(session or "default", f"{state}/sessions.db" if state else ":memory:")
         tools = [scripted_tool(env, session, declared) for declared in env.options.get("tools") or []]
-        self.agent = Agent(name="agent", model=ScriptedModel(env, session), tools=tools)
+        self.agent = Agent(name="agent", model=ScriptedModel(env, session, self.history.count()), tools=tools)
         self.result: RunResultStreaming | None = None
         self.held: dict[str, Any] = {}
 
@@ -243,6 +266,7 @@ class OpenAIAgents(Adapter):
         "capabilities": [
             *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments"),
             *("call-ids", "sessions", "together", "limits", "observer", "deaf", "clock", "persistence"),
+            "store-faults",
         ],
         "policies": {
             "busy": "reject",
@@ -250,6 +274,8 @@ class OpenAIAgents(Adapter):
             "abortEnds": "at-once",
             "retries": 0,
             "maxRounds": TURNS,
+            "openTurnAfterRestart": "untold",
+            "storeFails": "error",
             "abortedResponse": "drop-with-calls",  # run_loop.py saves the items of whole turns
             "failedResponse": "drop",
             "itemOrder": "as-said",
@@ -267,8 +293,7 @@ class OpenAIAgents(Adapter):
 
     async def user(self, stimulus: dict[str, Any]) -> None:
         """Run the agent on a message; this task is the run."""
-        session = stimulus.get("sessionId")
-        chat = self.chats.get(session) or self.chats.setdefault(session, Chat(self.env, session))
+        chat = self._chat(stimulus)
         if chat.result is not None:
             why = "unsupported" if stimulus.get("delivery") else "rejected"
             self.env.refuse(why, "a run of this session is active; the runtime has no rule for a second one")
@@ -281,6 +306,14 @@ class OpenAIAgents(Adapter):
         chat = self.chats.get(stimulus.get("sessionId"))
         if chat and chat.result:
             chat.result.cancel()
+
+    async def store_fail(self, stimulus: dict[str, Any]) -> None:
+        """Let the session's next writes fail."""
+        self._chat(stimulus).history.failing += stimulus["times"]
+
+    def _chat(self, stimulus: dict[str, Any]) -> Chat:
+        session = stimulus.get("sessionId")
+        return self.chats.get(session) or self.chats.setdefault(session, Chat(self.env, session))
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from turncheck.model.core.stimuli import (
     ResetOptions,
     Step,
     Stimulus,
+    StoreFail,
     Together,
     ToolFail,
     ToolReturn,
@@ -175,6 +176,8 @@ class Driver:
                 self._refuse("unsupported", "the endpoint's clock is its own")
             case Client():
                 self._refuse("unsupported", "a run of AG-UI has one client, whose leaving is the abort")
+            case StoreFail():
+                self._refuse("unsupported", "the endpoint's store is its own")
 
     def _user(self, stimulus: User) -> None:
         session = self._session(stimulus.session_id)

@@ -11,6 +11,7 @@ from turncheck.model.core.stimuli import (
     ModelStop,
     Reasoning,
     Stimulus,
+    StoreFail,
     Together,
     ToolCall,
     ToolFail,
@@ -98,6 +99,8 @@ def needs(stimulus: Stimulus) -> str | None:
             return "model-failure"
         case Together():
             return "together"
+        case StoreFail():
+            return "store-faults"
         case _:
             return None
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus
 
+from ...observe.killed import Killed
 from ...observe.runtime_trace import Again, Applied, ObservedStep, RuntimeTrace
 from ..law import LawsOn
 
@@ -19,6 +20,25 @@ Restarted: TypeAlias = Callable[[Sequence[Stimulus], Sequence[Stimulus], ResetOp
 """Apply the first word, kill the process, restart it with what it kept, apply the second; return the steps of both."""
 
 
+class Kills(Protocol):
+    """The means to kill the runtime, and to start it again; each is done once, however many laws ask for it."""
+
+    @property
+    def start_took(self) -> float:
+        """Seconds that a start of the runtime takes."""
+        ...
+
+    def killed(
+        self, word: Sequence[Stimulus], options: ResetOptions, *, amid: bool = False, times: int = 1
+    ) -> Killed | None:
+        """``observe.killing.killed``."""
+        ...
+
+    def unkilled(self, word: Sequence[Stimulus], options: ResetOptions) -> RuntimeTrace | None:
+        """``observe.killing.unkilled``."""
+        ...
+
+
 @dataclass(frozen=True)
 class Rerun:
     """An observation, and the means to observe again: here, and in another process with another hash seed."""
@@ -28,6 +48,7 @@ class Rerun:
     elsewhere: Again
     answers: Answers
     restarted: Restarted
+    kills: Kills
     reference: Again | None = None
     """The reference of the machine that the runtime claims to be, under its policies; None where it claims none."""
     model: Modelled | None = None

@@ -17,7 +17,7 @@ from .results import FloorItem
 
 _LIFE: Final = ("a message is accepted", "the model is asked", "a run completes")
 """Events that any runtime must show."""
-_BY_LAW: Final = frozenset(("observer", "sessions", "persistence", "feed", "terminal-events"))
+_BY_LAW: Final = frozenset(("observer", "sessions", "persistence", "store-faults", "feed", "terminal-events"))
 """Capabilities that no stimulus exercises: planned if their law is, and counted by its evidence."""
 _BY_CASE: Final = frozenset(
     (

@@ -27,6 +27,7 @@ from ..outcome.coverage import WordCoverage
 from ..outcome.floor import RuntimeFloor
 from ..outcome.results import WordCounterexample
 from .history_policies import inferred, unexplained
+from .kills import RuntimeKills, inferred_fate
 from .simpler_words import simpler
 from .subject import Difference, Observation
 
@@ -84,7 +85,7 @@ class RuntimeSubject:
         reference = None if self._reference is None else repeating(self._reference)
         means = Rerun(
             *(trace, self._again(self.target), self._again(self.twin), self._answers, self._restarted),
-            *(reference, self.model, lambda: self._second),
+            *(RuntimeKills(self.target, self._worked), reference, self.model, lambda: self._second),
         )
         return dataclasses.replace(observation, means=means)
 
@@ -155,6 +156,9 @@ class RuntimeSubject:
 
         return again
 
+    def _worked(self, steps: int) -> None:
+        self.work += steps
+
     def _answers(self, word: Sequence[Stimulus], options: ResetOptions) -> Sequence[Step]:
         self.target.reset(options)
         self.work += len(word)
@@ -212,7 +216,8 @@ class Player:
         """
         subject, seen = self.subject, list[Driver]()
         try:
-            subject.inferred = self.asking(partial(inferred, subject.target, seen.append))
+            found = self.asking(partial(inferred, subject.target, seen.append))
+            subject.inferred = {**found, **self.asking(partial(inferred_fate, subject.target))}
         except OverError:
             for driver in seen:
                 self.judge(driver, again=False)

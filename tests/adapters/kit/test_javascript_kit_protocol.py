@@ -163,6 +163,7 @@ def test_options_come_with_their_defaults():
     [
         ({"kind": "abort"}, "abort"),
         ({"kind": "together", "stimuli": []}, "together"),
+        ({"kind": "store-fail", "times": 1}, "store-faults"),
         (user("go", sessionId="s1"), "sessions"),
         (user("go", content=[]), "images"),
         ({"kind": "model-output", "item": {"kind": "reasoning", "text": "hm"}}, "reasoning"),

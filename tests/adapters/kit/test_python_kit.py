@@ -279,6 +279,7 @@ def test_a_run_goes_on_after_a_refusal(fakes):
     "stimulus",
     [
         {"kind": "client", "action": "join"},
+        {"kind": "store-fail", "times": 1},
         user("nothing", sessionId="s"),
         user("nothing", content=[]),
     ],

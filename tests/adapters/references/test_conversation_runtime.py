@@ -38,7 +38,7 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
-SKIPPED = {"steers-in-their-run", "follow-ups-in-turn", "queue-as-declared", "rounds-bounded"}
+SKIPPED = {"steers-in-their-run", "follow-ups-in-turn", "queue-as-declared", "rounds-bounded", "store-faults"}
 GO = User(id="u1", text="go")
 END, CALLED = ModelStop(reason="end-turn"), ModelStop(reason="tool-use")
 SPAWNING = ResetOptions(tools=(*TOOLS, {"name": SPAWN}))

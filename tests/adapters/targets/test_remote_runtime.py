@@ -160,6 +160,19 @@ def test_a_stimulus_before_any_reset_is_refused(start):
         start("behaves").apply(USER)
 
 
+def test_a_kill_amid_a_stimulus_is_a_crash_that_leaves_no_last_words(start):
+    runtime = start("explains_itself_too_late")
+    runtime.reset()
+    runtime.kill(USER, SHORT)
+    assert "what happened after it" not in runtime.last_words
+    with pytest.raises(TargetError, match="reset first"):
+        runtime.apply(USER)
+
+
+def test_the_first_start_is_measured(start):
+    assert start("behaves").start_took > 0
+
+
 def killed(runtime):
     runtime.kill()
 

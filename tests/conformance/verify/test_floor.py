@@ -24,7 +24,7 @@ from turncheck.model.core.stimuli import ModelFail
 LIFE = ("a message is accepted", "the model is asked", "a run completes")
 CYCLES = ("a direct cycle is projected", "a follow-up cycle is projected")
 DECLARED = ("policies", "feed", "steps", "rounds")
-HOSTED = ("sessions", "images", "usage", "persistence")
+HOSTED = ("sessions", "images", "usage", "persistence", "store-faults")
 RUNTIME = selected(["runtime"])
 PROJECTOR = selected(["projector"])
 

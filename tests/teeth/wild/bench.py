@@ -66,8 +66,12 @@ class Recording:
     def last_words(self) -> tuple[str, ...]:
         return self._runtime.last_words
 
-    def kill(self) -> None:
-        self._runtime.kill()
+    @property
+    def start_took(self) -> float:
+        return self._runtime.start_took
+
+    def kill(self, amid: Stimulus | None = None, seconds: float = 0.0) -> None:
+        self._runtime.kill(amid, seconds)
 
     def again(self, hash_seed: int) -> RuntimeTarget:
         return self._runtime.again(hash_seed)

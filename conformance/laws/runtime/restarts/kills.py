@@ -1,0 +1,86 @@
+"""Where a word is killed, and what the model is shown after the restart."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from ....observe.killed import PROBE, Killed
+from ....observe.runtime_trace import Request, RuntimeTrace
+from ..subject import Rerun
+
+Entry: TypeAlias = Mapping[str, Any]
+
+SLOW: Final = 2.0
+"""Seconds of a start from which on few kills are made: OpenAI Agents takes 3 s, and 6 s on a busy machine."""
+SHORT: Final = 4
+"""Stimuli of a word that is killed where starts are slow: of the words that relation laws get, some fifteen."""
+
+
+def points(length: int, start_took: float) -> Iterator[tuple[int, bool]]:
+    """Yield the points at which a word of *length* stimuli is killed: after how many, and whether within the last.
+
+    Behind the last stimulus and within it; what starts slowly behind it or, at every other length, within it, and only
+    in a short word. The words of a run end in each situation, so that its kills are at all points.
+
+    >>> list(points(3, 0.3)), list(points(2, 4.0)), list(points(4, 4.0)), list(points(5, 4.0))
+    ([(3, False), (3, True)], [(2, True)], [(4, True)], [])
+    """
+    if not worth(length, start_took):
+        return
+    if start_took >= SLOW:
+        yield length, length % 2 == 0
+    else:
+        yield length, False
+        yield length, True
+
+
+def worth(length: int, start_took: float) -> bool:
+    """Return whether a word of *length* stimuli is killed, by what a start costs."""
+    return length > 0 and (start_took < SLOW or length <= SHORT)
+
+
+def kills(rerun: Rerun) -> Iterator[tuple[Killed, RuntimeTrace]]:
+    """Yield each kill of the word, with the run that was not killed there; kills without quiet are left out."""
+    word = tuple(step.stimulus for step in rerun.trace.steps if not step.closing)
+    for place, amid in points(len(word), rerun.kills.start_took):
+        found = rerun.kills.killed(word[:place], rerun.trace.options, amid=amid)
+        if found is not None:
+            whole = rerun.kills.unkilled(word[: place - amid], rerun.trace.options)
+            if whole is not None:
+                yield found, whole
+
+
+def held(rerun: Rerun, name: str) -> Any:
+    """Return the policy of that name, as declared or inferred; None where it is neither."""
+    return rerun.trace.policies.get(name)
+
+
+def texts(rerun: Rerun) -> dict[str, str]:
+    """Return the texts of all messages of the word, and of the probe: text → id."""
+    return {user.text: name for name, user in rerun.trace.sent.items()} | {PROBE.text: PROBE.id}
+
+
+def asked(requests: Sequence[Request], sent: Mapping[str, str]) -> list[Entry] | None:
+    """Return what the first of *requests* that shows the probe shows; None where none does, or shows no input."""
+    for request in requests:
+        entries = request.input or []
+        if any(PROBE.id in names(entry, sent) for entry in entries):
+            return list(entries)
+    return None
+
+
+def names(entry: Entry, sent: Mapping[str, str]) -> list[str]:
+    """Return the ids of the messages that an entry of the user shows: by their ids, else by the texts *sent*.
+
+    A runtime that joins messages shows several texts in one entry.
+    """
+    if entry.get("role") != "user":
+        return []
+    text = str(entry.get("text"))
+    if entry.get("ids"):
+        return [str(name) for name in entry["ids"]]
+    return [sent[text]] if text in sent else [name for part, name in sent.items() if part and part in text]
+
+
+def plain(entry: Entry) -> dict[str, Any]:
+    """Return an entry without the ids that a runtime may keep in memory only."""
+    return {name: value for name, value in entry.items() if name != "ids"}

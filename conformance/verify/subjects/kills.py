@@ -1,0 +1,65 @@
+"""The kills that relation laws ask for, each done once; and what becomes of an open run, where no profile says it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import to_builtins
+from msgspec.json import encode
+
+from turncheck.adapters.protocol.messages import RESTART_POLICY
+from turncheck.adapters.protocol.runtime import RuntimeTarget
+from turncheck.model.core.stimuli import ResetOptions, Stimulus, User
+
+from ...observe.killed import Killed
+from ...observe.killing import killed, unkilled
+from ...observe.runtime_trace import RuntimeTrace
+
+_ASKED: Final = User(id="u1", text="say one")
+
+
+class RuntimeKills:
+    """Kills *runtime*, and remembers what it saw: several laws look at one kill. *worked* counts the stimuli."""
+
+    def __init__(self, runtime: RuntimeTarget, worked: Callable[[int], None]) -> None:
+        self._runtime, self._worked = runtime, worked
+        self._killed: dict[bytes, Killed | None] = {}
+        self._unkilled: dict[bytes, RuntimeTrace | None] = {}
+
+    @property
+    def start_took(self) -> float:
+        """Seconds that the runtime's first start took."""
+        return self._runtime.start_took
+
+    def killed(
+        self, word: Sequence[Stimulus], options: ResetOptions, *, amid: bool = False, times: int = 1
+    ) -> Killed | None:
+        """``observe.killing.killed``."""
+        key = _key(word, amid, times)
+        if key not in self._killed:
+            found = self._killed[key] = killed(self._runtime, word, options, amid=amid, times=times)
+            self._worked(len(word) if found is None else len(found.applied))
+        return self._killed[key]
+
+    def unkilled(self, word: Sequence[Stimulus], options: ResetOptions) -> RuntimeTrace | None:
+        """``observe.killing.unkilled``."""
+        key = _key(word)
+        if key not in self._unkilled:
+            found = self._unkilled[key] = unkilled(self._runtime, word, options)
+            self._worked(len(word) if found is None else len(found.steps))
+        return self._unkilled[key]
+
+
+def inferred_fate(runtime: RuntimeTarget) -> Mapping[str, str]:
+    """Return what becomes of an open run at a restart, where *runtime* persists and its profile does not say it.
+
+    One kill tells it: of a run that awaits its first response. Raises TargetError.
+    """
+    profile = runtime.profile
+    if not profile.can("persistence") or RESTART_POLICY in profile.policies:
+        return {}
+    found = killed(runtime, (_ASKED,), ResetOptions())
+    return {} if found is None or found.fate is None else {RESTART_POLICY: found.fate}
+
+
+def _key(word: Sequence[Stimulus], *more: Any) -> bytes:
+    return encode([to_builtins(tuple(word)), *more])
