@@ -2,13 +2,18 @@
 
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines.interaction import SPEC, tables
 
-POLICIES = ({}, {"busy": "steer", "tools": "parallel", "retries": 1}, {"busy": "reject", "maxRounds": 2})
+POLICIES: tuple[dict[str, Any], ...] = (
+    {},
+    {"busy": "steer", "tools": "parallel", "retries": 1},
+    {"busy": "reject", "maxRounds": 2},
+)
 
 
 BACKWARDS = replace(SPEC, table=[*reversed(SPEC.table)], ignored=None)
