@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import metadata
 from typing import Any, Final, cast
 
@@ -22,10 +23,15 @@ class Loaded:
     """A Python projector: its functions, its name and version, its claims."""
 
     project: Callable[..., Any]
-    feed: Callable[[Sequence[Any]], Any] | None
+    feed: Callable[..., Any] | None
     reset: Callable[[], Any]
     implementation: Implementation
     profile: Profile
+
+    def feeding(self, start: int | None) -> Callable[[Sequence[Any]], Any]:
+        """Return a function that feeds the next events, or those from the position *start* on."""
+        assert self.feed is not None
+        return self.feed if start is None else partial(self.feed, start=start)
 
 
 def load(text: str) -> Loaded | Adapter:
@@ -34,7 +40,8 @@ def load(text: str) -> Loaded | Adapter:
     An adapter is an object or a class of the helper library's ``Adapter``, or one with its methods.
 
     A projector is a function of the events, or an object or a class with ``project``, and optionally ``feed`` and
-    ``reset``; a ``policies`` parameter of ``project`` declares that capability. Its attributes ``profile`` (a dict,
+    ``reset``; a ``policies`` parameter of ``project`` declares that capability, a ``start`` parameter of ``feed`` the
+    capability ``repeats``. Its attributes ``profile`` (a dict,
     whose keys override the findings) and ``implementation`` are optional.
 
     Raises ValueError or TypeError if the attribute is no projector, msgspec.ValidationError for an invalid profile,
@@ -70,11 +77,20 @@ def loaded(found: Any, text: str, module_name: str) -> Loaded | Adapter:
     )
 
 
-def _profile(project: Callable[..., Any], feed: object, given: Mapping[str, Any]) -> Profile:
-    takes_policies = "policies" in inspect.signature(project).parameters
-    able = {"policies": takes_policies, "feed": feed is not None, "steps": True, "rounds": True}
+def _profile(project: Callable[..., Any], feed: Callable[..., Any] | None, given: Mapping[str, Any]) -> Profile:
+    able = {
+        "policies": _takes(project, "policies"),
+        "feed": feed is not None,
+        "repeats": feed is not None and _takes(feed, "start"),
+        "steps": True,
+        "rounds": True,
+    }
     found = {"roles": ["projector"], "capabilities": [name for name, has in able.items() if has]}
     return msgspec.convert({**found, **given}, Profile)
+
+
+def _takes(function: Callable[..., Any], parameter: str) -> bool:
+    return parameter in inspect.signature(function).parameters
 
 
 def _implementation(text: str, module_name: str, projector: object) -> Implementation:

@@ -26,6 +26,7 @@ Role: TypeAlias = Literal["projector", "runtime"]
 CAPABILITIES: Final[Mapping[str, str]] = {
     "policies": "honours the policies of `project`",
     "feed": "projects incrementally: `feed`, and `project` with no events",
+    "repeats": "takes events again that were fed before: `from` of `feed`",
     "steps": "yields the ResolutionStep view; without it, cycles have no `steps`",
     "rounds": "yields the InferenceLoop view; without it, cycles have no `rounds`",
 }
@@ -166,10 +167,11 @@ class Project(_Message, frozen=True, tag="project"):
 
 
 class Feed(_Message, frozen=True, tag="feed"):
-    """Take the next events of the session under way."""
+    """Take events of the session under way: the next ones, or those from the position *start* on, some of them again."""
 
     seq: int
     events: Raw
+    start: int | None = msgspec.field(default=None, name="from")
 
 
 class Stop(_Message, frozen=True, tag="stop"):

@@ -27,8 +27,11 @@ class ProjectorTarget(Target, Protocol):
         """Project one session's whole log, whatever was fed; *policies* None means those of its profile."""
         ...
 
-    def feed(self, events: Sequence[Any]) -> None:
-        """Take the next events of the session under way."""
+    def feed(self, events: Sequence[Any], start: int | None = None) -> None:
+        """Take the next events of the session under way, or, with *start*, those from that position on.
+
+        Events at positions below the number of events fed so far are repeats: the same events once more.
+        """
         ...
 
     def fed(self) -> Projection:

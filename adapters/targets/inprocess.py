@@ -40,11 +40,11 @@ class InProcessProjector(Closing):
             raise UnsupportedError("policies")
         return self._projection(partial(self._loaded.project, policies=msgspec.to_builtins(policies)), events)
 
-    def feed(self, events: Sequence[Any]) -> None:
-        """Take the next events of the session under way."""
+    def feed(self, events: Sequence[Any], start: int | None = None) -> None:
+        """Take the next events of the session under way, or those from the position *start* on."""
         if self._loaded.feed is None:
             raise UnsupportedError("feed")
-        self._ask(self._loaded.feed, events)
+        self._ask(self._loaded.feeding(start), events)
 
     def fed(self) -> Projection:
         """Return the projection of the events fed since the reset."""

@@ -1,6 +1,7 @@
 """The reference projector: the model itself, in this process, or served by the worker like any Python projector."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -17,7 +18,7 @@ from ..protocol.target import Closing
 from ..references.driven import implementation
 
 MACHINE: Final = "request_cycle"
-PROFILE: Final = Profile(("projector",), ("policies", "feed", "steps", "rounds"), machine=MACHINE)
+PROFILE: Final = Profile(("projector",), ("policies", "feed", "repeats", "steps", "rounds"), machine=MACHINE)
 
 
 class Reference:
@@ -42,10 +43,11 @@ class Reference:
         chosen = self._policies if policies is None else msgspec.convert(policies, Policies)
         return project(tuple(map(judge, events)), chosen)
 
-    def feed(self, events: Sequence[Any]) -> None:
-        """Take the next events."""
-        start, self._fed = self._fed, self._fed + len(events)
-        self._ledger.feed(tuple(map(judge, events)), range(start, self._fed))
+    def feed(self, events: Sequence[Any], start: int | None = None) -> None:
+        """Take the next events, or those from the position *start* on: known ones are passed over."""
+        known = 0 if start is None else self._fed - start
+        first, self._fed = self._fed, self._fed + max(0, len(events) - known)
+        self._ledger.feed(tuple(map(judge, events[known:])), range(first, self._fed))
 
     def reset(self) -> None:
         """Forget the fed events."""
@@ -76,9 +78,9 @@ class ReferenceTarget(Closing):
         projection, self.last_input_changed = watched(lambda log: project(tuple(map(judge, log)), chosen), events)
         return projection
 
-    def feed(self, events: Sequence[Any]) -> None:
-        """Take the next events."""
-        _, self.last_input_changed = watched(self._reference.feed, events)
+    def feed(self, events: Sequence[Any], start: int | None = None) -> None:
+        """Take the next events, or those from the position *start* on."""
+        _, self.last_input_changed = watched(partial(self._reference.feed, start=start), events)
 
     def fed(self) -> Projection:
         """Return the projection of the events fed since the reset."""

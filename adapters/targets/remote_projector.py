@@ -22,7 +22,7 @@ class RemoteProjector(Remote):
         own = None if profile is None else profile.projection_policies()
         super().__init__(connection, profile)
         self.last_input_changed: bool | None = None
-        self._fed: list[Raw] = []
+        self._fed: list[tuple[Raw, int | None]] = []
         self._fed_to = connection.generation
         self._announced = connection.hello.profile.projection_policies()
         self._own = own or self._announced
@@ -38,13 +38,15 @@ class RemoteProjector(Remote):
         projection = self._project(_raw(events), self._to_send(policies))
         if fed and not events:
             for chunk in fed:
-                self._feed(chunk)
+                self._feed(*chunk)
         return projection
 
-    def feed(self, events: Sequence[Any]) -> None:
-        """Take the next events of the session under way."""
+    def feed(self, events: Sequence[Any], start: int | None = None) -> None:
+        """Take the next events of the session under way, or those from the position *start* on."""
         self._check_feed()
-        self._feed(_raw(events))
+        if start is not None and not self.profile.can("repeats"):
+            raise UnsupportedError(f"{self.name} does not declare the capability 'repeats'")
+        self._feed(_raw(events), start)
 
     def fed(self) -> Projection:
         """Return the projection of the events fed since the reset."""
@@ -70,12 +72,12 @@ class RemoteProjector(Remote):
         except TargetError as error:
             raise self._connection.broken(error, message) from error.__cause__
 
-    def _feed(self, events: Raw) -> None:
+    def _feed(self, events: Raw, start: int | None) -> None:
         self._connection.living()  # else the chunk would count as lost with the previous process
         if not self._fed:
             self._fed_to = self._connection.generation
-        self._fed.append(events)
-        self._ask(Feed(self._connection.next_seq(), events))
+        self._fed.append((events, start))
+        self._ask(Feed(self._connection.next_seq(), events, start))
 
     def _to_send(self, policies: Policies | None) -> Policies | None:
         """Return the policies of a project message: none if the implementation follows *policies* anyway."""

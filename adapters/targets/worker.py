@@ -96,8 +96,8 @@ def _project(loaded: Loaded, message: Message) -> Answer | HelloAnswer:
             return _called(seq, loaded.project, events)
         case Project(seq=seq, events=events, policies=policies) if loaded.profile.can("policies"):
             return _called(seq, partial(loaded.project, policies=msgspec.to_builtins(policies)), events)
-        case Feed(seq=seq, events=events) if loaded.feed is not None:
-            return _called(seq, loaded.feed, events, answers=False)
+        case Feed(seq=seq, events=events, start=start) if loaded.feed is not None:
+            return _called(seq, loaded.feeding(start), events, answers=False)
         case Reset(seq=seq):
             return _reset(seq, loaded)
         case Hello():

@@ -105,7 +105,8 @@ class _Keeper:
                         self._root(cycle)
                     opened = trace.open_cycles[at + 1]
                 if isinstance(event, ModelRequest):
-                    if self._unsure:
+                    # Asked again amid a response: which of the two is shown what, nobody knows.
+                    if self._unsure or self._speaks:
                         return
                     yield self._ask(requests[at])
 

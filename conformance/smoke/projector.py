@@ -64,6 +64,13 @@ def _feeds(target: ProjectorTarget) -> None:
     _hold(target, LOG, target.fed(), see="docs/protocol.md#feed")
 
 
+def _repeats(target: ProjectorTarget) -> None:
+    target.reset()
+    for start, events in ((0, LOG[:5]), (2, LOG[2:])):
+        target.feed(events, start)
+    _hold(target, LOG, target.fed(), see="docs/protocol.md#feed")
+
+
 def _forgets(target: ProjectorTarget) -> None:
     target.feed(LOG)
     target.reset()
@@ -103,6 +110,7 @@ PROJECTOR: Final = (
     Stage("projects the same log in the same way", _twice),
     Stage("honours policies", _policies, needs=("policies",)),
     Stage("takes a log piece by piece", _feeds, needs=("feed",)),
+    Stage("takes events again that it has seen", _repeats, needs=("repeats",)),
     Stage("forgets what was fed at a reset", _forgets, needs=("feed",)),
 )
 """The life of a projector, in order."""

@@ -52,9 +52,13 @@ class Plain:
             session.take(event)
         return session.result()
 
-    def feed(self, events):
-        for event in events:
+    def feed(self, events, start=None):
+        for event in self.new(events, start):
             self.take(event)
+
+    def new(self, events, start):
+        """The events that were not fed before, where the first has the position *start*."""
+        return events if start is None else events[self.at + 1 - start :]
 
     def reset(self):
         self.at = -1

@@ -857,6 +857,40 @@ class CountsItsCalls(Plain):
         return result if next(CountsItsCalls.count) % 7 else result | {"anomalies": result["anomalies"][:-1]}
 
 
+@breaks("redelivery-changes-nothing", "L-N4")
+class DoublesWhatComesAgain(Plain):
+    """Events that are fed again are taken as new ones."""
+
+    def new(self, events, start):
+        return events
+
+
+@breaks("redelivery-changes-nothing", "L-N4")
+class BeginsAnewWhereTheStreamDoes(Plain):
+    """A stream that comes again from its middle is taken for a whole session."""
+
+    def new(self, events, start):
+        if start is not None and start <= self.at:
+            self.reset()
+        return events
+
+
+@breaks("redelivery-changes-nothing", "L-N4")
+class SkipsTheWholeChunk(Plain):
+    """A chunk that begins with a known event is passed over, with the new events behind it."""
+
+    def new(self, events, start):
+        return [] if start is not None and start <= self.at else events
+
+
+@breaks("redelivery-changes-nothing", "L-N4")
+class KnowsOnlyTheLastEvent(Plain):
+    """A repeat is passed over where it is one event, and doubled where it is more."""
+
+    def new(self, events, start):
+        return events[start == self.at :]
+
+
 @breaks("chunking", "X-2")
 class ProjectSeesWhatWasFed(Plain):
     """The projection of a log begins with the queue left by feeding."""
@@ -890,7 +924,7 @@ class ChangesItsInput(Plain):
 class ChangesWhatItIsFed(Plain):
     """Fed events are removed from the caller's list."""
 
-    def feed(self, events):
+    def feed(self, events, start=None):
         while events:
             self.take(events.pop(0))
 
@@ -909,8 +943,8 @@ class RemembersWhatWasFed(Plain):
 class ChunkBoundaryClosesCycle(Plain):
     """A chunk's end ends the run."""
 
-    def feed(self, events):
-        super().feed(events)
+    def feed(self, events, start=None):
+        super().feed(events, start)
         if self.cycle is not None:
             self.stop("completed")
 
@@ -919,7 +953,7 @@ class ChunkBoundaryClosesCycle(Plain):
 class ChunkBoundaryForgetsCalls(Plain):
     """Calls of an earlier chunk are unknown."""
 
-    def feed(self, events):
+    def feed(self, events, start=None):
         if self.cycle is not None:
             self.cycle.calls = {}
         super().feed(events)
@@ -940,7 +974,7 @@ class AskingEndsTheRun(Plain):
 class EmptyChunkRaises(Plain):
     """A chunk without events raises an exception."""
 
-    def feed(self, events):
+    def feed(self, events, start=None):
         assert events
         super().feed(events)
 
@@ -1098,7 +1132,7 @@ class FedTwentyClosesCycle(Plain):
 
     chunks = 0
 
-    def feed(self, events):
+    def feed(self, events, start=None):
         self.chunks += 1
         if self.chunks == 20:
             self.cycle = None

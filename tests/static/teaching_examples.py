@@ -54,6 +54,7 @@ PROJECTORS = {
     "conservation": "ForgetsCalls",
     "anomalies-exact": "ForgetsUnanswered",
     "chunking": "ChunkBoundaryClosesCycle",
+    "redelivery-changes-nothing": "DoublesWhatComesAgain",
     "closed-final": "RewritesClosedCycles",
     "boundary-equivalence": "ErrorIsNotABoundary",
     "opaque-ids": "ResponsesByPrefix",

@@ -72,9 +72,9 @@ class MachineProjector(ReferenceTarget):
         except Exception as error:
             raise ImplementationError(f"the machine fails: {error!r}") from error
 
-    def feed(self, events: Sequence[Any]) -> None:
-        """Take the next events."""
-        self._log += events
+    def feed(self, events: Sequence[Any], start: int | None = None) -> None:
+        """Take the next events, or those from the position *start* on."""
+        self._log += events[0 if start is None else len(self._log) - start :]
 
     def fed(self) -> Projection:
         """Return the projection of all events fed since the reset."""

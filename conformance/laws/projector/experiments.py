@@ -33,6 +33,18 @@ def chunking(experiment: Experiment) -> Judgement:
             yield from same(whole, experiment.fed(parts, asking), f"fed {name}")
 
 
+@relation_law("L-N4", evidence="a log of which a part was fed again", needs=("feed", "repeats"), since="0.2")
+def redelivery_changes_nothing(experiment: Experiment) -> Judgement:
+    """Given a stream again, from its start or from a point in its middle, a projector shows what it showed before."""
+    log, whole = experiment.log, experiment.declared()
+    middle = next((cut for cut in experiment.cuts if cut), 0)
+    for cut, start in ((len(log), 0), (middle, middle // 2)):
+        if cut:
+            yield WITNESS
+            parts = [(0, log[:cut]), (start, log[start:])]
+            yield from same(whole, experiment.fed_from(parts), f"fed {cut} events, and then all from event {start} on")
+
+
 @relation_law("RC-5.3", "RC-7.4", "RC-D9", evidence="a cycle closed before the log's end")
 def closed_final(experiment: Experiment) -> Judgement:
     """A closed cycle is final: later events do not change it."""

@@ -141,6 +141,14 @@ class ProjectorSubject:
                 self.target.fed()
         return self.target.fed()
 
+    def _fed_from(self, parts: Sequence[tuple[int, Sequence[Any]]]) -> Projection:
+        self.target.reset()
+        for start, part in parts:
+            self.work += len(part)
+            self.target.feed(part, start)
+            self._watch(self.target)
+        return self.target.fed()
+
     def _watch(self, target: ProjectorTarget) -> None:
         if target.last_input_changed is not None:
             self._changed = self._changed or target.last_input_changed
@@ -156,6 +164,7 @@ class ProjectorSubject:
             elsewhere=lambda events: self._projected(self.twin, events, told),
             declared=lambda: first if told == declared else self._projected(self.target, case.events, declared),
             fed=self._fed,
+            fed_from=self._fed_from,
             input_changed=lambda: self._changed,
         )
 

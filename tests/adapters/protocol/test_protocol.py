@@ -59,6 +59,7 @@ def raw(value):
         (Hello(1), {"cmd": "hello", "protocol": 1}),
         (Reset(1), {"cmd": "reset", "seq": 1}),
         (Feed(2, raw([None])), {"cmd": "feed", "seq": 2, "events": [None]}),
+        (Feed(3, raw([None]), 7), {"cmd": "feed", "seq": 3, "from": 7, "events": [None]}),
         (Project(3, raw([])), {"cmd": "project", "seq": 3, "events": []}),
         (Stop(), {"cmd": "stop"}),
     ],

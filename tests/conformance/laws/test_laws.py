@@ -32,6 +32,14 @@ def projected(events, policies):
     return project([judge(event) for event in events], policies)
 
 
+def laid_over(parts):
+    """The events of parts of which each begins at a position, where an earlier part may have been already."""
+    log = []
+    for start, part in parts:
+        log[start:] = part
+    return log
+
+
 def experiment(case, first, views):
     """Of a target that yields *first* for the log, and is right about all others."""
 
@@ -47,6 +55,7 @@ def experiment(case, first, views):
         elsewhere=observe,
         declared=lambda: first,
         fed=lambda parts, asking: observe([event for part in parts for event in part]),
+        fed_from=lambda parts: observe(laid_over(parts)),
         input_changed=lambda: False,
     )
 

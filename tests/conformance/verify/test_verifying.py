@@ -23,7 +23,7 @@ from turncheck.conformance.verify.verification import verify_projector
 
 ALL = selected(["projector"])
 SHORT = 0.3
-FULL = Profile(("projector",), ("policies", "feed", "steps", "rounds"))
+FULL = Profile(("projector",), ("policies", "feed", "repeats", "steps", "rounds"))
 
 
 def run(name, laws=ALL, profile=None, **options):
@@ -136,6 +136,7 @@ def test_a_law_whose_capability_is_not_declared_is_skipped_with_the_reason():
         "rounds": "not declared: rounds",
         "views-agree": "not declared: rounds",
         "chunking": "not declared: feed",
+        "redelivery-changes-nothing": "not declared: feed, repeats",
     }
 
 

@@ -39,14 +39,14 @@ def more(value):
 
 
 class Recomputes(Plain):
-    """It keeps the events, and projects all of them when asked (X-2)."""
+    """It keeps the events, those that come again in the place of the first ones, and projects all when asked (X-2, L-N4)."""
 
     def reset(self):
         self.seen = []
         super().reset()
 
-    def feed(self, events):
-        self.seen += events
+    def feed(self, events, start=None):
+        self.seen[len(self.seen) if start is None else start :] = events
 
     def project(self, events, policies=None):
         if events:
