@@ -217,8 +217,7 @@ def _root(event: Object) -> UserMessage:
 
 def _instead(event: Object) -> bool:
     """Whether a run's input says that it resumes none; an event that does not repeat its input does not say so."""
-    repeated = event.get("input")
-    return isinstance(repeated, dict) and not repeated.get("resume")
+    return isinstance(event.get("input"), dict) and not record(event, "input").get("resume")
 
 
 def _outcome(encrypted: object) -> str | None:
