@@ -175,7 +175,7 @@ _UI_FIELDS: Final = (
 )
 _KEPT: Final[Mapping[str, Kept]] = {
     "ag-ui": _kept(
-        "delta message messages outcome input activityType encryptedValue timestamp",
+        "delta message messages outcome input resume activityType encryptedValue timestamp",
         "id messageId entityId threadId runId parentMessageId",
         "toolCallName",
         (

@@ -26,6 +26,8 @@ from .events import (
     ModelRequest,
     Native,
     OutputKind,
+    RunPause,
+    RunResume,
     RunStop,
     Source,
     StopReason,
@@ -49,6 +51,8 @@ _RULES: Final[Mapping[str, tuple[type[Any], Mapping[str, _Values]]]] = {
     "model-request": (ModelRequest, {}),
     "fault": (Fault, {}),
     "native": (Native, {}),
+    "run-pause": (RunPause, {}),
+    "run-resume": (RunResume, {}),
 }
 """RC-D5: wire type → its structure, and each field that is judged with its permitted values."""
 _OF_KIND: Final[Mapping[str, Mapping[str, _Values]]] = {

@@ -3,7 +3,7 @@
 The wire is camelCase JSON with the tag field ``type``; attributes here are snake_case. Fields that no state depends on
 (X-8: ``arguments``, ``output``, ``seq``, ``timestamp``, an observation's fields) are not decoded: code that shows them
 reads the line again. ``Malformed`` and ``UnknownType`` stand for lines that are no event of the table; observations
-(``model-request``, ``fault``, ``native``) hold a position and are otherwise invisible.
+(``model-request``, ``fault``, ``native``, ``run-pause``, ``run-resume``) hold a position and are otherwise invisible.
 """
 
 from collections.abc import Mapping
@@ -69,6 +69,14 @@ class Native(_Event, frozen=True, gc=False, tag="native"):
     """Observation: a runtime's own event without a counterpart in the table."""
 
 
+class RunPause(_Event, frozen=True, gc=False, tag="run-pause"):
+    """Observation: the run waits for a person or the client to decide about ``calls``, and its cycle stays open."""
+
+
+class RunResume(_Event, frozen=True, gc=False, tag="run-resume"):
+    """Observation: the run that was paused goes on."""
+
+
 class UnknownType(msgspec.Struct, frozen=True, gc=False):
     """A readable object whose ``type`` is none of the table's (RC-D4)."""
 
@@ -83,7 +91,9 @@ class Malformed(msgspec.Struct, frozen=True, gc=False):
     session_id: str | None = None
 
 
-WireEvent: TypeAlias = UserMessage | AgentOutput | ToolResult | RunStop | ModelRequest | Fault | Native
+WireEvent: TypeAlias = (
+    UserMessage | AgentOutput | ToolResult | RunStop | ModelRequest | Fault | Native | RunPause | RunResume
+)
 Event: TypeAlias = WireEvent | UnknownType | Malformed
 
 
@@ -118,7 +128,7 @@ SYMBOLS: Final = (
     Symbol("tool-result", (ToolResult,)),
     Symbol("user-message", (UserMessage,), one_of=("text", "content")),
     Symbol("run-stop", (RunStop,)),
-    Symbol("observation", (ModelRequest, Fault, Native)),
+    Symbol("observation", (ModelRequest, Fault, Native, RunPause, RunResume)),
     Symbol("malformed", (Malformed,)),
     Symbol("unknown-type", (UnknownType,)),
 )
