@@ -5,7 +5,7 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Final
 
 from turncheck.model.extras import MissingExtraError, needs_extra
@@ -95,12 +95,14 @@ def open_target(
     each slow step: a known runtime's environment is made at its first use.
 
     Raises BadTargetError if *text* names none or it lacks the variant, StartError if it cannot be started or its extra
-    is missing, and TargetError if it starts and breaks at once (docs/protocol.md).
+    is missing, TargetError if it starts and breaks at once (docs/protocol.md), and OSError where the working directory
+    is gone.
 
     >>> with open_target("reference:interaction", timeout=5.0) as target:
     ...     target.projector, target.runtime.profile.machine
     (None, 'interaction')
     """
+    Path.cwd()  # each target starts there: OSError where it is gone, before a process says so with a traceback
     runtime = find(text)
     environment: Mapping[str, str] = {}
     if runtime is not None:
