@@ -18,19 +18,15 @@ SHORT: Final = 4
 def points(length: int, start_took: float) -> Iterator[tuple[int, bool]]:
     """Yield the points at which a word of *length* stimuli is killed: after how many, and whether within the last.
 
-    Behind the last stimulus and within it; what starts slowly behind it or, at every other length, within it, and only
-    in a short word. The words of a run end in each situation, so that its kills are at all points.
+    Behind the last stimulus or, at every third length, within it; only a short word where starts are slow. The words of
+    a run end in each situation, so that its kills are at all points. Both points of each word take twice the time:
+    `verify reference:turn` with 60 generated words 27 s of processor time, not 12 as without kills.
 
     >>> list(points(3, 0.3)), list(points(2, 4.0)), list(points(4, 4.0)), list(points(5, 4.0))
-    ([(3, False), (3, True)], [(2, True)], [(4, True)], [])
+    ([(3, True)], [(2, False)], [(4, False)], [])
     """
-    if not worth(length, start_took):
-        return
-    if start_took >= SLOW:
-        yield length, length % 2 == 0
-    else:
-        yield length, False
-        yield length, True
+    if worth(length, start_took):
+        yield length, length % 3 == 0
 
 
 def worth(length: int, start_took: float) -> bool:
