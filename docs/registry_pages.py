@@ -46,6 +46,7 @@ _SOURCES: Final = {
     "EF": "The event flow",
     "BED": "The conversation state machine",
     "RS": "The request sequence",
+    "L": "Beyond the first turn",
 }
 _WAYS: Final = {
     "log": "by laws, on a log",

@@ -14,7 +14,7 @@ RESTARTS: Final = 5
 """Replacements of a broken process, at most: enough to shrink a little, and few if it always breaks."""
 _CLAIMS: Final = ("roles", "machine", "policies", "input")
 _IDENTITY: Final = ("name", "version", "language")
-START_SECONDS: Final = 60.0
+START_SECONDS: Final = 30.0
 """Seconds for the answer to hello: frameworks take some to import, LangGraph and OpenAI Agents over 10 on two cores
 that others use too. A user's longer timeout holds here too."""
 

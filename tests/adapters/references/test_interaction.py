@@ -80,10 +80,11 @@ def test_it_keeps_every_law_with_evidence(law):
     assert (found.verdict, found.evidence.observed > 0) == ("pass", True)
 
 
-def test_what_it_does_not_declare_is_a_bound_another_machine_and_four_capabilities():
+def test_what_it_does_not_declare_is_a_bound_another_machine_and_five_capabilities():
     assert {law.name for law in selected(["runtime"])} - {law.name for law in LAWS} == {
         *("rounds-bounded", "aborted-text-dropped"),
         *("images-shown", "usage-told", "sessions-independent", "restart-remembers"),
+        *("restart-serves", "restart-keeps", "idle-restart-changes-nothing", "store-faults"),
     }
 
 

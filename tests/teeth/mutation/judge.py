@@ -22,7 +22,7 @@ from turncheck.conformance.laws.law import first_finding
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.verify.outcome.results import Input
 from turncheck.conformance.verify.subjects.projector import ProjectorSubject
-from turncheck.conformance.verify.subjects.subject import judged
+from turncheck.conformance.verify.subjects.subject import judged, missing
 from turncheck.conformance.verify.verification import verify_projector
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.policies import Policies
@@ -165,7 +165,7 @@ class Bench:
             observation = subject.observe(Input(*case))
             assert observation is not None  # the target's input may be invalid
             for law in self.laws:
-                if first_finding(judged(law, observation)) is not None:
+                if not missing(law, target.profile) and first_finding(judged(law, observation)) is not None:
                     return law.name
         return None
 
