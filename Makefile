@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: wild mutants rates theorems setup demo matrix museum runtimes debian test quick slow check generate examples bench gate lock learn variants mutation site suites soak fuzz
+.PHONY: wild mutants rates theorems broken setup demo matrix museum runtimes debian test quick slow check generate examples bench gate lock learn variants mutation site suites soak fuzz
 
 setup: .venv/ready
 
@@ -101,6 +101,7 @@ examples: setup
 bench: setup
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-only --benchmark-columns=median,rounds
 	$(BIN)/python tests/benchmarks/table.py
+	$(BIN)/python tests/benchmarks/formats.py
 
 # Has the hot path become slower than tests/benchmarks/baseline.json? On a quiet machine; `gate.py --update` writes it.
 gate: setup
@@ -118,6 +119,11 @@ rates: setup
 # MACHINE=name for one; the others stay as they were.
 theorems: setup
 	PYTHONPATH=tests:tests/teeth $(BIN)/python tests/static/theorems.py $(MACHINE)
+
+# Each clause broken once in a copy of the tree, and which test notices it: writes docs/broken.md in some ten minutes of the
+# processor. CLAUSE=name for one; the others stay as they were.
+broken: setup
+	PYTHONPATH=tests:tests/teeth $(BIN)/python -m broken $(CLAUSE)
 
 # Every conforming variant against every law: no law may alarm at what the sources allow.
 variants: setup

@@ -56,6 +56,8 @@ import { promisify } from "node:util";
  * @typedef {object} Adapter
  * @property {{name: string, version: string, language: string, homepage?: string}} implementation
  * @property {{capabilities: string[], policies?: Record<string, unknown>, machine?: string}} profile
+ * @property {Record<string, Partial<Adapter["profile"]>>} [variants]  the names of variants, the default first, and what
+ *   each changes of the profile (its policies are merged); `env.variant` says which one to be
  * @property {(env: Environment) => unknown} reset  start a new, empty runtime in *env*; forget the one before
  * @property {(stimulus: User) => unknown} user  take a message, start its run, and return: the kit runs to quiet
  * @property {(stimulus: {kind: "abort", sessionId?: string}) => unknown} [abort]
@@ -436,6 +438,7 @@ const EVENTS = new Set(["user-message", "agent-output", "tool-result", "run-stop
 export class Environment {
   awaited = new Set();
   live = true;
+  /** The name of the variant to be, undefined without any. @type {string | undefined} */ variant;
   requests = 0;
   executions = 0;
 
@@ -592,7 +595,7 @@ const TYPES = {
 
 /** The fields of each shape; a name with ? may be absent or null. A value's type is a name of TYPES, or one of a list. */
 const SHAPES = {
-  hello: { protocol: "an integer" },
+  hello: { protocol: "an integer", "variant?": "a string" },
   reset: { seq: "an integer", "options?": "an object" },
   apply: { seq: "an integer", stimulus: "an object" },
   run: { seq: "an integer", word: "a list" },
@@ -759,7 +762,17 @@ class Server {
   constructor(adapter, patience) {
     this.adapter = adapter;
     this.patience = patience * 1000;
-    this.can = new Set(adapter.profile.capabilities);
+    this.be(Object.keys(adapter.variants ?? {})[0]);
+  }
+
+  /** Take the profile of *variant*, the adapter's own where that is undefined. */
+  be(variant) {
+    const { profile, variants } = this.adapter;
+    const changed = variant === undefined ? {} : variants[variant];
+    const policies = { ...profile.policies, ...changed.policies };
+    this.variant = variant;
+    this.profile = { roles: ["runtime"], ...profile, ...changed, ...(Object.keys(policies).length && { policies }) };
+    this.can = new Set(this.profile.capabilities);
   }
 
   start() {
@@ -854,14 +867,27 @@ class Server {
     }
   }
 
-  take({ cmd, seq, protocol, options, stimulus, word }) {
-    const { implementation, profile } = this.adapter;
+  take({ cmd, seq, protocol, variant, options, stimulus, word }) {
+    const { implementation, variants } = this.adapter;
     switch (cmd) {
       case "stop":
         return process.exit(0);
       case "hello":
         if (protocol !== 1) return refuse(seq, "unsupported", `this adapter speaks protocol 1, not ${protocol}`);
-        return writeLine(json({ ok: true, protocol: 1, implementation, profile: { roles: ["runtime"], ...profile } }));
+        if (typeof variant === "string") {
+          const names = Object.keys(variants ?? {});
+          if (!names.includes(variant)) {
+            const there = names.join(", ") || "none";
+            return refuse(seq, "unsupported", `there is no variant ${excerpt(variant)}; this adapter has ${there}`);
+          }
+          this.be(variant);
+        }
+        return writeLine(
+          json({
+            ...{ ok: true, protocol: 1, implementation, profile: this.profile },
+            ...(variants && { variants: Object.keys(variants) }),
+          }),
+        );
       case "reset":
         this.command = { seq };
         return this.begin(() => this.reset(options));
@@ -881,6 +907,7 @@ class Server {
     clock.restart(options.clock === "manual");
     seed = 0;
     this.env = new Environment(options);
+    this.env.variant = this.variant;
     const lacks = missingOption(this.can, options);
     if (lacks) this.env.refuse("unsupported", `the options need ${lacks}, which is not declared`);
     this.call("reset", this.env);

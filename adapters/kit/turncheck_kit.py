@@ -892,8 +892,8 @@ class Environment:
 
     ``options`` are those of the reset, absent where they were not sent: ``options["tools"]`` is a list of ``{"name",
     "schema"}``, ``options["limits"]["maxRounds"]`` bounds the model requests of a run, ``options["observer"]`` is
-    "throws" or "slow" (``observe`` does it). ``loop`` is this environment's event loop. Each reset makes a new
-    environment; events logged to an old one are lost.
+    "throws" or "slow" (``observe`` does it). ``variant`` is the name of the variant to be, None without any. ``loop``
+    is this environment's event loop. Each reset makes a new environment; events logged to an old one are lost.
 
     With sessions, give ``session=`` (the stimulus's ``sessionId``) to ``model`` and ``tool``, and ``"sessionId"`` to
     each event that is logged.
@@ -906,6 +906,7 @@ class Environment:
         self.thread: Final = threading.get_ident()
         self.lock: Final = threading.RLock()
         self.closed = False
+        self.variant: str | None = None
         self._manual = options.get("clock") == "manual"
         self._awaited: dict[str, ModelRequest | ToolExecution] = {}
         self._events: list[str] = []
@@ -1114,12 +1115,15 @@ class Adapter:
     """The base of adapters; its methods are coroutine functions, or plain functions that do not block.
 
     ``implementation`` is ``{name, version, language, homepage?}``, ``profile`` is ``{roles, capabilities, policies,
-    machine?}``, ``patience`` is in real seconds. A stimulus is the JSON object of docs/protocol.md#apply.
+    machine?}``, ``patience`` is in real seconds. ``variants`` maps the names of variants, the default first, to what
+    each changes of the profile (its ``policies`` are merged); ``env.variant`` says which one to be. A stimulus is the
+    JSON object of docs/protocol.md#apply.
     """
 
     implementation: Json
     profile: Json
     patience: float = PATIENCE
+    variants: Json = {}  # noqa: RUF012 - a class of an adapter says its own
 
     def reset(self, env: Environment) -> Awaitable[None] | None:
         """Start a new, empty runtime for *env*."""
@@ -1213,7 +1217,8 @@ class _Server:
     def __init__(self, adapter: Adapter) -> None:
         self.threads: Final = _Threads()
         self._adapter = adapter
-        self._capabilities = frozenset(adapter.profile["capabilities"])
+        self._variants: Json = getattr(adapter, "variants", {})
+        self._be(next(iter(self._variants), None))
         self._env: Environment | None = None
 
     def answer(self, line: bytes) -> str | None:
@@ -1252,13 +1257,29 @@ class _Server:
     def _hello(self, message: Json) -> str:
         if message["protocol"] != _PROTOCOL:
             return _error(None, "unsupported", f"this adapter speaks protocol {_PROTOCOL}, not {message['protocol']}")
-        who = {"implementation": self._adapter.implementation, "profile": self._adapter.profile}
-        return _encode({"ok": True, "protocol": _PROTOCOL} | who)
+        if (variant := message.get("variant")) is not None:
+            if variant not in self._variants:
+                there = ", ".join(self._variants) or "none"
+                return _error(None, "unsupported", f"there is no variant {variant!r}; this adapter has {there}")
+            self._be(variant)
+        who = {"implementation": self._adapter.implementation, "profile": self._profile}
+        variants = {"variants": list(self._variants)} if self._variants else {}
+        return _encode({"ok": True, "protocol": _PROTOCOL} | who | variants)
+
+    def _be(self, variant: str | None) -> None:
+        """Take the profile of *variant*, the adapter's own where that is None."""
+        own = self._adapter.profile
+        changed: Json = {} if variant is None else self._variants[variant]
+        policies: Json = {**own.get("policies", {}), **changed.get("policies", {})}
+        self._profile: Json = {**own, **changed, **({"policies": policies} if policies else {})}
+        self._variant = variant
+        self._capabilities = frozenset(self._profile["capabilities"])
 
     def _reset(self, options: Json) -> str:
         _check("options", options, _OPTIONS, "reset")
         settled = self.close()
         env = Environment(options, self._adapter.patience, self.threads)
+        env.variant = self._variant
         asyncio.set_event_loop(env.loop)
         for option, capability in _OPTION_CAPABILITIES.items():
             asked = options.get(option)
@@ -1402,7 +1423,7 @@ _SECONDS: Final = _Field(
 )
 
 _MESSAGES: Final[dict[str, dict[str, _Field]]] = {
-    "hello": {"protocol": _NUMBER.must()},
+    "hello": {"protocol": _NUMBER.must(), "variant": _TEXT},
     "reset": {"seq": _NUMBER.must(), "options": _OBJECT},
     "apply": {"seq": _NUMBER.must(), "stimulus": _OBJECT.must()},
     "run": {"seq": _NUMBER.must(), "word": _LIST.must()},

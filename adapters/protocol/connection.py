@@ -12,18 +12,20 @@ from .processes.supervisor import GRACE
 
 RESTARTS: Final = 5
 """Replacements of a broken process, at most: enough to shrink a little, and few if it always breaks."""
-_CLAIMS: Final = ("roles", "machine", "policies")
+_CLAIMS: Final = ("roles", "machine", "policies", "input")
 _IDENTITY: Final = ("name", "version", "language")
-START_SECONDS: Final = 10.0
-"""Seconds for the answer to hello: frameworks take some to import. A user's longer timeout holds here too."""
+START_SECONDS: Final = 60.0
+"""Seconds for the answer to hello: frameworks take some to import, LangGraph and OpenAI Agents over 10 on two cores
+that others use too. A user's longer timeout holds here too."""
 
 
 class Connection:
     """The process that *command* runs; *name* is the target's text, *environment* is added to our own.
 
     ``last_words`` are the last lines on stderr of the last process that was ended. ``generation`` changes whenever a
-    process ends, and loses its memory. After *until* (monotonic seconds) no message is sent any more. Raises StartError
-    if it cannot be started or does not implement this protocol, and TargetError for any other failure at hello.
+    process ends, and loses its memory. Each process is told at hello to be the *variant*, if one is given. After
+    *until* (monotonic seconds) no message is sent any more. Raises StartError if it cannot be started or does not
+    implement this protocol, and TargetError for any other failure at hello.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class Connection:
         hash_seed: int | None = None,
         until: float = float("inf"),
         first: HelloAnswer | None = None,
+        variant: str | None = None,
     ) -> None:
         self.name: Final = name
         self.generation = 0
@@ -52,6 +55,7 @@ class Connection:
         self._child: Child | None
         self._until = until
         self._first = first
+        self._variant = variant
         started = time.monotonic()
         self._child, self.hello = self._start()
         self.start_took: Final = time.monotonic() - started
@@ -72,6 +76,7 @@ class Connection:
             hash_seed=hash_seed,
             until=self._until,
             first=self.hello,
+            variant=self._variant,
         )
 
     def next_seq(self) -> int:
@@ -148,7 +153,7 @@ class Connection:
             self.generation += 1
 
     def _start(self) -> tuple[Child, HelloAnswer]:
-        hello = Hello(VERSION)
+        hello = Hello(VERSION, self._variant)
         environment = {**os.environ, **self._environment, "PYTHONHASHSEED": str(self._hash_seed)}
         child = Child(self._command, environment)
         try:
@@ -180,6 +185,7 @@ def _changes(first: HelloAnswer, now: HelloAnswer) -> Iterator[str]:
     for name, one, other in [
         *((f"profile.{name}", getattr(first.profile, name), getattr(now.profile, name)) for name in _CLAIMS),
         *((name, getattr(first.implementation, name), getattr(now.implementation, name)) for name in _IDENTITY),
+        ("variants", first.variants, now.variants),
     ]:
         if one != other:
             yield f"{name}: {encode(other).decode()}, and first {encode(one).decode()}"

@@ -115,12 +115,16 @@ class Implementation(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Profile(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The claims of an implementation: its roles, the machine it follows, its policies and capabilities."""
+    """The claims of an implementation: its roles, the machine it follows, its policies and capabilities.
+
+    ``input`` is a projector's: ``valid`` where something before it lets no log through that breaks a law.
+    """
 
     roles: tuple[Role, ...]
     capabilities: tuple[str, ...]
     machine: str | None = None
     policies: dict[str, Any] = {}
+    input: Literal["any", "valid"] = "any"
 
     def can(self, capability: str) -> bool:
         """Return whether *capability* is declared."""
@@ -140,9 +144,10 @@ class _Message(msgspec.Struct, frozen=True, rename="camel", tag_field="cmd", omi
 
 
 class Hello(_Message, frozen=True, tag="hello"):
-    """The first message: the protocol version of the harness."""
+    """The first message: the protocol version of the harness, and the variant that this process is to be."""
 
     protocol: int
+    variant: str | None = None
 
 
 class Reset(_Message, frozen=True, tag="reset"):
@@ -175,7 +180,7 @@ class Project(_Message, frozen=True, tag="project"):
 
 
 class Feed(_Message, frozen=True, tag="feed"):
-    """Take events of the session under way: the next ones, or those from the position *start* on, some of them again."""
+    """Take events of the session under way: the next ones, or those from position *start* on, some of them again."""
 
     seq: int
     events: Raw
@@ -189,13 +194,14 @@ class Stop(_Message, frozen=True, tag="stop"):
 Message: TypeAlias = Hello | Reset | Apply | Run | Project | Feed | Stop
 
 
-class HelloAnswer(msgspec.Struct, frozen=True):
-    """The answer to hello: the implementation and its claims."""
+class HelloAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The answer to hello: the implementation and its claims, and the names of its variants, the default first."""
 
     ok: bool
     protocol: int
     implementation: Implementation
     profile: Profile
+    variants: tuple[str, ...] = ()
 
 
 class ErrorBody(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -280,6 +286,8 @@ def read_hello(line: bytes) -> HelloAnswer:
     hello = _decode(_hello, line)
     if not hello.profile.roles:
         raise StartError("neither a projector nor a runtime: its profile has no roles", came=line)
+    if len({*hello.variants, ""}) <= len(hello.variants):
+        raise RubbishError("the names of its variants are not distinct, or one is empty", came=line)
     try:
         hello.profile.projection_policies()
     except msgspec.ValidationError as error:

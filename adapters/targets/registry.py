@@ -36,6 +36,11 @@ class Target(Closing):
     runtime: RuntimeTarget | None = None
     connection: Connection | None = None
 
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The names of its variants, the default first; none where it has only one."""
+        return () if self.connection is None else self.connection.hello.variants
+
     def ended(self, seconds: float) -> bool:
         """Ask its process to stop, and return whether it ended by itself within *seconds*; then it is closed."""
         return self.connection is None or self.connection.close(seconds)
@@ -80,16 +85,17 @@ def open_target(
     start_seconds: float = START_SECONDS,
     until: float = float("inf"),
     say: Say = lambda _: None,
+    variant: str | None = None,
 ) -> Target:
     """Open the target that *text* names, one of ``KINDS`` or a known runtime; close it, or use it in ``with``.
 
     *timeout* is in seconds per answer, *start_seconds* the minimum for the first. *profile* replaces the one that the
     target declares. *hash_seed* is the PYTHONHASHSEED of its process. After *until* (monotonic seconds) its process is
-    asked no more. *say* is called with a line before each slow step: a known runtime's environment is made at its first
-    use.
+    asked no more. *variant* is the name of one of the target's; None is its default. *say* is called with a line before
+    each slow step: a known runtime's environment is made at its first use.
 
-    Raises BadTargetError if *text* names none, StartError if it cannot be started or its extra is missing, and
-    TargetError if it starts and breaks at once (docs/protocol.md).
+    Raises BadTargetError if *text* names none or it lacks the variant, StartError if it cannot be started or its extra
+    is missing, and TargetError if it starts and breaks at once (docs/protocol.md).
 
     >>> with open_target("reference:interaction", timeout=5.0) as target:
     ...     target.projector, target.runtime.profile.machine
@@ -101,7 +107,7 @@ def open_target(
         command, environment = command_of(runtime, say)
     else:
         command = _command_of(text)
-    if command == _REFERENCE and hash_seed is None:
+    if command == _REFERENCE and hash_seed is None and variant is None:
 
         def again(seed: int) -> ProjectorTarget:
             twin = open_target(text, timeout=timeout, profile=profile, hash_seed=seed, start_seconds=start_seconds)
@@ -117,8 +123,10 @@ def open_target(
         start_seconds=start_seconds,
         hash_seed=hash_seed,
         until=until,
+        variant=variant,
     )
     try:
+        _check_variant(variant, connection)
         roles = (profile or connection.hello.profile).roles
         return Target(
             RemoteProjector(connection, profile) if "projector" in roles else None,
@@ -130,8 +138,19 @@ def open_target(
         raise
 
 
+def _check_variant(variant: str | None, connection: Connection) -> None:
+    there = connection.hello.variants
+    if variant is not None and variant not in there:
+        raise BadTargetError(f"{connection.name} has no variant {variant!r}; it has {', '.join(there) or 'none'}")
+
+
 def open_projector(
-    text: str, *, timeout: float, profile: Profile | None = None, start_seconds: float = START_SECONDS
+    text: str,
+    *,
+    timeout: float,
+    profile: Profile | None = None,
+    start_seconds: float = START_SECONDS,
+    variant: str | None = None,
 ) -> ProjectorTarget:
     """Open a target that projects; the parameters are those of ``open_target``.
 
@@ -141,7 +160,7 @@ def open_projector(
     ...     len(projector.project([{"type": "user-message", "text": "hi"}]).cycles)
     1
     """
-    target = open_target(text, timeout=timeout, profile=profile, start_seconds=start_seconds)
+    target = open_target(text, timeout=timeout, profile=profile, start_seconds=start_seconds, variant=variant)
     if target.projector is None:
         target.close()
         raise StartError(f"not a projector: {text} has another role")
@@ -155,6 +174,7 @@ def open_runtime(
     profile: Profile | None = None,
     start_seconds: float = START_SECONDS,
     until: float = float("inf"),
+    variant: str | None = None,
 ) -> RuntimeTarget:
     """Open a target that can be driven; the parameters are those of ``open_target``.
 
@@ -166,7 +186,9 @@ def open_runtime(
     ...     [event["type"] for event in runtime.apply(User(id="m1", text="hi")).events]
     ['user-message', 'model-request']
     """
-    target = open_target(text, timeout=timeout, profile=profile, start_seconds=start_seconds, until=until)
+    target = open_target(
+        text, timeout=timeout, profile=profile, start_seconds=start_seconds, until=until, variant=variant
+    )
     if target.runtime is None:
         target.close()
         raise StartError(f"not a runtime: {text} has another role")

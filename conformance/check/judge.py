@@ -12,7 +12,7 @@ from turncheck.adapters.logs.framing import Stream
 from turncheck.adapters.logs.reading import MAX_LINE, Chunk, Log, read_log
 from turncheck.model.core.cycles import Anomaly, Cycle
 from turncheck.model.core.decode import Batch, completed
-from turncheck.model.core.events import Malformed, UnknownType
+from turncheck.model.core.events import Malformed, RunPause, RunResume, RunStop, UnknownType
 from turncheck.model.core.policies import DEFAULT, Policies
 from turncheck.model.core.projection import LogProjector
 from turncheck.model.core.session_state import Progress
@@ -90,7 +90,8 @@ def check(
     up to ``LISTED`` of each law.
     *format_name* is a name of the registry, a family or ``python:module:NAME``; by default the format is recognised.
     *max_line* is in bytes. A log that is merely
-    ``truncated`` is inconclusive, unless *strict*, or its format says that it is whole. So is one in which no event
+    ``truncated`` is inconclusive, unless *strict*, or its format says that it is whole. One that ends while its runs
+    are paused is inconclusive, whatever *strict* says. So is one in which no event
     opens a run or breaks a law, whatever *strict* says; an empty log is an ``error``.
     *policies* are those of the projection. *progress* is called with the number of events read, block by block,
     *found* with each finding as soon as it is certain. A *live* log is still being written, and never counts as whole.
@@ -163,6 +164,8 @@ class _Judge:
         self._sessions = LogProjector(policies)
         self._places = _Places()
         self._findings: list[LogFinding] = []
+        self._paused: dict[str | None, int] = {}  # session → where it paused
+        self._cut = 0  # runs that the log's end cut while they were not paused
         self.counts: Counter[str] = Counter()
         """Law → its findings, those that are not listed too."""
         self.events = 0
@@ -173,6 +176,7 @@ class _Judge:
             return
         self.events += len(chunk.batch.events)
         self._places.add(chunk.batch.ats, chunk.lines())
+        self._note_pauses(chunk.batch)
         progress = self._sessions.feed(chunk.batch)
         self.cycles += len(progress.cycles)
         if progress.anomalies:
@@ -181,8 +185,10 @@ class _Judge:
 
     def ending(self) -> tuple[LogFinding, ...]:
         """The listed findings in the order of the lines that reveal them, those of the log's end last."""
-        for _, anomaly in self._sessions.ending():
-            self._find(anomaly)
+        for session, anomaly in self._sessions.ending():
+            paused = anomaly.kind == "truncated" and self._paused.get(session, -1) > anomaly.at
+            self._cut += not paused
+            self._find(anomaly, "it is paused" if paused else "")
         return tuple(self._findings)
 
     def verdict(self, *, strict: bool) -> tuple[Verdict, str | None]:
@@ -192,7 +198,18 @@ class _Judge:
         if not self.counts:
             nothing = "no event opens a run: there is nothing to judge"
             return ("pass", None) if self.cycles else ("inconclusive", nothing)
-        return ("inconclusive" if self.counts.keys() == {"truncated"} and not strict else "fail"), None
+        open_only = self.counts.keys() == {"truncated"}
+        return ("inconclusive" if open_only and not (strict and self._cut) else "fail"), None
+
+    def _note_pauses(self, batch: Batch) -> None:
+        """Note which sessions are paused; one look at a batch's types is all that a log without pauses costs."""
+        if not self._paused and RunPause not in map(type, batch.events):
+            return
+        for event, at in zip(*batch, strict=True):
+            if isinstance(event, RunPause):
+                self._paused[event.session_id] = at
+            elif isinstance(event, RunResume | RunStop):
+                self._paused.pop(event.session_id, None)
 
     def _judge(self, progress: Progress, batch: Batch) -> None:
         excused = excused_calls(cycle for _, cycle in progress.cycles) if self._format.client_calls else ()

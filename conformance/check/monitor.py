@@ -3,13 +3,15 @@
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import version
 from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from turncheck.adapters.logs.formats.mapping import Format, Mapped
+from turncheck.adapters.logs.formats.mapping import Mapped, Mapper
 from turncheck.adapters.logs.formats.own import OWN
 from turncheck.adapters.logs.formats.recognition import named
+from turncheck.adapters.logs.formats.saving import StateError, restored, saved
 from turncheck.model.core.cycles import Anomaly
 from turncheck.model.core.decode import Batch, decode_line, parse
 from turncheck.model.core.events import Event
@@ -37,11 +39,21 @@ class SessionFinding(msgspec.Struct, frozen=True):
 
 
 class _Session:
-    def __init__(self, form: Format, policies: Policies) -> None:
-        self.mapper = form.mapper()
-        self.sessions = LogProjector(policies)
-        self.at = 0
-        self.seen = 0.0
+    def __init__(self, mapper: Mapper, sessions: LogProjector, at: int = 0, seen: float = 0.0) -> None:
+        self.mapper, self.sessions = mapper, sessions
+        self.at, self.seen = at, seen
+
+
+class _Head(msgspec.Struct):
+    """The first line of a saved state: what has to agree with the monitor that restores it, and the counts."""
+
+    turncheck: str
+    format: str
+    policies: Policies
+    events: int
+    cycles: int
+    expired: int
+    findings: dict[str, int]
 
 
 class Monitor:
@@ -128,6 +140,52 @@ class Monitor:
             lines.append(f"{name}{label} {value}")
         return "\n".join(lines) + "\n"
 
+    def save(self) -> bytes:
+        """Return the state: the sessions with all that is open in them, how long each is idle, and the counts.
+
+        It holds what the streams said where that may still matter (an open text, a call's id): keep it as you keep the
+        streams. Raises StateError where a reader of your own keeps what cannot be saved, such as a function.
+        """
+        now = self._clock()
+        rest = [(name, one.at, now - one.seen, one.sessions) for name, one in self._sessions.items()]
+        state = saved([one.mapper for one in self._sessions.values()], self._form.mapper, rest)
+        return msgspec.json.encode(self._head(dict(self.findings))) + b"\n" + state
+
+    def restore(self, state: bytes) -> None:
+        """Go on where another monitor stopped: what this one has is replaced by the *state* that ``save`` returned.
+
+        Raises StateError, and changes nothing, where the state is damaged, or was saved by a monitor of another format,
+        with other policies, or by another version of turncheck.
+
+        >>> before, after = Monitor(), Monitor()
+        >>> _ = before.feed({"type": "user-message", "text": "hi"}, session="a")
+        >>> after.restore(before.save())
+        >>> [finding.law for finding in after.end("a", strict=True)]
+        ['truncated']
+        """
+        line, _, rest = state.partition(b"\n")
+        try:
+            head = msgspec.json.decode(line, type=_Head)
+        except ValueError as error:
+            raise StateError(f"this is no saved state of a monitor: {error}") from error
+        own = self._head({})
+        for what in ("turncheck", "format", "policies"):
+            theirs, ours = getattr(head, what), getattr(own, what)
+            if theirs != ours:
+                raise StateError(f"the state was saved with {what} {theirs}, and this monitor has {ours}")
+        mappers, sessions = restored(rest, self._form.mapper)
+        now = self._clock()
+        self._sessions = OrderedDict(
+            (name, _Session(mapper, projector, at, now - idle))
+            for mapper, (name, at, idle, projector) in zip(mappers, sessions, strict=True)
+        )
+        self.events, self.cycles, self.expired = head.events, head.cycles, head.expired
+        self.findings = Counter(head.findings)
+
+    def _head(self, findings: dict[str, int]) -> _Head:
+        counts = self.events, self.cycles, self.expired, findings
+        return _Head(version("turncheck"), self._form.name, self._policies, *counts)
+
     def _line(self, value: Value) -> Any:
         """The JSON value, or the event, of what was fed; ``_NO_EVENT`` for a line that holds none."""
         if isinstance(value, str):
@@ -156,7 +214,7 @@ class Monitor:
         if state is None:
             while len(self._sessions) >= self._most:
                 self._expire()
-            state = self._sessions[session] = _Session(self._form, self._policies)
+            state = self._sessions[session] = _Session(self._form.mapper(), LogProjector(self._policies))
         else:
             self._sessions.move_to_end(session)
         state.seen = now

@@ -34,7 +34,7 @@ def _words() -> dict[str, frozenset[str]]:
 
 
 _WORDS: Final = _words()
-_OPEN: Final = frozenset(("tool", "arguments", "output", "seq", "timestamp", "input", "message"))
+_OPEN: Final = frozenset(("tool", "arguments", "output", "seq", "timestamp", "input", "message", "calls"))
 """Fields of the format beside those that RC-D5 judges; names of any other fields are redacted too."""
 _FIELDS: Final = _OPEN | _WORDS.keys() | _IDS.keys() | {field for _, _, fields, *_ in field_rules() for field in fields}
 _NUMBERS: Final = frozenset(("seq", "timestamp"))
@@ -149,6 +149,9 @@ def _field(field: str, value: Any, renamed: _Renamed, *, called: bool) -> Any:
             return value
         if field == "tool" and called and _TOOL.fullmatch(value):
             return value
+    elif field == "calls" and isinstance(value, list):
+        calls = cast(Sequence[Any], value)
+        return [renamed("callId", call) if isinstance(call, str) else _hidden(call) for call in calls]
     elif (
         field in _NUMBERS and isinstance(value, int | float) and abs(value) < math.inf
     ):  # isfinite takes no long integer

@@ -175,7 +175,7 @@ _UI_FIELDS: Final = (
 )
 _KEPT: Final[Mapping[str, Kept]] = {
     "ag-ui": _kept(
-        "delta message messages outcome input activityType encryptedValue timestamp",
+        "delta message messages outcome input resume activityType encryptedValue timestamp",
         "id messageId entityId threadId runId parentMessageId",
         "toolCallName",
         (
@@ -228,6 +228,14 @@ _KEPT: Final[Mapping[str, Kept]] = {
         "id",
         "name",
         (*AnthropicMapper().handlers, *_MESSAGE_WORDS, "text_delta", "thinking_delta", "input_json_delta", "end_turn"),
+        "index",
+    ),
+    "openai-chat": _kept(
+        "object choices index delta finish_reason content reasoning_content reasoning refusal tool_calls function"
+        " arguments role usage error message",
+        "id",
+        "name",
+        (*_MESSAGE_WORDS, "chat.completion.chunk", "[DONE]", "stop", "length", "content_filter", "function", "error"),
         "index",
     ),
     "openai-responses": _kept(

@@ -82,17 +82,34 @@ _QUEUES: Final = ("queue", "steers", "calls")
 _START: Final[_Arrival] = None, _Place(SPEC.initial, (0, 0, 0), 0)
 
 
-def access_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> dict[Row, tuple[str, ...]]:
+def access_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> Mapping[Row, tuple[str, ...]]:
     """Return, for each row that can be taken, the shortest word of events that ends with it."""
-    return {row: word for row, (word, _) in _firsts(_onward(given, capabilities)).items()}
+    return _access_words(_key(given), capabilities)
 
 
-def revisit_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> dict[Row, tuple[str, ...]]:
+def revisit_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> Mapping[Row, tuple[str, ...]]:
     """Return, for each row that can be taken twice, its access word extended to take the row again.
 
     A row may be right the first time and wrong from then on.
     """
-    onward = _onward(given, capabilities)
+    return _revisit_words(_key(given), capabilities)
+
+
+_Tables: TypeAlias = tuple[tuple[str, Any], ...]
+
+
+def _key(given: Mapping[str, Any]) -> _Tables:
+    return tuple(sorted(given.items()))
+
+
+@cache  # each `verify` asks several times, and a search takes 13 ms
+def _access_words(given: _Tables, capabilities: frozenset[str]) -> Mapping[Row, tuple[str, ...]]:
+    return {row: word for row, (word, _) in _firsts(_onward(dict(given), capabilities)).items()}
+
+
+@cache
+def _revisit_words(given: _Tables, capabilities: frozenset[str]) -> Mapping[Row, tuple[str, ...]]:
+    onward = _onward(dict(given), capabilities)
     found: dict[Row, tuple[str, ...]] = {}
     for row, (word, place) in _firsts(onward).items():
         start: _Arrival = None, place
@@ -228,6 +245,16 @@ class Situation:
             if isinstance(step.stimulus.item, ToolCall):
                 return step.stimulus.item.call_id
         return None
+
+
+def follow(situation: Situation, word: Sequence[str], variant: int = 0) -> bool:
+    """Apply an access word as far as the runtime permits; return whether it was applied to the end."""
+    for event in word:
+        row = situation.row(event)
+        if row is None or idle(row):
+            return False
+        situation.apply(row, variant)
+    return True
 
 
 def _user(number: int, colour: str) -> User:

@@ -20,7 +20,7 @@ from turncheck.model.declaration.machine import Row
 from ..observe.driver import Driver, UnsettledError
 from .drawing import drawing
 from .seeded_backend import SEEDED
-from .situations import STEPS, VARIANTS, Situation, idle
+from .situations import STEPS, VARIANTS, Situation, follow
 
 _T = TypeVar("_T")
 
@@ -72,16 +72,6 @@ def explore(
                 raise watched.raised from None  # an end amid a word looks flaky too
         else:
             return
-
-
-def follow(situation: Situation, word: Sequence[str], variant: int = 0) -> bool:
-    """Apply an access word as far as the runtime permits; return whether it was applied to the end."""
-    for event in word:
-        row = situation.row(event)
-        if row is None or idle(row):
-            return False
-        situation.apply(row, variant)
-    return True
 
 
 class _Watched:
@@ -172,7 +162,7 @@ def _words(rows: tuple[Row, ...], accesses: int, options: int) -> type[_Words]:
             return self.situation is not None and not self.over and bool(self.situation.deaf)
 
         def permits(self, row: Row) -> bool:
-            return self.situation is not None and not self.over and self.situation.row(row.event) == row
+            return self.situation is not None and not self.over and self.situation.row(row.event) is row
 
         def teardown(self) -> None:
             if self.driver is not None:

@@ -24,7 +24,7 @@ from turncheck.model.core.stimuli import (
 )
 
 from .observation import Observation
-from .runtime_trace import Again, ObservedStep, RuntimeTrace
+from .runtime_trace import Again, Applied, ObservedStep, Repeated, RuntimeTrace
 
 ANSWERS: Final = 40
 """Answers that the environment gives to end a run: far more than a word's own calls and queued messages need."""
@@ -110,6 +110,15 @@ class Driver(Recorder):
         for place, (stimulus, answer) in enumerate(zip(word, answers, strict=False)):
             self._settled(self.observe(stimulus, answer, closing=place < len(closing) and closing[place]))
 
+    def answers(self, word: Sequence[Stimulus]) -> tuple[Applied, ...]:
+        """Apply a whole word in one message, and observe nothing; what came after an unsettled step is left out."""
+        applied: list[Applied] = []
+        for stimulus, answer in zip(word, self._asked(word, lambda: self._runtime.run(word)), strict=False):
+            applied.append(Applied(stimulus, answer))
+            if answer.unsettled:
+                break
+        return tuple(applied)
+
     def close(self) -> None:
         """Answer whatever is awaited until the run ends, send one message more, and answer that."""
         if not any(step.active for step in self.steps):
@@ -182,11 +191,19 @@ def perform(
     return driver
 
 
-def observing(runtime: RuntimeTarget) -> Again:
+def repeating(runtime: RuntimeTarget) -> Again:
     """Return a function that applies a whole word to *runtime*, for relation laws."""
 
-    def again(word: Sequence[Stimulus], options: ResetOptions) -> RuntimeTrace:
-        return perform(runtime, word, options, ()).trace()
+    def again(word: Sequence[Stimulus], options: ResetOptions) -> Repeated:
+        driver = Driver(runtime, options)
+        applied = driver.answers(word)
+
+        def observe() -> RuntimeTrace:
+            for one in applied:
+                driver.observe(one.stimulus, one.step)
+            return driver.trace()
+
+        return Repeated(applied, driver.capabilities, observe)
 
     return again
 

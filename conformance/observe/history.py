@@ -68,6 +68,7 @@ class _Keeper:
     def __init__(self, trace: RuntimeTrace, policies: Mapping[str, Any]) -> None:
         self._trace = trace
         self._context = SPEC.fresh(tables(policies))
+        self._rewords = policies.get("failures") == "own-words"
         self._facts: list[Entry] = []
         self._missing: dict[int, Entry] = {}  # a call's place → the result that it got instead of its own
         self._calls: dict[str, _Call] = {}  # by id: those without a result in the history
@@ -202,6 +203,8 @@ class _Keeper:
         told = stimulus.message if isinstance(stimulus, ToolFail) else stimulus.output
         text = told if isinstance(told, str) else _UNKNOWN
         failed = None if isinstance(stimulus, ToolFail) else False
+        if self._rewords and failed is None:
+            text = _UNKNOWN
         call.ended = Shown(role="tool", call_id=stimulus.call_id, text=text, is_error=failed)
 
     def _answer(self, name: str, *, flagged: bool = False) -> None:

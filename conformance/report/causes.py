@@ -3,7 +3,7 @@
 The root of a cause is its smallest counterexample: mend that first, and look at what is left.
 """
 
-from ..verify.outcome.results import CauseResult, LawResult, Result
+from ..verify.outcome.results import CauseResult, LawResult, Result, only
 
 
 def counted_causes(result: Result) -> str:
@@ -16,7 +16,8 @@ def cause_line(result: Result, place: int) -> str:
     """Name the laws of the cause at *place*, the root first: ``cause 1 of 2: run-ends-once, and so order``."""
     root, *rest = result.causes[place].laws
     so = f", and so {', '.join(rest)}" if rest else ""
-    return f"cause {place + 1} of {len(result.causes)}: {root}{so}"
+    variants = result.causes[place].variants
+    return f"cause {place + 1} of {len(result.causes)}: {root}{so}{f' ({only(variants)})' if variants else ''}"
 
 
 def cause_of(result: Result, law: LawResult) -> str:

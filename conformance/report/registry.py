@@ -7,15 +7,17 @@ recorded logs too. It is imported when its kind is asked for.
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
-from typing import Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from turncheck.model.rendering.printable import Document
 
-from ..check.judge import LogResult
 from ..verify.outcome.results import AnyCounterexample, Result
 
+if TYPE_CHECKING:
+    from ..check.judge import LogResult  # reads every log format, which is a tenth of the start of `verify`
+
 OnResult: TypeAlias = Callable[[Result, Mapping[str, AnyCounterexample]], Document]
-OnLogs: TypeAlias = Callable[[Sequence[LogResult]], Document]
+OnLogs: TypeAlias = "Callable[[Sequence[LogResult]], Document]"
 
 KINDS: Final[Mapping[str, str]] = {
     "badge": "the JSON of a shields.io endpoint badge",

@@ -29,6 +29,8 @@ LONG: Final = 4096
 def counterexample_lines(found: AnyCounterexample, paint: Paint, *, clauses: bool = True) -> Iterator[Printable]:
     """Write *found*: its log or word, the difference, and the text of its clauses unless these stand elsewhere."""
     yield fill("{}: {}", paint("✗ " + found.law, fg="red", bold=True), paint(found.message))
+    if found.variant is not None:
+        yield fill("    variant: {}", paint(found.variant))
     yield from _log_lines(found, paint) if isinstance(found, Counterexample) else _word_lines(found, paint)
     yield from history_lines(found, paint) or difference_lines(found.expected, found.observed, paint)
     for clause in found.clauses if clauses else ():

@@ -40,13 +40,14 @@ __all__ = ["SETTLING", "SEVERAL", "Options", "OverError", "Run", "run_and_judge"
 class Workers:
     """Processes that play shards: *jobs* of them, each of which opens the target *text* itself.
 
-    *timeout* and *profile* are those of ``open_target``.
+    *timeout*, *profile* and *variant* are those of ``open_target``.
     """
 
     jobs: int
     text: str
     timeout: float
     profile: Profile | None = None
+    variant: str | None = None
 
 
 def silent(_: str) -> None:
@@ -58,9 +59,10 @@ class Options:
     """How a subject is verified.
 
     ``deadline`` ends exploration, and ``until`` everything, in monotonic seconds; ``hash_seed`` is that of the twin
-    process; ``several`` is the number of distinct counterexamples that are kept and shrunk per law, at most; with
-    ``timings`` the result says how long each phase took; ``progress`` is given a line per case; without ``workers`` all
-    is done in this process. ``known`` are the cases of the baseline's entries, which are judged after exploration.
+    process; shrinking gets one part in ``thrift`` of its usual work; ``several`` is the number of distinct
+    counterexamples that are kept and shrunk per law, at most; with ``timings`` the result says how long each phase
+    took; ``progress`` is given a line per case; without ``workers`` all is done in this process. ``known`` are the
+    cases of the baseline's entries, which are judged after exploration.
     """
 
     deadline: float = float("inf")
@@ -69,6 +71,7 @@ class Options:
     seed: int = 0
     fail_fast: bool = False
     shrink: bool = True
+    thrift: int = 1
     several: int = SEVERAL
     timings: bool = False
     progress: Callable[[str], None] = silent

@@ -66,7 +66,7 @@ class Settling(Generic[C]):
 
     def _work(self, times: int) -> int:
         """The work of the subject at which shrinking ends: a bound by time would give other bytes on a slow day."""
-        return self._run.subject.work + times * self._run.subject.shrink_work
+        return self._run.subject.work + times * self._run.subject.shrink_work // self._run.options.thrift
 
     def _unify(self) -> None:
         """Where the case of another law shows a law's failure as well, and is no longer, it is that law's case too."""

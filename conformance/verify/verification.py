@@ -31,6 +31,7 @@ class Limits(TypedDict, total=False):
     hash_seed: int
     fail_fast: bool
     shrink: bool
+    thrift: int
     progress: Callable[[str], None]
     known: Mapping[str, Case]
     timings: bool

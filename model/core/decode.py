@@ -26,6 +26,8 @@ from .events import (
     ModelRequest,
     Native,
     OutputKind,
+    RunPause,
+    RunResume,
     RunStop,
     Source,
     StopReason,
@@ -33,6 +35,7 @@ from .events import (
     UnknownType,
     UserMessage,
     WireEvent,
+    letter_of,
 )
 
 _Values: TypeAlias = type | tuple[str, ...]
@@ -48,6 +51,8 @@ _RULES: Final[Mapping[str, tuple[type[Any], Mapping[str, _Values]]]] = {
     "model-request": (ModelRequest, {}),
     "fault": (Fault, {}),
     "native": (Native, {}),
+    "run-pause": (RunPause, {}),
+    "run-resume": (RunResume, {}),
 }
 """RC-D5: wire type → its structure, and each field that is judged with its permitted values."""
 _OF_KIND: Final[Mapping[str, Mapping[str, _Values]]] = {
@@ -56,6 +61,13 @@ _OF_KIND: Final[Mapping[str, Mapping[str, _Values]]] = {
     "tool-call": {"callId": str, "tool": str},
 }
 """The fields of an ``agent-output`` that are judged for its kind."""
+_FIELDS_OF_KIND: Final = {kind: {**_RULES["agent-output"][1], **fields} for kind, fields in _OF_KIND.items()}
+_ATTRIBUTES: Final[Mapping[type[Any], Mapping[str, str]]] = {
+    struct: dict(zip(struct.__struct_encode_fields__, struct.__struct_fields__, strict=True))
+    for struct, _ in _RULES.values()
+}
+"""Structure → wire name of a field → its attribute."""
+_SOURCES: Final = get_args(Source)
 _REQUIRED: Final = {"agent-output": "kind", "tool-result": "callId", "run-stop": "reason"}
 _INT_DIGITS: Final = sys.int_info.str_digits_check_threshold  # longer ones may be refused, by a limit that users set
 _PART: Final = Raw(b"null")
@@ -165,11 +177,11 @@ def parse(line: bytes) -> Any:
 
     Raises ValueError for text that is not JSON, RecursionError for deep nesting.
     """
-    value = json.loads(line.decode(), parse_constant=_refuse, parse_int=_integer)
+    value = _PARSER.decode(line.decode())
     if b"\\u" not in line:
         return value
     text = json.dumps(value, ensure_ascii=False)
-    return json.loads(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"), parse_int=_integer)
+    return _PARSER_AGAIN.decode(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def _refuse(name: str) -> NoReturn:
@@ -178,6 +190,11 @@ def _refuse(name: str) -> NoReturn:
 
 def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) < _INT_DIGITS else float("1e308") * (-1 if digits.startswith("-") else 1)
+
+
+_PARSER: Final = json.JSONDecoder(parse_constant=_refuse, parse_int=_integer)
+_PARSER_AGAIN: Final = json.JSONDecoder(parse_int=_integer)  # an Infinity was a number too large, and no constant
+# Made once: ``json.loads`` with such options makes one for each line, a sixth of a streamed format's time.
 
 
 def judge(value: Any) -> Event:
@@ -195,9 +212,9 @@ def judge(value: Any) -> Event:
     struct, fields = _RULES[name]
     kind = given.get("kind")
     if name == "agent-output" and isinstance(kind, str):
-        fields = {**fields, **_OF_KIND.get(kind, {})}
+        fields = _FIELDS_OF_KIND.get(kind, fields)
     fitting: dict[str, Any] = {"session_id": session_id}
-    if (source := given.get("source")) in get_args(Source):
+    if (source := given.get("source")) in _SOURCES:
         fitting["source"] = source
     for field, allowed in fields.items():
         content = given.get(field)
@@ -205,7 +222,7 @@ def judge(value: Any) -> Event:
             continue
         if (why := _misfit(content, allowed)) is not None:
             return Malformed(f"{name}: {field} {why}", session_id)
-        fitting[_attribute(struct, field)] = [_PART] * len(content) if allowed is list else content
+        fitting[_ATTRIBUTES[struct][field]] = [_PART] * len(content) if allowed is list else content
     required = _REQUIRED.get(name)
     if required is not None and given.get(required) is None:
         return Malformed(f"{name}: {required} is required", session_id)
@@ -221,17 +238,12 @@ def _misfit(value: Any, allowed: _Values) -> str | None:
 
 def completed(event: Any) -> Event:
     """Return the event, or Malformed if it lacks a field that its kind requires."""
-    symbol = next(letter for letter in SYMBOLS if letter.fits(event))
+    symbol = letter_of(event)
     if symbol.complete(event):
         complete: Event = event
         return complete
     wanted = " and ".join(symbol.needs) or f"exactly one of {' and '.join(symbol.one_of)}"
     return Malformed(f"{symbol.name}: {wanted} required", event.session_id)
-
-
-def _attribute(struct: type[Any], field: str) -> str:
-    names: Sequence[str] = struct.__struct_encode_fields__
-    return struct.__struct_fields__[names.index(field)]  # type: ignore[no-any-return]
 
 
 def field_rules() -> list[tuple[str, str | None, dict[str, _Values], tuple[str, ...], tuple[str, ...]]]:

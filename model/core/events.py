@@ -3,9 +3,10 @@
 The wire is camelCase JSON with the tag field ``type``; attributes here are snake_case. Fields that no state depends on
 (X-8: ``arguments``, ``output``, ``seq``, ``timestamp``, an observation's fields) are not decoded: code that shows them
 reads the line again. ``Malformed`` and ``UnknownType`` stand for lines that are no event of the table; observations
-(``model-request``, ``fault``, ``native``) hold a position and are otherwise invisible.
+(``model-request``, ``fault``, ``native``, ``run-pause``, ``run-resume``) hold a position and are otherwise invisible.
 """
 
+from collections.abc import Mapping
 from typing import Final, Literal, TypeAlias
 
 import msgspec
@@ -68,6 +69,14 @@ class Native(_Event, frozen=True, gc=False, tag="native"):
     """Observation: a runtime's own event without a counterpart in the table."""
 
 
+class RunPause(_Event, frozen=True, gc=False, tag="run-pause"):
+    """Observation: the run waits for a person or the client to decide about ``calls``, and its cycle stays open."""
+
+
+class RunResume(_Event, frozen=True, gc=False, tag="run-resume"):
+    """Observation: the run that was paused goes on."""
+
+
 class UnknownType(msgspec.Struct, frozen=True, gc=False):
     """A readable object whose ``type`` is none of the table's (RC-D4)."""
 
@@ -82,7 +91,9 @@ class Malformed(msgspec.Struct, frozen=True, gc=False):
     session_id: str | None = None
 
 
-WireEvent: TypeAlias = UserMessage | AgentOutput | ToolResult | RunStop | ModelRequest | Fault | Native
+WireEvent: TypeAlias = (
+    UserMessage | AgentOutput | ToolResult | RunStop | ModelRequest | Fault | Native | RunPause | RunResume
+)
 Event: TypeAlias = WireEvent | UnknownType | Malformed
 
 
@@ -105,8 +116,9 @@ class Symbol(msgspec.Struct, frozen=True):
 
     def complete(self, event: object) -> bool:
         """Return whether *event* has the fields that this letter requires."""
-        if any(getattr(event, name) is None for name in self.needs):
-            return False
+        for name in self.needs:
+            if getattr(event, name) is None:
+                return False
         return not self.one_of or sum(getattr(event, name) is not None for name in self.one_of) == 1
 
 
@@ -116,14 +128,24 @@ SYMBOLS: Final = (
     Symbol("tool-result", (ToolResult,)),
     Symbol("user-message", (UserMessage,), one_of=("text", "content")),
     Symbol("run-stop", (RunStop,)),
-    Symbol("observation", (ModelRequest, Fault, Native)),
+    Symbol("observation", (ModelRequest, Fault, Native, RunPause, RunResume)),
     Symbol("malformed", (Malformed,)),
     Symbol("unknown-type", (UnknownType,)),
 )
 """The input alphabet, the most frequent letters first: the generated loop tests in this order."""
 
 
+_LETTERS: Final[Mapping[tuple[type, str | None], Symbol]] = {
+    (struct, kind): symbol for symbol in SYMBOLS for struct in symbol.structs for kind in symbol.kinds or (None,)
+}
+
+
+def letter_of(event: Event) -> Symbol:
+    """Return the letter that *event* is, complete or not."""
+    return _LETTERS[type(event), getattr(event, "kind", None)]
+
+
 def symbol_of(event: Event) -> str:
     """Return the name of the letter that *event* is."""
-    symbol = next(letter for letter in SYMBOLS if letter.fits(event))
+    symbol = letter_of(event)
     return symbol.name if symbol.complete(event) else "malformed"

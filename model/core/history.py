@@ -19,8 +19,9 @@ ResultOrder: TypeAlias = Literal["as-ended", "as-called", "paired", "at-once"]
 where its tool ended, amid the response too."""
 Adjacent: TypeAlias = Literal["apart", "merged"]
 """Texts of one role that stand side by side: an entry each, or one for some or all of them."""
-Failures: TypeAlias = Literal["marked", "told"]
-"""A tool's failure: marked as one, or told in its text alone, as where a provider's messages have no mark."""
+Failures: TypeAlias = Literal["marked", "told", "own-words"]
+"""A tool's failure: marked as one, or told in its text alone, as where a provider's messages have no mark; or told in
+the runtime's own words, which hide the tool's: marked where the log marks it."""
 
 ARRANGEMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "itemOrder": get_args(ItemOrder),
@@ -29,6 +30,8 @@ ARRANGEMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "failures": get_args(Failures),
 }
 """Policy → its values, the default first."""
+OWN_WORDS: Final = "the tool failed"
+"""A failure in a reference runtime's own words; a law compares none."""
 CUT: Final = "maxResultCharacters"
 """The policy that says how many characters of a longer result are shown: its first ones, its last ones, or both."""
 
@@ -55,6 +58,8 @@ def arranged(entries: Iterable[Entry], policies: Mapping[str, Any]) -> list[Show
     found = [entry.shown for _, block in groupby(entries, _response) for entry in _block([*block], chosen)]
     if chosen["failures"] == "told":
         found = [replace(one, is_error=False) if one.is_error else one for one in found]
+    if chosen["failures"] == "own-words":
+        found = [replace(one, text=OWN_WORDS) if one.is_error and one.text is not None else one for one in found]
     return joined(found) if chosen["adjacent"] == "merged" else found
 
 

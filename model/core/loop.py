@@ -25,6 +25,8 @@ from .events import (
     Malformed,
     ModelRequest,
     Native,
+    RunPause,
+    RunResume,
     RunStop,
     ToolResult,
     UserMessage,
@@ -174,7 +176,7 @@ def feed(state: LoopState, events: Sequence[Event], first: int, progress: Progre
             else:
                 anomalies.append((name, Anomaly("outside-run", at)))
                 skips.append(at)
-        elif struct is ModelRequest or struct is Fault or struct is Native:
+        elif struct is ModelRequest or struct is Fault or struct is Native or struct is RunPause or struct is RunResume:
             if event.session_id is not None:
                 break
             skips.append(at)
@@ -327,7 +329,7 @@ def feed_sessions(
                     state.active = False
             else:
                 anomalies.append((state.name, Anomaly("outside-run", at)))
-        elif struct is ModelRequest or struct is Fault or struct is Native:
+        elif struct is ModelRequest or struct is Fault or struct is Native or struct is RunPause or struct is RunResume:
             try:
                 state = states[event.session_id]
             except KeyError:
@@ -495,7 +497,7 @@ def feed_views(
                     active = False
             else:
                 anomalies.append(Anomaly("outside-run", at))
-        elif struct is ModelRequest or struct is Fault or struct is Native:
+        elif struct is ModelRequest or struct is Fault or struct is Native or struct is RunPause or struct is RunResume:
             pass
         elif struct is Malformed:
             anomalies.append(Anomaly("malformed", at))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .machine import Machine, Row
+from .machine import Choice, Machine, Row
 from .vocabulary import Output
 
 
@@ -17,17 +17,31 @@ class Stepper:
 
     def row(self, symbol: str, event: Any = None, at: int = -1) -> Row:
         """Return the row that *symbol* takes now."""
-        self.context.event, self.context.at = event, at
-        return next(row for row in self.machine.by_event[symbol, self.state] if self.machine.permits(row, self.context))
+        return self._choice(symbol, event, at).row
 
     def take(self, symbol: str, event: Any = None, at: int = -1) -> Row:
         """Take the row of *symbol*, which changes registers and state, and sets ``outputs``; return the row."""
-        row = self.row(symbol, event, at)
+        row, _, _, effects = self._choice(symbol, event, at)
         self.context.outputs.clear()
-        for name in row.effects:
-            self.machine.effects[name].apply(self.context)
+        for apply in effects:
+            apply(self.context)
         self.state = row.dest
         return row
+
+    def _choice(self, symbol: str, event: Any, at: int) -> Choice:
+        context = self.context
+        context.event, context.at = event, at
+        for choice in self.machine.choices[symbol, self.state]:
+            for holds in choice.holds:
+                if not holds(context):
+                    break
+            else:
+                for holds in choice.fails:
+                    if holds(context):
+                        break
+                else:
+                    return choice
+        raise StopIteration  # an edited machine
 
     @property
     def outputs(self) -> tuple[Output, ...]:

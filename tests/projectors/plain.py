@@ -5,7 +5,7 @@ It shares nothing with the model but the reading of events. The wrong ones overr
 
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import symbol_of
@@ -285,3 +285,31 @@ def own_policies(events):
 
 
 own_policies.profile = {"policies": OWN}  # type: ignore[attr-defined]
+
+
+class Trusting(Plain):
+    """It stands behind a server that lets nothing invalid through, and looks at nothing twice."""
+
+    def read(self, value):
+        event = judge(value)
+        if symbol_of(event) in ("malformed", "unknown-type"):
+            raise TypeError(f"no event: {value}")
+        return event
+
+    def objection(self, symbol, event):
+        return None
+
+    def outside_run(self, symbol, event):
+        raise LookupError("the UI shows no run")
+
+    def remark_unanswered(self):
+        pass
+
+    def ending(self):
+        return []
+
+
+class BehindAValidatingServer(Trusting):
+    """The same, and it says so."""
+
+    profile: ClassVar = {"input": "valid"}

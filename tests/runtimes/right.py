@@ -381,6 +381,8 @@ def arranged(history, policies):
         found = [replace(one, text=ends_of(one.text, most)) if one.role == "tool" else one for one in found]
     if policies.get("failures") == "told":
         found = [replace(one, is_error=None) for one in found]
+    if policies.get("failures") == "own-words":
+        found = [replace(one, text="That did not work.") if one.is_error else one for one in found]
     return joined(found) if policies.get("adjacent") == "merged" else found
 
 

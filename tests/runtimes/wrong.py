@@ -567,6 +567,16 @@ class ExecutesWithoutArguments(Right):
         super().begin(call if isinstance(call.arguments, str) else replace(call, arguments={}))
 
 
+@breaks("executed-as-called", "BED-003c")
+class ExecutesWithNothing(Right):
+    """A call is executed, and its execution has no arguments at all."""
+
+    def begin(self, call):
+        before = len(self.running)
+        super().begin(call)
+        self.running[before:] = [replace(one, arguments=None) for one in self.running[before:]]
+
+
 @breaks("executed-as-called", "X-7")
 class ExecutesTwice(Right):
     """A tool that returns is executed once more, and the second result counts."""
@@ -1108,6 +1118,22 @@ class KeepsCutCalls(Right, abortedResponse="drop-with-calls"):
     def interrupt(self):
         self.cut = False
         super().interrupt()
+
+
+@breaks("history-whole", "BED-004d")
+class WordsEachResultItself(Right, failures="own-words"):
+    """It declares that it words failures itself, and words what tools return too."""
+
+    def shown(self):
+        return [replace(one, text="done") if one.role == "tool" else one for one in super().shown()]
+
+
+@breaks("history-whole", "X-7")
+class HidesFailuresBehindOwnWords(Right, failures="own-words"):
+    """It declares that it words failures itself, and shows them unmarked, as if the tool had worked."""
+
+    def shown(self):
+        return [replace(one, is_error=None) if one.role == "tool" else one for one in super().shown()]
 
 
 @breaks("history-whole", "BED-004d")

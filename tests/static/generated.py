@@ -18,6 +18,8 @@ from turncheck.model.rendering.svg import to_svg
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the tests' own packages
 sys.path.insert(0, str(Path(__file__).parents[1] / "teeth"))
 
+from broken.page import PAGE as CLAUSES_BROKEN
+from broken.page import page as broken_page
 from museum.page import page, recorded
 from static.broken_clauses import table
 from static.mutants import PAGE as MUTANTS
@@ -44,6 +46,7 @@ def run() -> None:
     wanted[MUTANTS] = mutants_page()
     wanted[BROKEN] = table()
     wanted[THEOREMS] = theorems_page()
+    wanted[CLAUSES_BROKEN] = broken_page()
     wanted[ROOT / "docs" / "pictures" / "failure.svg"] = failure(FAILURE.read_bytes())
     write = "--write" in sys.argv[1:]
     drifted = [path for path, content in wanted.items() if not path.exists() or path.read_text() != content]

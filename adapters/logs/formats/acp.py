@@ -6,6 +6,7 @@ message in an object with the field ``message``.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from msgspec import structs
@@ -37,6 +38,19 @@ class _Session:
         self.running = self.over = self.loading = False
         self.calls: set[str] = set()
         self.answered: set[str] = set()
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunks:
+    """The builder of a text."""
+
+    kind: OutputKind
+    session: str
+
+    def __call__(self, said: str) -> Event:
+        if not said:
+            return Native(session_id=self.session)
+        return AgentOutput(kind=self.kind, text=said, session_id=self.session)
 
 
 class AcpMapper:
@@ -120,14 +134,7 @@ class AcpMapper:
         self._items.finish(other)
         if (session, kind) not in self._items:
             self._root(at, session)
-            name = session
-
-            def build(said: str) -> Event:
-                if not said:
-                    return Native(session_id=name)
-                return AgentOutput(kind=kind, text=said, session_id=name)
-
-            self._items.begin((session, kind), build)
+            self._items.begin((session, kind), _Chunks(kind, session))
         self._items.append((session, kind), at, piece)
 
     def _asks(self, at: int, session: str, call: Object) -> None:

@@ -7,9 +7,10 @@ which is right here.
 
 import json
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from turncheck.model.core.events import Delivery, RunStop, StopReason, ToolResult, UserMessage
+from turncheck.model.core.events import Delivery, RunPause, RunResume, RunStop, StopReason, ToolResult, UserMessage
 
 from .ag_ui_items import Outputs
 from .dispatch import Dispatcher, ignore
@@ -18,7 +19,7 @@ from .items import Slot
 from .mapping import Format
 
 _REASONS: Final[Mapping[str | None, StopReason]] = {"cancelled": "interrupted"}
-"""``outcome.type`` → stop reason; all others complete the run: an interrupt waits for the user in the next run."""
+"""``outcome.type`` → stop reason; all others complete the run, but for an interrupt, which pauses it."""
 _ENQUEUED: Final = "pydantic_ai_enqueued_messages"
 _AMID_RESULTS: Final = {"TOOL_CALL_RESULT", "REASONING_ENCRYPTED_VALUE"}
 _IGNORED: Final = (
@@ -60,6 +61,7 @@ class AgUiMapper(Dispatcher):
         self._outputs = Outputs(self.items, self._begin_user)
         self._results: list[_Result] = []  # not settled yet
         self._waiting: set[str] = set()  # calls that a run left to the client or to an approval
+        self._paused = False  # the next run resumes the one before
         # Results of calls from before the log's beginning; None where none can come, as from its second run on.
         self._resumed: set[str] | None = set() if may_be_resumed else None
         self.handlers = {
@@ -90,14 +92,27 @@ class AgUiMapper(Dispatcher):
     def _run_started(self, at: int, event: Object) -> None:
         if self.running:
             raise MisfitError("the run before has no terminal")
-        self.items.put(at, _root(event))
+        resumes = self._paused and not _instead(event)
+        if self._paused and not resumes:
+            self._waiting |= self._outputs.unanswered
+            self.items.put(at, RunStop(reason="completed", source="adapter"))
+        self.items.put(at, RunResume() if resumes else _root(event))
         if self.over:
             self._resumed = None
-        self.running, self.over = True, False
-        self._outputs.begin_run()
+        self.running, self.over, self._paused = True, False, False
+        if resumes:
+            self._outputs.given()
+        else:
+            self._outputs.begin_run()
 
     def _run_finished(self, at: int, event: Object) -> None:
         outcome = None if event.get("outcome") is None else text(record(event, "outcome"), "type")
+        self._refuse_paused()
+        if outcome == "interrupt" and self.running:
+            self.items.finish_all()
+            self.items.put(at, RunPause())
+            self.running, self.over, self._paused = False, True, True
+            return
         reason: StopReason = _REASONS.get(outcome, "completed")
         if reason == "completed":
             self._waiting |= self._outputs.unanswered
@@ -105,9 +120,14 @@ class AgUiMapper(Dispatcher):
 
     def _run_error(self, at: int, event: Object) -> None:
         stop = RunStop(reason="error", detail=maybe_text(event, "message"))
+        self._refuse_paused()
         if not self.running and not self.over:  # it failed before it could say that it started
             self.items.put(at, _root({}))
         self.stop(at, stop)
+
+    def _refuse_paused(self) -> None:
+        if self._paused:
+            raise MisfitError("the run is paused")
 
     # The model's inputs
 
@@ -172,7 +192,7 @@ class AgUiMapper(Dispatcher):
     def _begin_user(self, at: int, key: Hashable, name: str) -> None:
         delivery = self._delivery()
         self._bound(at, delivery)
-        self.items.begin(key, lambda said: UserMessage(text=said, id=name, delivery=delivery), at)
+        self.items.begin(key, _Asked(name, delivery), at)
         self._outputs.given()
 
     def _delivery(self) -> Delivery | None:
@@ -187,6 +207,17 @@ class AgUiMapper(Dispatcher):
             self.items.put(at, RunStop(reason="completed", source="adapter"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The builder of a user's message."""
+
+    name: str
+    delivery: Delivery | None
+
+    def __call__(self, said: str) -> UserMessage:
+        return UserMessage(text=said, id=self.name, delivery=self.delivery)
+
+
 def _root(event: Object) -> UserMessage:
     """The root of a run: the last user message of its input, where the event repeats it."""
     try:
@@ -194,6 +225,11 @@ def _root(event: Object) -> UserMessage:
         return user_message(asked[-1], "content", source="adapter")
     except (MisfitError, IndexError):
         return UserMessage(text="", source="adapter")
+
+
+def _instead(event: Object) -> bool:
+    """Whether a run's input says that it resumes none; an event that does not repeat its input does not say so."""
+    return isinstance(event.get("input"), dict) and not record(event, "input").get("resume")
 
 
 def _outcome(encrypted: object) -> str | None:

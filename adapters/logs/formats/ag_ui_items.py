@@ -7,7 +7,7 @@ from turncheck.model.core.events import AgentOutput
 
 from .dispatch import Handler
 from .fields import MisfitError, Object, maybe_text, text
-from .items import Items, nothing, said
+from .items import Items, Whole, nothing, said
 
 AMID_CHUNKS: Final = {"RAW", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "REASONING_ENCRYPTED_VALUE", "SUBAGENT_STARTED"}
 """Chunks stay open across these."""
@@ -103,7 +103,7 @@ class Outputs:
 
     def _begin_call(self, at: int, key: Hashable, event: Object, name: str) -> None:
         tool = text(event, "toolCallName")
-        self._items.begin(key, lambda _: AgentOutput(kind="tool-call", call_id=name, tool=tool), at)
+        self._items.begin(key, Whole(AgentOutput(kind="tool-call", call_id=name, tool=tool)), at)
         self.calls.add(name)
         self.unanswered.add(name)
         self.said = self.called = True

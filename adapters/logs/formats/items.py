@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from turncheck.model.core.events import AgentOutput, Event, Native, OutputKind
@@ -110,6 +111,26 @@ def nothing(_: str) -> Event:
     return NATIVE
 
 
+@dataclass(frozen=True, slots=True)
+class _Said:
+    kind: OutputKind
+    response: str | None
+
+    def __call__(self, text: str) -> Event:
+        return AgentOutput(kind=self.kind, text=text, response_id=self.response) if text else NATIVE
+
+
 def said(kind: OutputKind, response: str | None = None) -> Build:
     """Return the builder of a text item from its gathered deltas; an item without text means nothing."""
-    return lambda text: AgentOutput(kind=kind, text=text, response_id=response) if text else NATIVE
+    return _Said(kind, response)
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """The builder of an item that is known whatever its deltas say."""
+
+    event: Event
+
+    def __call__(self, _: str) -> Event:
+        """Return the event."""
+        return self.event

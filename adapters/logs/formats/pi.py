@@ -13,7 +13,7 @@ from turncheck.model.core.events import Delivery, OutputKind, RunStop, UserMessa
 from . import pi_messages
 from .dispatch import Dispatcher
 from .fields import MisfitError, Object, items, maybe_flag, number, record, records, text, user_message
-from .items import NATIVE, Slot, nothing, said
+from .items import NATIVE, Slot, Whole, nothing, said
 from .mapping import Format
 
 _QUEUES: Final[tuple[tuple[str, Delivery], ...]] = (("steering", "steer"), ("followUp", "followUp"))
@@ -183,7 +183,7 @@ class PiMapper(Dispatcher):
             self.items.begin(index, said(_TEXTS[family], self._response()) if family in _TEXTS else nothing, at)
         self.items.append(index, at, piece)
         if call is not None:
-            self.items.rebuild(index, lambda _: call)
+            self.items.rebuild(index, Whole(call))
 
     def _message_end(self, at: int, event: Object) -> None:
         message = record(event, "message")

@@ -16,6 +16,7 @@ from .claude_code import CLAUDE_CODE, CLAUDE_STREAM
 from .codex import CODEX, CODEX_EXEC
 from .mapping import Format
 from .messages import MESSAGES
+from .openai_chat import OPENAI_CHAT
 from .openai_responses import OPENAI_RESPONSES
 from .own import OWN
 from .pi import PI
@@ -23,7 +24,7 @@ from .pi_session import PI_SESSION
 
 _BUILT_IN: Final = (
     *(AG_UI, AI_SDK, PI, PI_SESSION, CLAUDE_CODE, CLAUDE_STREAM, CODEX, CODEX_EXEC),
-    *(ACP, ANTHROPIC, OPENAI_RESPONSES, MESSAGES, OWN),
+    *(ACP, ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, MESSAGES, OWN),
 )
 FORMATS: Final[Mapping[str, Format]] = {form.name: form for form in _BUILT_IN}
 """Name → format, of those that turncheck brings."""

@@ -280,7 +280,7 @@ class OpenAIAgents(Adapter):
             "failedResponse": "drop",
             "itemOrder": "as-said",
             "resultOrder": "as-called",  # tool_execution.py builds the results by going through tool_runs
-            "failures": "marked",
+            "failures": "own-words",  # tool.py: default_tool_error_function returns a fixed text
             "adjacent": "apart",
             "maxResultCharacters": None,
         },

@@ -19,7 +19,7 @@ from turncheck.model.core.stimuli import ModelOutput, User, unnamed
 from turncheck.model.machines.interaction import POLICIES, event_of
 
 from ...laws.runtime.subject import Modelled
-from ...observe.driver import Recorder, observing
+from ...observe.driver import Recorder, repeating
 from ...observe.runtime_trace import ObservedStep, RuntimeTrace
 from ..learn.abstraction import LETTERS, Abstracted, Bounds, Letter, Reader, letters_of
 from ..learn.learning import learn
@@ -95,7 +95,7 @@ def compared(
     is outside the alphabet. Raises TargetError if the reference breaks.
     """
     word = [unnamed(step.stimulus) for step in trace.steps if not step.closing]
-    expected = observing(reference)(word, trace.options)
+    expected = repeating(reference)(word, trace.options).trace
     ours, theirs = _reader(trace, bounds), _reader(expected, bounds)
     for step, other in zip(trace.steps, expected.steps, strict=False):
         letter = ours.letter(step.stimulus, letters)

@@ -1,8 +1,7 @@
 """``turncheck check``."""
 
-import os
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -11,11 +10,13 @@ import click
 
 from turncheck.model.rendering.printable import fill
 
+from ...check.fleet.one import How, judged, reason, shown, unjudged
 from ...check.judge import LogFinding, LogResult, check
 from ...report.registry import OF_LOGS, on_logs
 from ..interruption import INTERRUPTED
-from ..options.inputs import Input, expanded, is_kind, log_options, opened, reason
-from ..printing.output import Progress, echo, emit, style
+from ..options.inputs import Input, expanded, is_kind, log_options, opened
+from ..options.log_jobs import jobs_for, log_jobs_option
+from ..printing.output import Progress, echo, emit, notice, style
 from ..printing.showing import MARKS
 from ..reporting import Report, aside, publish, report_option
 
@@ -30,6 +31,7 @@ SHOWN: Final = 10
 @click.option("--follow", is_flag=True, help="Judge one log while it is written, until Ctrl-C.")
 @click.option("--all", "shows_all", is_flag=True, help="Show each finding at once, not the first ten of each law.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per log; with --follow or --all each finding.")
+@log_jobs_option
 @report_option(OF_LOGS)
 @click.pass_context
 def command(
@@ -42,6 +44,7 @@ def command(
     follow: bool,
     shows_all: bool,
     as_json: bool,
+    jobs: int | None,
     reports: tuple[Report, ...],
 ) -> None:
     """Judge recorded logs of an agent runtime.
@@ -55,8 +58,8 @@ def command(
     With --follow each finding is printed as soon as it is certain, and the result at Ctrl-C, with exit code 130. A
     file that is replaced or cut is followed from its start, as a new log.
     """
-    judge = partial(check, format_name=format_name, max_line=max_line, strict=strict)
     if follow:
+        judge = partial(check, format_name=format_name, max_line=max_line, strict=strict)
         log, *others = logs
         if others or not is_kind(Path.is_file, log):
             raise click.UsageError(f"--follow takes one file: {', '.join(logs)} is none")
@@ -67,9 +70,9 @@ def command(
     worst = 0
     kept: list[LogResult] = []  # only a report needs them all
     with aside(reports, as_json=as_json):
-        for given in expanded(logs):
-            told = {"found": emit if as_json else _show_finding} if shows_all else {}
-            result = _judged(given, partial(judge, **told), format_name or "auto")
+        how = How(format_name, max_line, strict, tells=shows_all)
+        processes, inputs = jobs_for(jobs, expanded(logs))
+        for result in _results(inputs, how, processes, emit if as_json else _show_finding):
             worst = max(worst, result.exit_code)
             kept += [result] if reports else []
             emit(result) if as_json else _show(result, listed=not shows_all)
@@ -98,15 +101,30 @@ def _follow(log: str, judge: Callable[..., LogResult], max_line: int, *, as_json
         raise click.ClickException(f"{log}: {reason(error)}") from error
 
 
-def _judged(given: Input, judge: Callable[..., LogResult], form: str) -> LogResult:
-    shown = os.fsencode(given.path).decode(errors="replace")
+def _results(inputs: Iterator[Input], how: How, jobs: int, found: Callable[[LogFinding], None]) -> Iterator[LogResult]:
+    """Yield the results in the order of the logs; *found* gets each finding before, where *how* tells them."""
+    if jobs == 1:
+        yield from (_here(given, how, found) for given in inputs)
+        return
+    from ...check.fleet import pool  # noqa: PLC0415 - only several processes need it
+
+    # A log with a fault, and standard input, are for this process.
+    tasks = (
+        given.path if given.fault is None and given.path != "-" else partial(_here, given, how, found)
+        for given in inputs
+    )
+    with Progress("check") as progress:
+        for done, result in enumerate(pool.judged(tasks, how, jobs, found=found, lost=notice), 1):
+            yield result
+            progress.say(f"{done:,} logs")
+
+
+def _here(given: Input, how: How, found: Callable[[LogFinding], None]) -> LogResult:
+    """Judge a log in this process."""
     if given.fault is not None:
-        return LogResult(shown, form, 0, 0, (), "error", given.fault)
-    try:
-        with opened(given.path) as stream, Progress(shown) as progress:
-            return judge(shown, stream, progress=progress.events)
-    except (OSError, ValueError) as error:
-        return LogResult(shown, form, 0, 0, (), "error", reason(error))
+        return unjudged(given.path, how, given.fault)
+    with Progress(shown(given.path)) as progress:
+        return judged(given.path, how, found=found, progress=progress.events, opened=opened)
 
 
 def _show(result: LogResult, *, listed: bool = True) -> None:

@@ -11,8 +11,9 @@ from turncheck.adapters.logs.formats.registry import UnsupportedFormatError, eve
 from turncheck.adapters.logs.reading import read_values
 from turncheck.model.rendering.printable import fill
 
+from ...check.fleet.one import reason
 from ...check.reader_kit import ReaderReport, judge_reader
-from ..options.inputs import expanded, opened, reason
+from ..options.inputs import expanded, opened
 from ..printing.output import echo, emit, style
 
 

@@ -25,8 +25,6 @@ from ..options.shared import SECONDS, out_option
 from ..printing.output import Progress, document, emit, hypothesis_elsewhere, notice
 from ..saving import saved
 
-START_SECONDS: Final = 60.0
-"""Seconds for the answer to hello: on a busy machine two frameworks took more than ten to import."""
 COUNTEREXAMPLES: Final = "counterexamples"
 """The folder of the counterexample files, beside the table."""
 
@@ -92,7 +90,7 @@ def _verified(target: str, out: Path, *, timeout: float, **limits: Any) -> Resul
     """Verify one target, and write its counterexamples; *limits* are those of ``verify_target``."""
     from ...verify.verification import verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
 
-    opening = open_target(target, timeout=timeout, start_seconds=START_SECONDS, say=notice)
+    opening = open_target(target, timeout=timeout, say=notice)
     with opening as opened, Progress(target) as progress:
         laws = selected(["runtime"])
         result, found = verify_target(opened, laws, **limits, progress=progress.say)

@@ -11,8 +11,9 @@ from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import AnomalyError
 from turncheck.model.rendering.printable import Printable, fill
 
+from ...check.fleet.one import reason
 from ...check.projecting import projected
-from ..options.inputs import log_options, opened, reason
+from ..options.inputs import log_options, opened
 from ..options.shared import options
 from ..printing.output import Progress, echo, emit, style
 

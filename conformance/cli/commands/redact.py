@@ -6,8 +6,9 @@ import click
 
 from turncheck.model.rendering.printable import Document
 
+from ...check.fleet.one import reason
 from ...check.redaction import Unknown, redact
-from ..options.inputs import log_options, opened, reason
+from ..options.inputs import log_options, opened
 from ..printing.output import Progress, document, notice
 
 

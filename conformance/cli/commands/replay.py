@@ -121,9 +121,9 @@ def _read(file: Path) -> AnyCounterexample:
 def _asked(found: AnyCounterexample, text: str, timeout: float) -> Finding | None:
     """Return how the target breaks the law on the file's input, if it does. Raises TargetError if the target breaks."""
     if isinstance(found, Counterexample):
-        with open_projector(text, timeout=timeout) as projector:
+        with open_projector(text, timeout=timeout, variant=found.variant) as projector:
             return asked_projector(found, projector)
-    with open_runtime(text, timeout=timeout) as runtime:
+    with open_runtime(text, timeout=timeout, variant=found.variant) as runtime:
         return asked_runtime(found, runtime, _model(found, runtime))
 
 

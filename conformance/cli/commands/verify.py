@@ -1,15 +1,17 @@
 """``turncheck verify``."""
 
+import dataclasses
 import shlex
 import time
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 import msgspec
 
 from turncheck.adapters.protocol.messages import Profile
-from turncheck.adapters.targets.registry import open_target
+from turncheck.adapters.targets.registry import Target, open_target
 from turncheck.model.core.refused_json import why_refused
 from turncheck.model.rendering.printable import NOTHING, fill, lines
 
@@ -21,6 +23,7 @@ from ...report.law_summary import counted
 from ...report.registry import KINDS, on_result
 from ...report.text import counterexample_lines, coverage_lines, inferred_lines
 from ...verify.outcome.results import CauseFailure, Counterexamples, Result
+from ...verify.variants import joined
 from ..baselining import grading, said, show_baseline
 from ..options.completing import complete_law, complete_target
 from ..options.jobs import jobs_option, workers_for
@@ -34,7 +37,7 @@ from ..saving import saved
 LAW: Final = "equals-model"
 """The law of a suite, which is judged whatever --laws names."""
 QUICK: Final = 10
-"""One in so many generated cases is left with --quick."""
+"""One in so many generated cases is left with --quick, and of the work that shrinking may take."""
 EXAMPLES: Final = 300
 """The cases that a whole run generates."""
 RUN_SECONDS: Final = 1800.0
@@ -66,6 +69,7 @@ is the user's choice, and foretold."""
     help="Only the laws whose names fit; repeatable.",
 )
 @click.option("--profile", "profile_file", type=click.Path(path_type=Path), help="A JSON file with TARGET's claims.")
+@click.option("--variant", metavar="NAME", help="Only this variant of TARGET; else each one that it has.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first failure.")
 @click.option(
     "--baseline", "baseline_file", type=click.Path(path_type=Path), help="A TOML file with the failures to expect."
@@ -91,6 +95,7 @@ def command(
     timeout: float,
     globs: tuple[str, ...],
     profile_file: Path | None,
+    variant: str | None,
     fail_fast: bool,
     baseline_file: Path | None,
     update_baseline: bool,
@@ -104,10 +109,10 @@ def command(
     """Hold an implementation to every law.
 
     TARGET is python:package.module:attribute, cmd:command line, http://127.0.0.1:PORT/path, reference[:MACHINE], or a
-    known runtime such as pi@0.87.1 (`turncheck targets`). Failures are shrunk, shown, and written as counterexample
-    files that `turncheck replay` reads. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when the target broke
-    or no law could be judged. A law that the baseline lists may fail; one that it lists and that passes is stale, which
-    exits 1.
+    known runtime such as pi@0.87.1 (`turncheck targets`). Each of its variants is held to them. Failures are shrunk,
+    shown, and written as counterexample files that `turncheck replay` reads. Exits 0 when nothing is wrong, 1 when a
+    law is broken, 2 when the target broke or no law could be judged. A law that the baseline lists may fail; one that
+    it lists and that passes is stale, which exits 1.
     """
     if dry_run and suite is not None:
         raise click.UsageError("--dry-run starts nothing, and a suite is made for what a target declares")
@@ -128,41 +133,47 @@ def command(
     seconds = run_timeout or (RUN_SECONDS if suite is None else float("inf"))
     until = started + seconds
     workers = workers_for(jobs, target, timeout, profile)
-    with (
-        open_target(target, timeout=timeout, profile=profile, until=until, say=notice) as opened,
-        Progress(target) as progress,
-    ):
+    opens = partial(open_target, target, timeout=timeout, profile=profile, until=until, say=notice)
+
+    def verified(opened: Target, name: str | None) -> tuple[Result, Counterexamples]:
+        limits: Any = {
+            "seed": seed,
+            "budget": budget,
+            "until": until,
+            "fail_fast": fail_fast,
+            "timings": timings,
+            "progress": progress.say,
+            "workers": None if workers is None else dataclasses.replace(workers, variant=name),
+            "known": graded.baseline.cases,
+        }
+        if suite is None:
+            thrift = QUICK if quick else 1
+            return verify_target(opened, _laws(subjects_of(opened), globs), examples=examples, thrift=thrift, **limits)
+        laws = [law for law in _laws(["runtime"], globs, suite=True) if law.name != LAW]
+        return run_suite(opened, suite, [*laws, LAWS[LAW]], **limits)
+
+    with opens(variant=variant) as opened, Progress(target) as progress:
         opening = time.monotonic() - started
+        names = opened.variants if variant is None else (variant,)
+        if names and variant is None and profile is not None:
+            raise click.UsageError(f"--profile is one profile, and {target} has several: choose one with --variant")
         if suite is not None:
-            laws = [law for law in _laws(["runtime"], globs, suite=True) if law.name != LAW]
-            result, counterexamples = run_suite(
-                *(opened, suite, [*laws, LAWS[LAW]]),
-                seed=seed,
-                budget=budget,
-                until=until,
-                fail_fast=fail_fast,
-                timings=timings,
-                progress=progress.say,
-                workers=workers,
-                known=graded.baseline.cases,
-            )
+            names = names[:1]
+        if not names:
+            result, counterexamples = verified(opened, None)
         else:
-            result, counterexamples = verify_target(
-                opened,
-                _laws(subjects_of(opened), globs),
-                examples=examples,
-                seed=seed,
-                budget=budget,
-                until=until,
-                fail_fast=fail_fast,
-                timings=timings,
-                progress=progress.say,
-                workers=workers,
-                known=graded.baseline.cases,
-            )
+            opened.close()
+            found: dict[str, tuple[Result, Counterexamples]] = {}
+            for name in names:
+                with opens(variant=name) as one:
+                    found[name] = verified(one, name)
+                if fail_fast and found[name][1]:
+                    break
+            result, counterexamples = joined(found)
     if timings:
         result = msgspec.structs.replace(result, timings={"opening": round(opening, 3), **result.timings})
-    whole = suite is None and examples >= EXAMPLES  # a smaller run does not show that nothing fails any more
+    # A smaller run does not show that nothing fails any more.
+    whole = suite is None and variant is None and examples >= EXAMPLES
     result = saved(graded(result, counterexamples), counterexamples, out, whole=whole)
     with text:
         emit(result) if as_json else _show(result, counterexamples)
@@ -226,6 +237,11 @@ def _show(result: Result, counterexamples: Counterexamples) -> None:
     done = ", ".join(f"{figure:,} {name}" for name, figure in figures.items() if figure or name != "unsettled")
     causes = counted_causes(result)
     echo(fill("\n{}; {}, seed {}", "; ".join(filter(None, [causes, counted(result)])), done, result.seed))
+    for one in result.variants:
+        parts = ", ".join(f"{count} {verdict}" for verdict, count in one.summary.items() if count)
+        echo(fill("variant {}: {}", one.name, parts))
+        own = {name: value for name, value in one.inferred.items() if name not in result.inferred}
+        show([fill("  {}", line) for line in inferred_lines(own)])
     show(inferred_lines(result.inferred))
     show(coverage_lines(result.coverage))
     if result.timings:

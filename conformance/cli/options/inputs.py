@@ -121,8 +121,3 @@ def is_kind(kind: Callable[[Path], bool], path: str) -> bool:
 def opened(path: str) -> BufferedReader:
     """Open a log as a binary stream, to be used in ``with``. Raises OSError."""
     return cast(BufferedReader, click.open_file(path, "rb"))
-
-
-def reason(error: OSError | ValueError) -> str:
-    """Say why a log cannot be read, without its name."""
-    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

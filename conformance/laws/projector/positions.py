@@ -60,7 +60,7 @@ def conservation(trace: ProjectorTrace) -> Judgement:
             yield Finding(at, f"the {symbol} is {found}", wanted, places[at])
 
 
-@log_law("RC-1", "RC-D4", "RC-D5", evidence="a log with an anomaly")
+@log_law("RC-1", "RC-D4", "RC-D5", evidence="a log with an anomaly", needs=("input any",))
 def anomalies_exact(trace: ProjectorTrace) -> Judgement:
     """The anomalies are the machine's own, no more and no fewer, in the order in which they show."""
     if trace.expected.anomalies:

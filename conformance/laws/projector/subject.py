@@ -21,7 +21,8 @@ class Experiment:
 
     ``elsewhere`` observes in another process with another hash seed. ``declared`` observes under the policies that the
     target declares; so does ``fed``, which feeds the log in chunks, with a projection after each chunk if its second
-    argument is true. ``fed_from`` feeds parts of it, each from a position: what was fed before is fed again. ``input_changed`` is true after an observation that changed its input, None where nobody can see.
+    argument is true. ``fed_from`` feeds parts of it, each from a position: what was fed before is fed again.
+    ``input_changed`` is true after an observation that changed its input, None where nobody can see.
     """
 
     log: Sequence[Json]

@@ -153,8 +153,9 @@ def executed_as_called(trace: RuntimeTrace) -> Judgement:
                 yield Finding(at, f"{run.call_id} is executed a second time", 1, 2)
             elif run.tool is not None and run.tool != call.tool:
                 yield Finding(at, f"{run.call_id} executes another tool than the model called", call.tool, run.tool)
-            elif run.arguments is not None and not same_arguments(call.arguments, run.arguments):
-                why = f"{run.call_id} is executed with other arguments than the model wrote"
+            elif not same_arguments(call.arguments, run.arguments):
+                how = "without the arguments" if run.arguments is None else "with other arguments than"
+                why = f"{run.call_id} is executed {how} the model wrote"
                 yield Finding(at, why, call.arguments, run.arguments)
 
 

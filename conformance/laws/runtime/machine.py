@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from msgspec import to_builtins
 
-from turncheck.model.core.stimuli import Awaited, ModelAwaited, ModelOutput, TimerAwaited, ToolCall, unnamed
+from turncheck.model.core.stimuli import Awaited, ModelAwaited, ModelOutput, Step, TimerAwaited, ToolCall, unnamed
 
-from ...observe.runtime_trace import ObservedStep, flat
+from ...observe.runtime_trace import flat
 from ..law import WITNESS, Finding, Judgement
 from .contract import needs
 from .subject import Rerun, relation_law
@@ -43,24 +43,25 @@ def equals_machine(rerun: Rerun) -> Judgement:
     if len(given) != len(set(given)):
         return  # an implementation makes a recurring id unique in its own way, and stimuli name it so
     yield WITNESS
-    for ours, theirs in zip(rerun.trace.steps, expected.steps, strict=False):
+    chosen = {*given}
+    for ours, theirs in zip(rerun.trace.steps, expected.applied, strict=False):
         if any(needs(one) not in {None, *expected.capabilities} for one in (ours.stimulus, *flat(ours.stimulus))):
             return  # beyond the machine's alphabet: the machine says nothing of the rest
-        if _waits(ours) and not _waits(theirs):
+        if _waits(ours.answer) and not _waits(theirs.step):
             return  # how long a runtime waits before it asks again is its own
         seen = all(one.input is not None for one in ours.answer.awaiting if isinstance(one, ModelAwaited))
-        observed, right = _plain(ours, {*given}, seen=seen), _plain(theirs, {*given}, seen=seen)
+        observed, right = _plain(ours.answer, chosen, seen=seen), _plain(theirs.step, chosen, seen=seen)
         if observed != right:
             at = ours.end - 1 if ours.end > ours.first else None
             yield Finding(at, "the step is not the one of the machine that is claimed", right, observed)
             return
 
 
-def _waits(step: ObservedStep) -> bool:
-    return any(isinstance(one, TimerAwaited) for one in step.answer.awaiting)
+def _waits(answer: Step) -> bool:
+    return any(isinstance(one, TimerAwaited) for one in answer.awaiting)
 
 
-def _plain(step: ObservedStep, given: Set[str], *, seen: bool) -> dict[str, Any]:
+def _plain(answer: Step, given: Set[str], *, seen: bool) -> dict[str, Any]:
     """A step without the implementation's own names; *given* are the call ids that the environment chose.
 
     *seen* adds the input of requests, which not every runtime can tell.
@@ -75,12 +76,12 @@ def _plain(step: ObservedStep, given: Set[str], *, seen: bool) -> dict[str, Any]
         entries = [named(to_builtins(entry), ("role", "ids", "callId")) for entry in shown if entry.role in _SEEN]
         return named(to_builtins(one), _AWAITED) | ({"shown": entries} if entries else {})
 
-    events: list[dict[str, Any]] = [event for event in step.answer.events if isinstance(event, dict)]
+    events: list[dict[str, Any]] = [event for event in answer.events if isinstance(event, dict)]
     said = [named(event, ("type", *_SAID[event["type"]])) for event in events if event.get("type") in _SAID]
     return {
         "events": said,
-        "awaiting": [awaited(one) for one in step.answer.awaiting],
-        "refused": None if step.answer.refused is None else step.answer.refused.why,
+        "awaiting": [awaited(one) for one in answer.awaiting],
+        "refused": None if answer.refused is None else answer.refused.why,
     }
 
 

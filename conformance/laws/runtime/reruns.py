@@ -9,9 +9,9 @@ from zlib import crc32
 from msgspec import convert, to_builtins
 from msgspec.structs import replace
 
-from turncheck.model.core.stimuli import Abort, ModelFail, ModelOutput, ModelStop, Stimulus, Text, User
+from turncheck.model.core.stimuli import Abort, ModelFail, ModelOutput, ModelStop, Step, Stimulus, Text, User
 
-from ...observe.runtime_trace import Again, Applied, ObservedStep, RuntimeTrace
+from ...observe.runtime_trace import Again, Applied, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from .subject import Rerun, relation_law
 
@@ -59,7 +59,7 @@ def run_boundary_equivalence(rerun: Rerun) -> Judgement:
     seen: dict[str, list[str]] = {}
     applied: dict[str, tuple[Applied, ...]] = {}
     for reason, end in ends.items():
-        found = rerun.again((*before, *end, *after), trace.options)
+        found = rerun.again((*before, *end, *after), trace.options).trace
         if len(found.steps) != len(before) + len(end) + len(after) or found.steps[-len(after)].was_active:
             continue  # unsettled, or not ended: other laws' business
         log = found.log[found.steps[-len(after)].first : found.steps[-1].end]
@@ -88,7 +88,7 @@ def slow_consumer_same(rerun: Rerun) -> Judgement:
 @relation_law("X-8", evidence="a word renamed")
 def run_opaque(rerun: Rerun) -> Judgement:
     """Other ids and texts give other ids and texts, and nothing else."""
-    expected = [_plain(step) for step in rerun.trace.steps]
+    expected = [_plain(step.answer) for step in rerun.trace.steps]
     names = _other_names(to_builtins(rerun.word), str(expected))
     if not names:
         return
@@ -96,7 +96,7 @@ def run_opaque(rerun: Rerun) -> Judgement:
     word = convert(_renaming(names)(to_builtins(rerun.word)), tuple[Stimulus, ...])
     found = rerun.again(word, rerun.trace.options)
     back = _renaming({renamed: name for name, renamed in names.items()})
-    again = [back(_plain(step)) for step in found.steps]
+    again = [back(_plain(one.step)) for one in found.applied]
     if again != expected:
         place = next((at for at, (one, other) in enumerate(zip(expected, again, strict=False)) if one != other), 0)
         here = slice(place, place + 1)
@@ -109,25 +109,25 @@ def _same(rerun: Rerun, again: Again, what: str, *, observer: Literal["throws", 
     yield WITNESS
     trace, shown = rerun.trace, _plain if observer is None else _consumed
     other = again(rerun.word, trace.options if observer is None else replace(trace.options, observer=observer))
-    for place, (first, second) in enumerate(zip(trace.steps, other.steps, strict=False), 1):
-        one, two = shown(first), shown(second)
+    for place, (first, second) in enumerate(zip(trace.steps, other.applied, strict=False), 1):
+        one, two = shown(first.answer), shown(second.step)
         if one != two:
             at = max(first.end - 1, 0)
             yield Finding(at, f"{what} gives something else", one, two, rerun.second()[:place])
             return
-    if len(trace.steps) != len(other.steps):
-        yield Finding(None, f"{what} ends elsewhere", len(trace.steps), len(other.steps), rerun.second())
+    if len(trace.steps) != len(other.applied):
+        yield Finding(None, f"{what} ends elsewhere", len(trace.steps), len(other.applied), rerun.second())
 
 
-def _plain(step: ObservedStep) -> Any:
+def _plain(step: Step) -> Any:
     """A step as JSON, without times."""
-    answer = to_builtins(step.answer)
-    events: list[dict[str, Any]] = [event for event in step.answer.events if isinstance(event, dict)]
+    answer = to_builtins(step)
+    events: list[dict[str, Any]] = [event for event in step.events if isinstance(event, dict)]
     answer["events"] = [{key: value for key, value in event.items() if key not in _UNSEEN} for event in events]
     return answer
 
 
-def _consumed(step: ObservedStep) -> Any:
+def _consumed(step: Step) -> Any:
     """A step as a consumer sees it: without native events, and with requests to the model apart.
 
     The adapter logs a request when the model is asked; where that stands among what the consumer gets says nothing.

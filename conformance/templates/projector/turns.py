@@ -1,6 +1,6 @@
 """A toy projector, to be replaced by yours: from the events of a session to the turns that a chat shows."""
 
-OBSERVATIONS = ("model-request", "fault", "native")  # they hold a position, and change nothing
+OBSERVATIONS = ("model-request", "fault", "native", "run-pause", "run-resume")  # they change nothing
 GROUPS = {"read-group": ("ls", "read", "grep", "find"), "write-group": ("write", "edit"), "bash-group": ("bash",)}
 
 

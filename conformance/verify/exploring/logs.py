@@ -5,17 +5,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import hypothesis
 import msgspec
-from hypothesis import given
 
 from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.targets.registry import Target
 from turncheck.model.core.policies import Policies
 
 from ...generation.classic_logs import CLASSICS
-from ...generation.drawing import drawing
-from ...generation.logs import Case, cases
 from ..engine import Run
 from ..outcome.results import Input
 from ..subjects.projector import ProjectorSubject
@@ -49,6 +45,8 @@ class ProjectorCourse:
             if not shard.classic:
                 run.due()
             observation = run.asking(partial(run.subject.observe, case))
+            if observation is None:
+                continue
             run.subject.coverage.add(case)
             run.judge(observation)
             run.told(run)
@@ -79,11 +77,16 @@ def explore(subject: ProjectorSubject, examples: int, run: Run[Input]) -> None:
 
 def _generate(own: Policies | None, examples: int, seed: int, take: Callable[[Input], None]) -> None:
     """Give *take* the generated logs that differ."""
+    import hypothesis  # noqa: PLC0415 - a quarter of a start-up, which a run without examples does without
+
+    from ...generation.drawing import drawing  # noqa: PLC0415 - as above
+    from ...generation.logs import Case, cases  # noqa: PLC0415 - as above
+
     seen: set[bytes] = set()
 
     @hypothesis.seed(seed)
     @drawing(examples)
-    @given(cases(policies=own))
+    @hypothesis.given(cases(policies=own))
     def generate(generated: Case) -> None:
         case = Input(generated.log, generated.policies, generated.cuts)
         key = msgspec.json.encode(case)

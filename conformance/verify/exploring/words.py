@@ -15,9 +15,7 @@ from turncheck.model.machines.interaction import tables
 
 from ...generation.classic_words import DEEP, classic_words, starts
 from ...generation.rare_words import rare_words
-from ...generation.situations import Situation, access_words, directed, revisit_words, rows_for
-from ...generation.words import explore as generate
-from ...generation.words import follow
+from ...generation.situations import Situation, access_words, directed, follow, revisit_words, rows_for
 from ...observe.driver import Driver, UnsettledError
 from ..engine import Run
 from ..outcome.coverage import WordCoverage
@@ -88,6 +86,8 @@ class RuntimeCourse:
             for one in self.directed[shard.first : shard.end]:
                 _play(player, one)
         else:
+            from ...generation.words import explore as generate  # noqa: PLC0415 - Hypothesis, a quarter of a start-up
+
             plain, special = starts(frozenset(self.profile.capabilities))
             options = [*[plain] * PLAIN, *special]
             generate(player, self.rows, self._reached, options, words=shard.end - shard.first, seed=shard.seed)
@@ -116,7 +116,7 @@ class RuntimeCourse:
         return rows_for(frozenset(self.profile.capabilities), self.profile.policies)
 
     @cached_property
-    def _accesses(self) -> dict[Row, tuple[str, ...]]:
+    def _accesses(self) -> Mapping[Row, tuple[str, ...]]:
         return access_words(tables(self.profile.policies), frozenset(self.profile.capabilities))
 
     @cached_property

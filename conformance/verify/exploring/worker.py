@@ -91,7 +91,9 @@ def _swallowed(given: "sys.UnraisableHookArgs") -> None:
 
 def _work(job: Job, wire: Wire) -> None:
     options, given, course = job.options, job.workers, job.course
-    with open_target(given.text, timeout=given.timeout, profile=given.profile, until=options.until) as opened:
+    with open_target(
+        given.text, timeout=given.timeout, profile=given.profile, until=options.until, variant=given.variant
+    ) as opened:
         target = course.face(opened)
         if (target.implementation, target.profile) != (job.implementation, job.profile):
             raise ChangedError("the implementation says something else of itself in a worker than at its first start")

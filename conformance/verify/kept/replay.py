@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from turncheck.adapters.protocol.errors import OverdueError, TargetError
 from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.protocol.runtime import RuntimeTarget
+from turncheck.model.core.stimuli import Word
 
 from ...laws.law import Finding, first_finding
 from ...laws.registry import LAWS
@@ -102,7 +103,9 @@ def _asked(name: str, case: C, subject: Subject[C]) -> Finding | None:
         raise TargetError(f"the target does not declare {', '.join(absent)}, which {law.name} needs", see="")
     observation = subject.observe(case)
     if observation is None:
-        raise TargetError("the word did not settle within the adapter's patience", see="")
+        whose = "the word did not settle within the adapter's patience"
+        invalid = "the file's input is invalid, and the target declares that its input never is"
+        raise TargetError(whose if isinstance(case, Word) else invalid, see="")
     items = [*judged(law, observation)]
     if observation.failed is not None and not items:
         raise TargetError("the projector fails on the file's input, so that this law cannot be judged", see="")

@@ -56,11 +56,14 @@ class Exercised:
 class Coverage(Exercised):
     """Follows the rows that the core machine takes on each case of a projector.
 
-    *own* are the policies of a projector that takes no others: the rows that they rule out are not counted.
+    *own* are the policies of a projector that takes no others: the rows that they rule out are not counted, nor, where
+    its input is always *valid*, those that reject an event.
     """
 
-    def __init__(self, own: Policies | None = None) -> None:
-        super().__init__("projector", SPEC.rows if own is None else _allowed(own), VALUES)
+    def __init__(self, own: Policies | None = None, *, valid: bool = False) -> None:
+        rows = SPEC.rows if own is None else _allowed(own)
+        met = [row for row in rows if not (valid and any(name.startswith("reject_") for name in row.effects))]
+        super().__init__("projector", met, VALUES)
         self.combinations: set[Policies] = set()
 
     def add(self, case: Input) -> None:

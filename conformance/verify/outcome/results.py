@@ -63,7 +63,10 @@ Case: TypeAlias = Input | Word
 
 
 class _Broken(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The beginning of a counterexample file (file format version 1): a target breaks a law."""
+    """The beginning of a counterexample file (file format version 1): a target breaks a law.
+
+    At its end stands the ``variant`` of the target that does, where it has several.
+    """
 
     schema: Literal[1]
     target: str
@@ -86,6 +89,7 @@ class Counterexample(_Broken, frozen=True, tag_field="of", tag="log"):
     expected: Any = None
     observed: Any = None
     projection: Projection | None = None
+    variant: str | None = None
 
 
 class WordCounterexample(_Broken, frozen=True, tag_field="of", tag="word"):
@@ -105,6 +109,7 @@ class WordCounterexample(_Broken, frozen=True, tag_field="of", tag="word"):
     observed: Any = None
     inferred: dict[str, str | int] = {}
     again: tuple[Applied, ...] = ()
+    variant: str | None = None
 
 
 AnyCounterexample: TypeAlias = Counterexample | WordCounterexample
@@ -127,7 +132,8 @@ class LawResult(msgspec.Struct, frozen=True, omit_defaults=True):
     """The verdict of one law, with its evidence; ``why`` for all but a pass, ``counterexample`` names the file.
 
     ``baseline`` is there where a baseline was given and says something of the law. ``others`` are the files of further
-    counterexamples, which have other causes.
+    counterexamples, which have other causes. ``variants`` are those of the target's that have this verdict, where not
+    all do.
     """
 
     law: str
@@ -139,6 +145,7 @@ class LawResult(msgspec.Struct, frozen=True, omit_defaults=True):
     counterexample: str | None = None
     baseline: Expectation | None = None
     others: tuple[str, ...] = ()
+    variants: tuple[str, ...] = ()
 
     @property
     def excused(self) -> bool:
@@ -177,13 +184,14 @@ class CauseResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
     ``laws`` are all that it breaks, the root first; ``failures`` has a counterexample each, the smallest first. A law
     that has none here breaks on the root's case too. ``known`` names the entries of the baseline whose counterexamples
-    have this cause, and ``baseline`` is what that says of it.
+    have this cause, and ``baseline`` is what that says of it. ``variants`` are those that show it, where not all do.
     """
 
     laws: tuple[str, ...]
     failures: tuple[CauseFailure, ...]
     known: tuple[str, ...] = ()
     baseline: Expectation | None = None
+    variants: tuple[str, ...] = ()
 
     @property
     def root(self) -> CauseFailure:
@@ -257,6 +265,16 @@ class Covered(TypedDict, total=False):
     suite: SuiteRun
 
 
+class Variant(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One of a target's variants that were verified: what it declares, and what came of it."""
+
+    name: str
+    profile: Profile
+    summary: dict[str, int]
+    coverage: Covered
+    inferred: dict[str, str | int] = {}
+
+
 class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     """What `verify --json` prints. ``cut`` says why a run ended before its examples were used up.
 
@@ -265,6 +283,8 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     ``inferred`` are the policies on a history that the runtime's profile does not declare, and that it was held to.
     ``crash`` is there where the target broke. ``causes`` group the failures, the smallest first. ``replayed`` has for
     each counterexample of the baseline that could be applied the laws that it breaks.
+    ``variants`` are those of the target's that were verified; then ``laws`` and ``causes`` are those of all together,
+    ``profile`` and the shares of ``coverage`` are the first one's, and ``inferred`` is what all agree on.
     ``timings`` are the seconds of each phase, where they were asked for: all else is the same each time.
     """
 
@@ -284,6 +304,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     causes: tuple[CauseResult, ...] = ()
     replayed: dict[str, tuple[str, ...]] = {}
     timings: dict[str, float] = {}
+    variants: tuple[Variant, ...] = ()
 
     def cause_of(self, law: str) -> int | None:
         """Return the place among ``causes`` of the cause of a law's smallest counterexample; None without one."""
@@ -335,6 +356,15 @@ def summary(laws: tuple[LawResult, ...]) -> dict[str, int]:
     """Verdict → how many laws."""
     counted = Counter(law.verdict for law in laws)
     return {verdict: counted[verdict] for verdict in VERDICTS}
+
+
+def only(variants: Sequence[str]) -> str:
+    """Say which variants alone show something.
+
+    >>> only(["abort=task", "durable"])
+    'only in abort=task and durable'
+    """
+    return f"only in {' and '.join(variants)}"
 
 
 def case_of(found: AnyCounterexample) -> Case:

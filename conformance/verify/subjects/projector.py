@@ -42,7 +42,7 @@ class ProjectorSubject:
         own = None if target.profile.can("policies") else target.profile.projection_policies()
         self.own: Final = own
         """The target's own policies, where it takes no others."""
-        self.coverage: Final = Coverage(own)
+        self.coverage: Final = Coverage(own, valid=target.profile.input == "valid")
         self.floor = ProjectorFloor()
         self.whole = True
         self._changed: bool | None = None
@@ -55,8 +55,10 @@ class ProjectorSubject:
         """A log, under policies that the target can take."""
         return isinstance(case, Input) and self.own in {None, case.policies}
 
-    def observe(self, case: Input) -> Observation[Input]:
-        """Project the log, and prepare the means to project others."""
+    def observe(self, case: Input) -> Observation[Input] | None:
+        """Project the log, and prepare the means to project others; None for a log that the target never meets."""
+        if not _met(case, self.target.profile):
+            return None
         self._changed = None
         try:
             first = self._projected(self.target, case.events, case.policies)
@@ -193,10 +195,25 @@ def _leaf(value: Any, trace: ProjectorTrace) -> Hashable:
 
 
 def traced(case: Input, profile: Profile, observed: Projection) -> ProjectorTrace:
-    """Set the projection observed of *case* beside the declared views of the model's, for log laws to compare."""
+    """Set the projection observed of *case* beside the declared views of the model's, for log laws to compare.
+
+    Both are without anomalies where the target's input is always valid: it has none to report.
+    """
     events = tuple(map(judge, case.events))
     views = frozenset(("steps", "rounds")) & frozenset(profile.capabilities)
-    return ProjectorTrace(events, case.policies, observed, without(project(events, case.policies), views), views)
+    expected = without(project(events, case.policies), views)
+    if profile.input == "valid":
+        expected, observed = (replace(one, anomalies=()) for one in (expected, observed))
+    return ProjectorTrace(events, case.policies, observed, expected, views)
+
+
+def _met(case: Input, profile: Profile) -> bool:
+    """Return whether the target may meet the log: where its input is always valid, one that is whole or still grows."""
+    if profile.input == "any":
+        return True
+    events = tuple(map(judge, case.events))
+    both = {case.policies, profile.projection_policies()}  # laws on feeding project under the declared ones
+    return {one.kind for policies in both for one in project(events, policies).anomalies} <= {"truncated"}
 
 
 def without(projection: Projection, views: frozenset[str]) -> Projection:

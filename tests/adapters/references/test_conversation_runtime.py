@@ -33,6 +33,7 @@ from turncheck.model.core.stimuli import (
     ResetOptions,
     Text,
     Together,
+    ToolAwaited,
     ToolCall,
     ToolReturn,
     User,
@@ -246,6 +247,14 @@ def test_a_sub_agent_has_submission_and_the_standard_tools_only(runtime, parent,
     assert any(event.get("isError", False) for event in step.events) is refused
 
 
+@pytest.mark.parametrize("tool", ["ls", "read", "grep", "find", "write", "edit", "bash"])
+def test_a_sub_agent_has_every_standard_tool_of_its_parent(runtime, tool) -> None:  # BED-009c
+    runtime.reset(ResetOptions(tools=({"name": tool}, {"name": SPAWN})))
+    session = runtime.run([GO, call("a", SPAWN, task="red"), CALLED])[-1].awaiting[0].session_id
+    step = runtime.run([call("c", tool, session), ModelStop(reason="tool-use", session_id=session)])[-1]
+    assert [(one.call_id, one.session_id) for one in step.awaiting if isinstance(one, ToolAwaited)] == [("c", session)]
+
+
 def test_sub_agents_run_side_by_side_and_know_their_task_alone(runtime, parent) -> None:  # BED-008b, BED-009a
     awaited = [one for one in runtime.apply(Client(action="join")).awaiting if isinstance(one, ModelAwaited)]
     assert [[entry.text for entry in one.input or ()] for one in awaited] == [["red"], ["blue"]]
@@ -414,6 +423,16 @@ def test_the_state_is_durable_before_its_effects(tmp_path, monkeypatch) -> None:
         monkeypatch.setattr(runtime.shell, "_begin", lambda *_: order.append("begin"))
         runtime.run([GO, call("a"), CALLED])
     assert order == ["save", "save", "begin"]
+
+
+def test_the_state_is_durable_before_a_client_hears_of_it(tmp_path, monkeypatch) -> None:  # BED-007a
+    order = []
+    monkeypatch.setattr(stores.Database, "save", lambda *_: order.append("save"))
+    with ConversationTarget() as runtime:
+        runtime.reset(ResetOptions(tools=TOOLS, state_dir=str(tmp_path)))
+        runtime.shell.clients.append(lambda _: order.append("heard"))
+        runtime.run([GO, say("yes"), END])
+    assert order == ["save", "heard", "save", "heard"]
 
 
 class CrashError(Exception):

@@ -332,3 +332,20 @@ def test_each_finding_is_told_though_it_is_not_listed() -> None:
 def test_as_many_findings_as_are_listed_are_all() -> None:
     result = check("log", BytesIO(MALFORMED * LISTED))
     assert (len(result.findings), result.more) == (LISTED, {})
+
+
+PAUSE: Final = {"type": "run-pause", "calls": ["c"]}
+RESUME: Final = {"type": "run-resume"}
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_log_that_ends_paused_is_inconclusive_with_exit_code_0(*, strict: bool) -> None:
+    log = "\n".join(json.dumps(event) for event in (USER, PAUSE))
+    result = check("log", BytesIO(log.encode()), strict=strict)
+    assert (result.verdict, result.exit_code) == ("inconclusive", 0)
+
+
+@pytest.mark.parametrize("log", [[USER, PAUSE, RESUME], [USER, PAUSE, STOP, USER], [PAUSE, USER]])
+def test_a_run_that_is_not_paused_at_the_end_fails_a_strict_check(log: list[Any]) -> None:
+    lines = "\n".join(map(json.dumps, log))
+    assert check("log", BytesIO(lines.encode()), strict=True).verdict == "fail"

@@ -13,6 +13,8 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from turncheck.conformance.cli.group import COMMANDS, main
+from turncheck.conformance.cli.options import log_jobs
+from turncheck.conformance.cli.options.inputs import Input
 
 USER: Final = b'{"type":"user-message","text":"red"}\n'
 STOP: Final = b'{"type":"run-stop","reason":"completed"}\n'
@@ -318,3 +320,35 @@ def test_findings_that_are_not_listed_are_counted_in_the_text_and_in_json(run: A
     assert run("check", log).out.splitlines()[-1] == "    … and 2,490 more of malformed; --all shows them"
     ran = run("check", log, "--json")
     assert (ran.code, json.loads(ran.out)["more"]) == (1, {"malformed": 1500})
+
+
+# Several processes
+
+
+@pytest.mark.parametrize("options", [(), ("--all",), ("--json",), ("--json", "--all"), ("--report", "markdown")])
+def test_the_output_is_the_same_for_any_number_of_processes(run: Any, options: tuple[str, ...]) -> None:
+    for name, text in (("a", SOUND), ("b", BROKEN + STOP * 20), ("c", b""), ("d/e", b"rubbish"), ("d/f", BROKEN)):
+        write(f"logs/{name}.jsonl", text)
+    Path("logs/gone.jsonl").symlink_to("nowhere")
+    arguments = ("check", "logs", "-", "nowhere", "logs/a.jsonl", *options)
+    one, *others = (run(*arguments, "-j", jobs, stdin=BROKEN) for jobs in ("1", "2", "3"))
+    assert one.code == 2
+    assert others == [one, one]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "processes"), [([], 1), ([200], 1), ([50, 40], 1), ([50, 51], 2), ([200, 1], 2), ([0, 0, 0, 0, 0], 2)]
+)
+def test_logs_that_pay_for_them_are_shared_among_as_many_processes_as_processors(
+    sizes: list[int], processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_jobs, "LARGE", 100)
+    monkeypatch.setattr(log_jobs, "LOOKED_AT", 5)
+    monkeypatch.setattr(log_jobs, "processors", lambda: 2)
+    logs = [Input(write(str(tmp_path / str(number)), b" " * size)) for number, size in enumerate(sizes)]
+    count, inputs = log_jobs.jobs_for(None, iter(logs))
+    assert (count, list(inputs)) == (processes, logs)
+
+
+def test_a_number_of_processes_that_is_named_is_taken() -> None:
+    assert log_jobs.jobs_for(3, iter(()))[0] == 3

@@ -15,14 +15,14 @@ EVERY = pytest.mark.parametrize(
 )
 
 
-def run(folder, *arguments):
-    """Run a command in *folder*, with turncheck and pytest on the path as a user has them."""
+def run(folder, *arguments, before=""):
+    """Run a command in *folder*, with turncheck and pytest on the path as a user has them, behind *before*."""
     own = Path(sys.executable).parent
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
         [str(argument) for argument in arguments],
         cwd=folder,
-        env=environment | {"PATH": f"{own}{os.pathsep}{os.environ['PATH']}"},
+        env=environment | {"PATH": os.pathsep.join([*filter(None, [str(before)]), str(own), os.environ["PATH"]])},
         capture_output=True,
         text=True,
         check=False,
@@ -120,15 +120,26 @@ def test_it_walks_through_its_life(invoke, tmp_path, kind, lang, target):
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-SHORT = ("--turncheck-examples", "10")
+WORDS = "10"
 """The tests run as written, with fewer generated words: of 40 real defects in the museum, 38 are caught by so many."""
+SHORT = ("--turncheck-examples", WORDS)
 TESTS = {"python": ("pytest", "-p", "no:cacheprovider", *SHORT), "node": ("node", "--test"), "http": ("pytest",)}
 
 
+@pytest.fixture
+def brief(tmp_path_factory):
+    """A folder with a `turncheck` that generates fewer words: `node --test` has no option for it."""
+    folder = tmp_path_factory.mktemp("brief")
+    script = folder / "turncheck"
+    script.write_text(f'#!/bin/sh\nexec "{Path(sys.executable).parent}/turncheck" "$@" --examples {WORDS}\n', "utf-8")
+    script.chmod(0o755)
+    return folder
+
+
 @EVERY
-def test_the_test_passes(invoke, tmp_path, kind, lang):
+def test_the_test_passes(invoke, tmp_path, brief, kind, lang):
     invoke(tmp_path, "init", "--kind", kind, "--lang", lang)
-    ran = run(tmp_path, *TESTS[lang])
+    ran = run(tmp_path, *TESTS[lang], before=brief if lang == "node" else "")
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
@@ -151,12 +162,12 @@ def test_a_fault_in_the_agent_turns_the_test_red(invoke, tmp_path):
         ("node", "turns.mjs", "queue.shift()", "node --test"),
     ],
 )
-def test_a_fault_in_the_projector_turns_the_test_red(invoke, tmp_path, lang, name, oldest, test):
+def test_a_fault_in_the_projector_turns_the_test_red(invoke, tmp_path, brief, lang, name, oldest, test):
     invoke(tmp_path, "init", "--kind", "projector", "--lang", lang)
     turns = tmp_path / name
     text = turns.read_text("utf-8")
     assert text.count(oldest) == 1
     turns.write_text(text.replace(oldest, "queue.pop()"), "utf-8")
-    ran = run(tmp_path, *test.split())
+    ran = run(tmp_path, *test.split(), before=brief if lang == "node" else "")
     assert ran.returncode == 1
     assert "the next root is not the follow-up that waited longest" in ran.stdout

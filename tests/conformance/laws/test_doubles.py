@@ -70,3 +70,28 @@ def test_who_claims_less_and_keeps_it_breaks_no_law(name):
     )
     assert counterexamples == {}
     assert {law.verdict for law in result.laws} <= {"pass", "skipped", "inconclusive"}
+
+
+def test_whose_input_is_always_valid_is_held_to_all_but_anomalies():
+    result, counterexamples = verify_projector(
+        InProcess("projectors.plain:BehindAValidatingServer"), selected(["projector"])
+    )
+    assert counterexamples == {}
+    skipped = {law.law: law.why for law in result.laws if law.verdict != "pass"}
+    assert (skipped, result.exit_code) == ({"anomalies-exact": "declared: input valid"}, 0)
+    assert [row for row in result.coverage["missed"] if "/ reject" in row] == []
+
+
+def test_without_that_declaration_invalid_input_breaks_it():
+    _, counterexamples = verify_projector(
+        InProcess("projectors.plain:Trusting"), selected(["projector"], ["total", "anomalies-exact"]), examples=20
+    )
+    assert {"total", "anomalies-exact"} == {*counterexamples}
+
+
+def test_a_fault_on_valid_input_is_found_all_the_same(monkeypatch):
+    monkeypatch.setattr(wrong.LastInFirstOut, "profile", {"input": "valid"}, raising=False)
+    _, counterexamples = verify_projector(
+        InProcess("projectors.wrong:LastInFirstOut"), selected(["projector"], ["follow-up-fifo"]), examples=20
+    )
+    assert [*counterexamples] == ["follow-up-fifo"]

@@ -1,6 +1,7 @@
 """Laws on projectors: they never raise, on any observation, and never alarm at a right one."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -34,7 +35,7 @@ def projected(events, policies):
 
 def laid_over(parts):
     """The events of parts of which each begins at a position, where an earlier part may have been already."""
-    log = []
+    log: list[Any] = []
     for start, part in parts:
         log[start:] = part
     return log
@@ -157,7 +158,7 @@ def known_needs():
     """Each need that a profile can meet, as laws write it."""
     policies = (*RUNTIME_POLICIES, *VALUES)
     named = [*(f"policy {name}" for name in policies), *(f"machine {name}" for name in MACHINES)]
-    return {*CAPABILITIES, *RUNTIME_CAPABILITIES, "machine", *named}
+    return {*CAPABILITIES, *RUNTIME_CAPABILITIES, "machine", "input any", *named}
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)

@@ -74,6 +74,7 @@ HISTORIES = {
     "results paired": {"resultOrder": "paired", "tools": "parallel"},
     "merged": {"adjacent": "merged"},
     "failures told": {"failures": "told"},
+    "failures in its own words": {"failures": "own-words"},
     "long results cut": {"maxResultCharacters": 3000, "tools": "parallel"},
     "all": {
         "abortedResponse": "drop",

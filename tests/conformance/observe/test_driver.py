@@ -27,9 +27,9 @@ from turncheck.conformance.observe.driver import (
     Recorder,
     UnsettledError,
     answer_to,
-    observing,
     perform,
     recorded,
+    repeating,
 )
 from turncheck.model.core.stimuli import (
     Abort,
@@ -103,7 +103,18 @@ def test_of_a_whole_word_what_the_environment_adds_is_told_apart():
 
 
 def test_what_applies_a_word_again_does_not_close_it():
-    assert [one.stimulus for one in observing(Right())(WORD[:2], OPTIONS).steps] == [*WORD[:2]]
+    assert [one.stimulus for one in repeating(Right())(WORD[:2], OPTIONS).trace.steps] == [*WORD[:2]]
+
+
+def test_what_applies_a_word_again_ends_where_it_does_not_settle():
+    repeated = repeating(Scripted(BEGUN, UNSETTLED, ENDED))(WORD, OPTIONS)
+    assert [one.step for one in repeated.applied] == [BEGUN, UNSETTLED]
+
+
+def test_a_word_that_is_applied_again_has_the_trace_of_the_first_time():
+    driver = Driver(Right(), OPTIONS)
+    driver.run(WORD)
+    assert repeating(Right())(WORD, OPTIONS).trace == driver.trace()
 
 
 def test_a_word_that_is_performed_is_closed():

@@ -64,7 +64,7 @@ def test_a_run_that_nobody_runs_is_stuck():
 
 
 def test_a_runtime_that_cannot_load_what_it_kept_is_stuck():
-    class Torn(Hosting):
+    class Torn(Hosting):  # type: ignore[misc]  # found by pytest's path
         """It cannot read what a kill left."""
 
         def reset(self, options=OPTIONS):

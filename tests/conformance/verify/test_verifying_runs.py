@@ -15,7 +15,7 @@ from runtimes.target import CAPABILITIES, POLICIES
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, selected
-from turncheck.conformance.observe.driver import observing
+from turncheck.conformance.observe.driver import repeating
 from turncheck.conformance.verify.outcome.counterexample_files import read, write
 from turncheck.conformance.verify.subjects.runtime import UNSETTLED
 from turncheck.conformance.verify.verification import verify_runtime
@@ -147,7 +147,7 @@ def test_a_law_without_evidence_is_inconclusive():
 def test_what_is_executed_under_an_id_that_recurs_may_be_its_call_that_is_json(arguments, finds):
     calls = [ModelOutput(item=ToolCall(call_id="c", tool="read", arguments=given)) for given in arguments]
     word: list[Stimulus] = [User(id="u", text="go"), *calls, ModelStop(reason="tool-use")]
-    trace = observing(KeepsIds())(word, ResetOptions())
+    trace = repeating(KeepsIds())(word, ResetOptions()).trace
     findings = [one for one in LAWS["malformed-never-executes"].judge(trace) if isinstance(one, Finding)]
     assert ([one.call_id for step in trace.steps for one in step.tools()], len(findings)) == (["c"], finds)
 

@@ -45,6 +45,7 @@ NAMES_TOO: Final = (
 )
 WORDS: Final = (
     *("user-message", "agent-output", "tool-result", "run-stop", "model-request", "fault", "native"),
+    *("run-pause", "run-resume"),
     *("assistant", "reasoning", "tool-call", "completed", "interrupted", "error", "steer", "followUp", "observed"),
     *("adapter", "red", "", "heartbeat"),
 )

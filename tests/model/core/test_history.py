@@ -23,7 +23,8 @@ def test_by_default_it_is_as_it_was_said():
 def test_an_arrangement_neither_loses_nor_invents_an_entry(policy, value):
     shown = arranged(HISTORY, {policy: value})
     texts = " ".join(str(one.text) for one in shown)
-    assert all(str(entry.shown.text) in texts for entry in HISTORY)
+    hidden = "no such file" if value == "own-words" else None
+    assert all(str(entry.shown.text) in texts for entry in HISTORY if entry.shown.text != hidden)
     assert [one.call_id for one in shown].count("c1") == 2
 
 
@@ -38,3 +39,10 @@ def test_where_a_tool_ended_amid_its_response_its_result_stands_there():
 
 def test_a_failure_that_is_told_in_its_text_alone_has_no_mark():
     assert not any(one.is_error for one in arranged(HISTORY, {"failures": "told"}))
+
+
+def test_a_failure_in_the_runtime_s_own_words_keeps_its_mark_and_place():
+    shown = arranged(HISTORY, {"failures": "own-words"})
+    told = [entry.shown for entry in HISTORY]
+    assert [(one.call_id, one.is_error) for one in shown] == [(one.call_id, one.is_error) for one in told]
+    assert shown[3].text != "no such file"

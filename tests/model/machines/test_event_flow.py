@@ -260,6 +260,14 @@ def test_each_result_is_at_its_call():
     assert results == ["result of c0.0", "result of c1.0", "result of c1.1"]
 
 
+def test_a_result_that_comes_when_the_next_block_is_open_hangs_on_its_own_block_alone():  # EF-7
+    frames = [frame for frame in CLASSIC if (frame["type"], frame.get("id")) != ("tool_call_result", "c0.0")]
+    (late,) = [frame for frame in CLASSIC if frame not in frames]
+    asked = [[(use.call_id, use.result) for use in block.calls] for block in collate([*frames, late])]
+    assert asked == [[(use.call_id, use.result) for use in block.calls] for block in collate(CLASSIC)]
+    assert asked[0] == [("c0.0", "result of c0.0")]
+
+
 def test_the_finish_reason_is_read_from_the_records():
     """Each block's from its own (EF-12)."""
     assert [block.finish_reason for block in collate(CLASSIC)] == ["tool_calls", "tool_calls", "stop"]

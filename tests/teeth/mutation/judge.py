@@ -57,9 +57,9 @@ class Served:
         chosen = msgspec.to_builtins(policies) if policies else None
         return self._answer(partial(self._serving.project, policies=chosen), events)
 
-    def feed(self, events: Sequence[Any]) -> None:
-        """Take the next events."""
-        self._ask(self._serving.feed, events)
+    def feed(self, events: Sequence[Any], start: int | None = None) -> None:
+        """Take the next events, or those from the position *start* on."""
+        self._ask(self._serving.feed if start is None else partial(self._serving.feed, start=start), events)
 
     def fed(self) -> Projection:
         """The projection of what was fed."""
@@ -163,6 +163,7 @@ class Bench:
         subject = ProjectorSubject(target, target)
         for case in CLASSICS:
             observation = subject.observe(Input(*case))
+            assert observation is not None  # the target's input may be invalid
             for law in self.laws:
                 if first_finding(judged(law, observation)) is not None:
                     return law.name

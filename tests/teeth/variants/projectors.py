@@ -39,7 +39,7 @@ def more(value):
 
 
 class Recomputes(Plain):
-    """It keeps the events, those that come again in the place of the first ones, and projects all when asked (X-2, L-N4)."""
+    """It keeps the events, those that come again in the place of the first, and projects all when asked (X-2, L-N4)."""
 
     def reset(self):
         self.seen = []

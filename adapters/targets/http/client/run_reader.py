@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from turncheck.model.core.events import AgentOutput, Malformed, Native, RunStop, ToolResult, UserMessage
+from turncheck.model.core.events import AgentOutput, Malformed, Native, RunPause, RunStop, ToolResult, UserMessage
 
 from ....logs.formats.ag_ui import AgUiMapper
 from ....logs.formats.mapping import Mapped
@@ -108,6 +108,10 @@ class RunReader:
                     continue
                 case RunStop(source=None):
                     self.stopped = True
+                case RunPause():  # the driver approves nothing: to it, the run is over
+                    self.stopped = True
+                    yield self._complete(at, RunStop(reason="completed", detail="interrupt"))
+                    continue
                 case _:
                     pass
             yield self._complete(at, event)

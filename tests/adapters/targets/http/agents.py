@@ -204,7 +204,7 @@ async def in_chunks(run: Object, _: openai.AsyncOpenAI) -> AsyncIterator[Object]
 
 
 run_is_over = threading.Event()
-"""Set by the test of ``asks-later`` when the driver has seen the end of its run: a request before that belongs to the run."""
+"""Set by the test of ``asks-later`` when the driver has seen the end of its run: a request before that is the run's."""
 refused = threading.Event()
 """Set when the request that ``asks-later`` makes after its run was refused."""
 _background: set[asyncio.Task[Any]] = set()

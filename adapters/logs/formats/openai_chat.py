@@ -1,0 +1,144 @@
+"""OpenAI's Chat Completions API: the stream of one response, as SSE or one chunk per line."""
+
+from collections.abc import Iterator
+from typing import Any, Final, cast
+
+from turncheck.model.core.events import Malformed
+
+from .fields import MisfitError, Object, maybe_text, no_event, number, record, records, text
+from .items import NATIVE
+from .mapping import Format, Mapped
+from .model_stream import ResponseMapper
+
+_OBJECT: Final = "chat.completion.chunk"
+_DONE: Final = "[DONE]"
+_TEXTS: Final = {
+    "reasoning_content": "reasoning",
+    "reasoning": "reasoning",
+    "content": "assistant",
+    "refusal": "assistant",
+}
+"""Field of a delta → the kind of its text; the first two are those of other providers."""
+_PLACES: Final = {field: -1 - place for place, field in enumerate(_TEXTS)}
+"""Field of a text → its item: calls have the indices from 0."""
+
+
+class ChatMapper(ResponseMapper):
+    """Maps the chunks of a stream. Of several choices the first one counts, as clients take it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._id = ""
+        self._calls_named: dict[int, tuple[str, str]] = {}  # index → id and tool, of the response
+
+    def value(self, at: int, value: Any) -> Iterator[Mapped]:
+        """Take the value at position *at*, or the stream's end ``[DONE]``, which is no event of its own."""
+        if value == _DONE:
+            self._done(at)
+        elif isinstance(value, dict):
+            self._given(at, cast("Object", value))
+        else:
+            self.items.put(at, no_event(value))
+        return self.items.release()
+
+    def _given(self, at: int, value: Object) -> None:
+        try:
+            if value.get("error") is None:
+                self._chunk(at, value)
+            else:
+                self.end_response(at, "error", _why(value["error"]))
+        except MisfitError as misfit:
+            self.items.put(at, Malformed(f"chunk: {misfit}"))
+        if self.items.last != at:
+            self.items.put(at, NATIVE)
+
+    def _chunk(self, at: int, chunk: Object) -> None:
+        own = maybe_text(chunk, "id") or ""
+        first = next((choice for choice in records(chunk, "choices") if number(choice, "index") == 0), None)
+        if first is None:  # usage, what Azure says of the prompt, or another choice
+            return
+        delta, finish = record(first, "delta"), maybe_text(first, "finish_reason")
+        texts = {field: piece for field in _TEXTS if (piece := maybe_text(delta, field))}
+        calls = records(delta, "tool_calls") if delta.get("tool_calls") is not None else []
+        if self.over and own in ("", self._id):
+            if not (texts or calls or finish):
+                return  # an empty delta, as some providers send with the usage
+            if own:
+                raise MisfitError(f"the response has finished, and goes on: {finish or 'a delta'}")
+        named = self._named(calls, {} if self.over else self._calls_named)
+        if not self.running:
+            self._begin(at, own)
+        elif own and own != self._id:
+            self.items.put(at, Malformed(f"chunk: its id is {own:.80}, and the response's is {self._id or 'empty'}"))
+            self._id = own
+        for field, piece in texts.items():
+            self._text(at, field, piece)
+        for index, (call_id, tool) in named.items():
+            if index not in self.items:
+                self.begin_call(at, index)
+                self._calls_named[index] = call_id, tool
+        if finish is not None:
+            self._finish(at, finish)
+
+    def _named(self, calls: list[Object], known: dict[int, tuple[str, str]]) -> dict[int, tuple[str, str]]:
+        """The calls that begin here, and those that go on. Raises MisfitError."""
+        named: dict[int, tuple[str, str]] = {}
+        for call in calls:
+            index, call_id = number(call, "index"), maybe_text(call, "id")
+            before = named.get(index) or known.get(index)
+            if before is None:
+                named[index] = text(call, "id"), text(record(call, "function"), "name")
+            elif call_id and call_id != before[0]:
+                raise MisfitError(f"call {index} begins again: its id is {call_id:.80}, and was {before[0]:.80}")
+        return named
+
+    def _begin(self, at: int, own: str) -> None:
+        self.begin_response(at, own or None)
+        self._id = own
+        self._calls_named = {}
+
+    def _text(self, at: int, field: str, piece: str) -> None:
+        place = _PLACES[field]
+        if place in self.items:
+            self.piece(at, place, piece)
+        else:
+            self.begin_text(place, "reasoning" if _TEXTS[field] == "reasoning" else "assistant", piece, at)
+
+    def _finish(self, at: int, finish: str) -> None:
+        for place in _PLACES.values():
+            self.items.finish(place)
+        for index, (call_id, tool) in self._calls_named.items():
+            self.end_call(index, call_id, tool)
+        self.end_response(at, "error" if finish == "error" else "completed", finish)
+
+    def _done(self, at: int) -> None:
+        if self.running:
+            self.items.put(at, Malformed(f"{_DONE}: the response has no finish_reason"))
+            self.end_response(at, "error", None)
+
+
+def _why(error: object) -> str | None:
+    match error:
+        case str(why) | {"message": str(why)}:
+            return why
+        case _:
+            return None
+
+
+OPENAI_CHAT: Final = Format(
+    name="openai-chat",
+    title="OpenAI Chat Completions stream",
+    recognises=lambda value: value.get("object") == _OBJECT and isinstance(value.get("choices"), list),
+    mapper=ChatMapper,
+    whole=True,
+    client_calls=True,
+    limits={
+        "messages": "no: a response's start is the root",
+        "delivery": "no",
+        "calls": "of the client's tools, of the first choice",
+        "results": "no",
+        "failures": "no",
+        "stops": "of one response: the client's next request goes on with the turn",
+        "sessions": "a file is one session",
+    },
+)

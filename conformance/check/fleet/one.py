@@ -1,0 +1,78 @@
+"""One log of a fleet: what cannot be opened or read is a result too."""
+
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+from typing import Final
+
+from turncheck.adapters.logs.framing import Stream
+
+from ..judge import LogFinding, LogResult, check
+
+AUTO: Final = "auto"
+"""The format of a result for a log whose format nobody named or recognised."""
+
+
+@dataclass(frozen=True)
+class How:
+    """How the logs are judged, as in ``judge.check``; where *tells*, each finding is told as soon as it is certain."""
+
+    format_name: str | None
+    max_line: int
+    strict: bool = False
+    tells: bool = False
+
+
+def opened(path: str) -> BufferedReader:
+    """Open a log as a binary stream, to be used in ``with``. Raises OSError."""
+    return Path(path).open("rb")
+
+
+def judged(
+    path: str,
+    how: How,
+    *,
+    found: Callable[[LogFinding], None] = lambda _: None,
+    progress: Callable[[int], None] = lambda _: None,
+    opened: Callable[[str], AbstractContextManager[Stream]] = opened,
+) -> LogResult:
+    """Judge the log at *path*; *found* and *progress* are those of ``judge.check``, *found* only where *how* tells.
+
+    >>> judged("nowhere.jsonl", How(None, 1000)).why
+    'No such file or directory'
+    """
+    try:
+        with opened(path) as stream:
+            return check(
+                shown(path),
+                stream,
+                format_name=how.format_name,
+                max_line=how.max_line,
+                strict=how.strict,
+                found=found if how.tells else _ignored,
+                progress=progress,
+            )
+    except (OSError, ValueError) as error:
+        return unjudged(path, how, reason(error))
+
+
+def _ignored(_: LogFinding) -> None:
+    pass
+
+
+def unjudged(path: str, how: How, why: str) -> LogResult:
+    """Return the result of a log that cannot be judged."""
+    return LogResult(shown(path), how.format_name or AUTO, 0, 0, (), "error", why)
+
+
+def shown(path: str) -> str:
+    """Return a path as text that can be printed and encoded."""
+    return os.fsencode(path).decode(errors="replace")
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Say why a log cannot be read, without its name."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
