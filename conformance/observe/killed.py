@@ -12,6 +12,8 @@ from .runtime_trace import Applied, ObservedStep, Request, RuntimeTrace
 
 PROBE: Final = User(id="after", text="say after")
 """The message that is sent after the restart, when all that was open has been answered."""
+SPARE: Final = User(id="spare", text="say spare")
+"""A message before it, which a write that is still to fail may hit."""
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from turncheck.adapters.protocol.errors import FailedError
 from turncheck.adapters.protocol.runtime import RuntimeTarget
-from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus
+from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus, User
 
 from .driver import Driver, Recorder, UnsettledError
-from .killed import PROBE, Killed
+from .killed import PROBE, SPARE, Killed
 from .runtime_trace import RuntimeTrace
 
 _PARTS: Final = 4
@@ -84,15 +84,20 @@ def killed(
         return Killed(trace, last, after.start, after.trace(), after.first, stuck)
 
 
-def unkilled(runtime: RuntimeTarget, word: Sequence[Stimulus], options: ResetOptions) -> RuntimeTrace | None:
+def unkilled(
+    runtime: RuntimeTarget, word: Sequence[Stimulus], options: ResetOptions, *, spare: bool = False
+) -> RuntimeTrace | None:
     """Apply *word* in a fresh folder, answer what is open, and send the message that follows a restart elsewhere.
 
-    Returns None where that message cannot be served even so: then a restart is not to blame. Raises TargetError.
+    With *spare* another message comes before it. Returns None where that message cannot be served even so: then a
+    restart is not to blame. Raises TargetError.
     """
     with tempfile.TemporaryDirectory(prefix="turncheck-state-") as folder:
         driver = Driver(runtime, replace(options, state_dir=folder))
         try:
             driver.run(word)
+            if spare:
+                _served(driver, SPARE)
             if _served(driver) is not None:
                 return None
         except UnsettledError:
@@ -102,10 +107,10 @@ def unkilled(runtime: RuntimeTarget, word: Sequence[Stimulus], options: ResetOpt
     return trace if probe.took_place and any(one.at >= probe.first for one in trace.requests) else None
 
 
-def _served(driver: Driver) -> str | None:
+def _served(driver: Driver, message: User = PROBE) -> str | None:
     """Answer what is open, send one message more, and answer that; return why a run did not end, None if all did."""
     driver.answer()
-    driver.apply(PROBE, closing=True)
+    driver.apply(message, closing=True)
     driver.answer()
     if not driver.active:
         return None

@@ -142,6 +142,29 @@ class Hosting(Target):
         return self.rest(name).get("history", ())
 
 
+class WritesMessagesFirst(Hosting):
+    """It conforms: a write that fails is that of the next message, whose run ends with error before it asks."""
+
+    def save(self, session):
+        failing, self.failing = self.failing, 0
+        super().save(session)
+        self.failing = failing
+
+    def take(self, stimulus):
+        if type(stimulus).__name__ != "User" or not self.failing:
+            super().take(stimulus)
+            return
+        self.failing -= 1
+        session = self.of(stimulus.session_id)
+        if session.active:  # it only waits: written again with the next step
+            super().take(stimulus)
+            return
+        session.events = []
+        session.log("user-message", id=stimulus.id, text=stimulus.text, delivery=stimulus.delivery)
+        session.log("run-stop", reason="error", detail="the disk is full")
+        self.events += session.events
+
+
 @breaks("images-shown", "BED-013a")
 class ShowsOneImageOnly(Hosting):
     """The model is shown only the first of a message's images."""

@@ -34,7 +34,7 @@ class Kills(Protocol):
         """``observe.killing.killed``."""
         ...
 
-    def unkilled(self, word: Sequence[Stimulus], options: ResetOptions) -> RuntimeTrace | None:
+    def unkilled(self, word: Sequence[Stimulus], options: ResetOptions, *, spare: bool = False) -> RuntimeTrace | None:
         """``observe.killing.unkilled``."""
         ...
 

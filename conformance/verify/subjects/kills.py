@@ -40,11 +40,11 @@ class RuntimeKills:
             self._worked(len(word) if found is None else len(found.applied))
         return self._killed[key]
 
-    def unkilled(self, word: Sequence[Stimulus], options: ResetOptions) -> RuntimeTrace | None:
+    def unkilled(self, word: Sequence[Stimulus], options: ResetOptions, *, spare: bool = False) -> RuntimeTrace | None:
         """``observe.killing.unkilled``."""
-        key = _key(word)
+        key = _key(word, spare)
         if key not in self._unkilled:
-            found = self._unkilled[key] = unkilled(self._runtime, word, options)
+            found = self._unkilled[key] = unkilled(self._runtime, word, options, spare=spare)
             self._worked(len(word) if found is None else len(found.steps))
         return self._unkilled[key]
 

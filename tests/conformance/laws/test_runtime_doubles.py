@@ -190,6 +190,14 @@ def test_a_right_host_of_sessions_passes_every_law():
     assert without_pass(result) == {"aborted-text-dropped", "equals-machine"}
 
 
+def test_a_write_that_fails_with_the_next_message_is_no_fault_of_the_session():
+    result, counterexamples = verified(
+        hosting.WritesMessagesFirst(), selected(["runtime"], ["store-faults"]), words=FEW
+    )
+    assert counterexamples == {}
+    assert [law.verdict for law in result.laws] == ["pass"]
+
+
 def test_who_can_do_nothing_but_answer_breaks_no_law():
     result, counterexamples = verified(Right(without=CAPABILITIES), words=FEW)
     assert counterexamples == {}

@@ -26,7 +26,7 @@ def store_faults(rerun: Rerun) -> Judgement:
         return
     for place in _places(word, rerun.kills.start_took):
         failing = (*word[:place], StoreFail(times=1), *word[place:])
-        whole = rerun.kills.unkilled(failing, options)
+        whole = rerun.kills.unkilled(failing, options, spare=True)  # where no write came until then, its own fails
         yield WITNESS
         if whole is None:
             said = "after a write that failed the next message is not served"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from ....observe.killed import PROBE, Killed
+from ....observe.killed import PROBE, SPARE, Killed
 from ....observe.runtime_trace import Request, RuntimeTrace
 from ..subject import Rerun
 
@@ -52,7 +52,7 @@ def held(rerun: Rerun, name: str) -> Any:
 
 def texts(rerun: Rerun) -> dict[str, str]:
     """Return the texts of all messages of the word, and of the probe: text → id."""
-    return {user.text: name for name, user in rerun.trace.sent.items()} | {PROBE.text: PROBE.id}
+    return {user.text: name for name, user in rerun.trace.sent.items()} | {one.text: one.id for one in (PROBE, SPARE)}
 
 
 def asked(requests: Sequence[Request], sent: Mapping[str, str]) -> list[Entry] | None:
