@@ -76,9 +76,9 @@ def write(name: str, data: bytes) -> str:
         (b"rubbish", (), 2),
         (b"rubbish", ("--format", "turncheck"), 2),
         (SOUND, ("--format", "ag-ui"), 2),
-        (gzip.compress(SOUND), (), 0),
-        (gzip.compress(BROKEN), (), 1),
-        (gzip.compress(SOUND)[:-9], (), 2),
+        (gzip.compress(SOUND, mtime=0), (), 0),
+        (gzip.compress(BROKEN, mtime=0), (), 1),
+        (gzip.compress(SOUND, mtime=0)[:-9], (), 2),
         (b'{"kind":"header","v":4,"storageVersion":1}', (), 2),
     ],
 )
