@@ -1,6 +1,8 @@
 # Everything runs from .venv, made from the lock file; see README.md.
 PYTHON ?= python3
 BIN := .venv/bin
+# The tests start thousands of interpreters: each finds the compiled modules of the one before, whatever the caller's shell says.
+export PYTHONDONTWRITEBYTECODE :=
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: wild mutants rates theorems broken setup demo matrix museum runtimes debian test quick slow check generate examples bench gate lock learn variants mutation site suites soak fuzz
