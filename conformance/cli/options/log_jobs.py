@@ -8,6 +8,8 @@ from typing import Final
 
 import click
 
+from turncheck.adapters.logs.places import is_url
+
 from .inputs import Input
 
 LARGE: Final = 32 << 20
@@ -47,7 +49,9 @@ def processors() -> int:
 
 
 def _size(given: Input) -> int:
-    """The bytes of a log; 0 for what has no size before it is read."""
+    """The bytes of a log; 0 for what has no size before it is read. One at a URL is waited for: it counts as large."""
+    if is_url(given.path):
+        return LARGE
     try:
         return 0 if given.path == "-" else Path(given.path).stat().st_size
     except OSError:
