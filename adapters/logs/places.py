@@ -1,6 +1,7 @@
 """Where a log lies: a path of this machine, or a URL that fsspec opens, such as s3://bucket/folder/*.jsonl."""
 
 import re
+import stat
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from importlib import import_module
@@ -15,6 +16,8 @@ from .framing import Stream
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _GLOB: Final = re.compile(r"[*?[]")
 _HTTP: Final = ("http://", "https://")
+_STAMPS: Final = ("ETag", "etag", "md5Hash", "content_md5", "updated", "LastModified", "last_modified", "mtime")
+"""What file systems of fsspec call the tag or time of a state, the surest first."""
 _BLOCK: Final = 8 << 20
 """Bytes that one request to a store of objects fetches: s3fs would hold 50 MB a log."""
 _NOT_FOUND: Final = 404
@@ -83,6 +86,34 @@ def listed(url: str, suffixes: Sequence[str]) -> Iterator[str]:
             yield url
             return
         yield from (str(system.unstrip_protocol(path)) for path in sorted(found))
+
+
+def identity(path: str) -> tuple[int, str] | None:
+    """Return the size in bytes and the stamp of the log at *path*: where both are what they were, so is its content.
+
+    The stamp is the time of the last change, or the tag that a store of objects gives each state of an object. None
+    where there is none, or no log.
+
+    >>> identity("nowhere.jsonl") is None
+    True
+    """
+    if path == "-":
+        return None
+    if not is_url(path):
+        try:
+            status = Path(path).stat()
+        except (OSError, ValueError):
+            return None
+        return (status.st_size, str(status.st_mtime_ns)) if stat.S_ISREG(status.st_mode) else None
+    try:
+        with _told(path):
+            system, inside = _system(path)
+            found = system.info(inside)
+    except UnreadableError:
+        return None  # whoever opens it hears why
+    stamp = next((found[name] for name in _STAMPS if found.get(name)), None)
+    size = found.get("size")
+    return (size, str(stamp)) if stamp is not None and isinstance(size, int) else None
 
 
 @contextmanager
