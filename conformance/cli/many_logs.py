@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -18,6 +18,13 @@ from .printing.output import Progress, notice
 if TYPE_CHECKING:
     from ..check.fleet.manifest import Manifest
     from ..check.fleet.pool import Task
+
+
+class Shared(NamedTuple):
+    """Who judges the logs: *jobs* processes of this machine, or a Dask cluster at the address *engine*."""
+
+    jobs: int
+    engine: str | None = None
 
 
 @contextmanager
@@ -37,7 +44,7 @@ def manifest_at(path: Path | None, how: How) -> Generator["Manifest | None"]:
 
 
 def results(
-    inputs: Iterator[Input], how: How, jobs: int, found: Callable[[LogFinding], None], known: "Manifest | None"
+    inputs: Iterator[Input], how: How, shared: Shared, found: Callable[[LogFinding], None], known: "Manifest | None"
 ) -> Iterator[LogResult]:
     """Yield the results in the order of the logs; *found* gets each finding before, where *how* tells them."""
     order: deque[str] = deque()
@@ -53,22 +60,28 @@ def results(
             else:
                 yield given.path
 
-    for result in _alone(tasks(), how, found) if jobs == 1 else _shared(tasks(), how, jobs, found):
+    for result in _judged(tasks(), how, shared, found):
         place = order.popleft()
         if known is not None:
             known.keep(place, result)
         yield result
 
 
-def _alone(tasks: Iterator["Task"], how: How, found: Callable[[LogFinding], None]) -> Iterator[LogResult]:
-    yield from (task() if callable(task) else _here(Input(task), how, found) for task in tasks)
-
-
-def _shared(tasks: Iterator["Task"], how: How, jobs: int, found: Callable[[LogFinding], None]) -> Iterator[LogResult]:
-    from ..check.fleet import pool  # noqa: PLC0415 - only several processes need it
+def _judged(
+    tasks: Iterator["Task"], how: How, shared: Shared, found: Callable[[LogFinding], None]
+) -> Iterator[LogResult]:
+    if shared.engine is None and shared.jobs == 1:
+        yield from (task() if callable(task) else _here(Input(task), how, found) for task in tasks)
+        return
+    from ..check.fleet import dask_engine, pool  # noqa: PLC0415 - only several processes need them
 
     with Progress("check") as progress:
-        for done, result in enumerate(pool.judged(tasks, how, jobs, found=found, lost=notice), 1):
+        every = (
+            pool.judged(tasks, how, shared.jobs, found=found, lost=notice)
+            if shared.engine is None
+            else dask_engine.judged(tasks, how, shared.engine, shared.jobs)
+        )
+        for done, result in enumerate(every, 1):
             yield result
             progress.say(f"{done:,} logs")
 

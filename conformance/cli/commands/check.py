@@ -14,9 +14,9 @@ from ...check.fleet.one import How, reason
 from ...check.judge import LogFinding, LogResult, check
 from ...report.registry import OF_LOGS, on_logs
 from ..interruption import INTERRUPTED
-from ..many_logs import manifest_at, results
+from ..many_logs import Shared, manifest_at, results
 from ..options.inputs import expanded, is_kind, log_options
-from ..options.log_jobs import jobs_for, log_jobs_option
+from ..options.log_jobs import engine_option, jobs_for, log_jobs_option
 from ..printing.output import echo, emit, style
 from ..printing.showing import MARKS
 from ..reporting import Report, aside, publish, report_option
@@ -33,6 +33,7 @@ SHOWN: Final = 10
 @click.option("--all", "shows_all", is_flag=True, help="Show each finding at once, not the first ten of each law.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per log; with --follow or --all each finding.")
 @log_jobs_option
+@engine_option
 @click.option(
     "--manifest",
     "kept",
@@ -52,6 +53,7 @@ def command(
     shows_all: bool,
     as_json: bool,
     jobs: int | None,
+    engine: str | None,
     kept: Path | None,
     reports: tuple[Report, ...],
 ) -> None:
@@ -76,12 +78,14 @@ def command(
             raise click.UsageError("--follow has no report: a report tells of a log that is whole")
         _follow(log, judge, max_line, as_json=as_json, shows_all=shows_all)
         context.exit(INTERRUPTED)
+    if engine is not None and shows_all:
+        raise click.UsageError("--all tells each finding at once, which --engine dask cannot: leave one of them out")
     worst = 0
     every: list[LogResult] = []  # only a report needs them all
     how = How(format_name, max_line, strict, tells=shows_all)
     with aside(reports, as_json=as_json), manifest_at(kept, how) as known:
         processes, inputs = jobs_for(jobs, expanded(logs))
-        for result in results(inputs, how, processes, emit if as_json else _show_finding, known):
+        for result in results(inputs, how, Shared(processes, engine), emit if as_json else _show_finding, known):
             worst = max(worst, result.exit_code)
             every += [result] if reports else []
             emit(result) if as_json else _show(result, listed=not shows_all)

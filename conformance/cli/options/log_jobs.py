@@ -27,6 +27,26 @@ log_jobs_option: Final = click.option(
 )
 
 
+def _engine(_context: click.Context, _parameter: click.Parameter, value: str) -> str | None:
+    """None for processes, else the address of Dask's scheduler, which may be empty."""
+    name, _, address = value.partition("=")
+    if name == "dask":
+        return address
+    if value != "processes":
+        raise click.BadParameter(f"no engine {value!r}; there are processes, dask and dask=ADDRESS")
+    return None
+
+
+engine_option: Final = click.option(
+    "--engine",
+    metavar="processes|dask[=ADDRESS]",
+    default="processes",
+    show_default=True,
+    callback=_engine,
+    help="Who shares the logs: processes of this machine, or a Dask cluster by its scheduler's address (extra dask).",
+)
+
+
 def jobs_for(jobs: int | None, given: Iterable[Input]) -> tuple[int, Iterator[Input]]:
     """Return the number of processes, and the inputs *given*, whose first ones' sizes decide where *jobs* is None."""
     inputs = iter(given)
