@@ -30,6 +30,8 @@ SLOW: Final[Mapping[str, str]] = {
     "conformance/verify/test_verifying_variants.py": "16 s: an adapter in Python is started for each of its variants",
     "adapters/targets/test_remote_runtime.py": "18 s: processes that hang, die or print rubbish",
     "conformance/report/test_report_option.py": "13 s: a double is verified for each kind of report",
+    "conformance/check/fleet/test_dask_engine.py": "12 s: clusters of processes",
+    "conformance/check/fleet/test_places.py": "12 s: moto's S3 on loopback, and two workers",
     "adapters/targets/test_worker.py": "11 s: workers that are killed",
     "conformance/check/fleet/test_pool.py": "11 s: logs are shared among processes that are killed and hang",
     "adapters/kit/test_null_runtimes.py": "10 s: 500 words, and processes in Python and in Node",
