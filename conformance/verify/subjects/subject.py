@@ -122,6 +122,10 @@ class Subject(Protocol[C]):
         """Yield the ways to write the case; the first that still breaks a law is kept."""
         ...
 
+    def telling(self, case: C) -> C:
+        """Return the case with texts that tell its events or stimuli apart."""
+        ...
+
     def counterexample(self, observation: Observation[C], **common: Any) -> AnyCounterexample:
         """Make the file of a failing observation; *common* are the fields that all files have."""
         ...
