@@ -191,6 +191,7 @@ def _framed(frames: Iterator[Frame], name: str | None, looked: Looked, together:
 def _decoded(found: Iterable[Block], line: int) -> Iterator[Chunk]:
     at, ends = 0, ToldEnds()
     for block in found:
+        events: tuple[Event, ...]
         if block.whole is None:
             events, number = (ends.once(_TOO_LONG),), 1
         else:

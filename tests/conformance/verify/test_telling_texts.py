@@ -1,5 +1,7 @@
 """Texts of a counterexample tell its events apart, where the failure does not depend on them."""
 
+from typing import Any
+
 import pytest
 from inprocess import InProcess
 from projectors.plain import Plain
@@ -8,12 +10,13 @@ from projectors.wrong import LastInFirstOut
 from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.verify.outcome.failures import Failure, Failures
+from turncheck.conformance.verify.outcome.results import Counterexample
 from turncheck.conformance.verify.subjects.subject import Observation
 from turncheck.conformance.verify.subjects.telling_texts import told_apart
 from turncheck.conformance.verify.verification import verify_projector
 
 
-class LosesWhatWasSaidBefore(Plain):
+class LosesWhatWasSaidBefore(Plain):  # type: ignore[misc]
     """A follow-up whose text waits already is taken for a repetition, and lost."""
 
     def user_message(self, event):
@@ -28,8 +31,10 @@ class LosesWhatWasSaidBefore(Plain):
 def texts(projector):
     """The messages of the smallest log that breaks a law."""
     target = InProcess(projector)
-    _, found = verify_projector(target, selected(["projector"]), examples=60, several=3)
-    events = next(iter(found.values())).input.events
+    _, found = verify_projector(target, selected(["projector"]), examples=60)
+    first = next(iter(found.values()))
+    assert isinstance(first, Counterexample)
+    events = first.input.events
     return [event["text"] for event in events if event["type"] == "user-message"]
 
 
@@ -78,7 +83,7 @@ def test_results_of_tools_are_texts_too():
 
 
 def test_failures_whose_cases_differ_in_their_texts_have_one_cause():
-    failures = Failures(lambda _: (), 3, told_apart)
+    failures: Failures[Any] = Failures(lambda _: (), 3, told_apart)
     old, new = ([{"type": "user-message", "text": text} for text in pair] for pair in (("red", "red"), ("red", "blue")))
     failures.add(Failure("a", Observation(new), Finding(0, "lost"), (2,)))
     known = Failure("b", Observation(old), Finding(0, "something else"), (2,))
