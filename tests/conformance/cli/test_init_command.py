@@ -112,6 +112,8 @@ def test_every_workflow_fits_its_schema(invoke, tmp_path):
         ("runtime", "node", "cmd:node adapter.mjs"),
         ("projector", "python", "python:turns:project"),
         ("projector", "node", "cmd:node projector.mjs"),
+        ("collator", "python", "python:blocks:Blocks"),
+        ("collator", "node", "cmd:node collator.mjs"),
     ],
 )
 def test_it_walks_through_its_life(invoke, tmp_path, kind, lang, target):
@@ -171,3 +173,22 @@ def test_a_fault_in_the_projector_turns_the_test_red(invoke, tmp_path, brief, la
     ran = run(tmp_path, *test.split(), before=brief if lang == "node" else "")
     assert ran.returncode == 1
     assert "the next root is not the follow-up that waited longest" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("lang", "name", "known", "test"),
+    [
+        ("python", "blocks.py", 'record.get("provider") or request.get("provider")', "pytest --turncheck-examples 0"),
+        ("node", "blocks.mjs", "provider ?? request?.provider ?? block.provider", "node --test"),
+    ],
+)
+def test_a_fault_in_the_collator_turns_the_test_red(invoke, tmp_path, brief, lang, name, known, test):
+    """EF-10: who answered is read at the top of a record alone."""
+    invoke(tmp_path, "init", "--kind", "collator", "--lang", lang)
+    blocks = tmp_path / name
+    text = blocks.read_text("utf-8")
+    assert text.count(known) == 1
+    blocks.write_text(text.replace(known, 'record.get("provider")' if lang == "python" else "provider"), "utf-8")
+    ran = run(tmp_path, *test.split(), before=brief if lang == "node" else "")
+    assert ran.returncode == 1
+    assert "does not show whose response it is" in ran.stdout
