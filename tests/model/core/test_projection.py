@@ -42,8 +42,8 @@ def batch(events: Sequence[Event]) -> Batch:
 
 
 
-# RC-D9
 def test_an_open_cycle_has_neither_a_stop_nor_a_reason() -> None:
+    """RC-D9."""
     projector = Projector()
     projector.feed((USER, TEXT), range(2))
     running = projector.open_cycle()

@@ -322,6 +322,14 @@ def test_an_empty_complete_message_does_not_take_the_text():
     assert collate([{"type": "delta", "content": "hi"}, message])[0].text == "hi"
 
 
+@pytest.mark.parametrize("nested", [False, True])
+def test_who_missed_the_response_reads_who_answered_from_the_record_alone(nested):
+    """EF-10."""
+    completed = [frame for frame in flow((["hi"], 0), nested=nested) if frame["type"] == "message_complete"]
+    (block,) = collate(completed)
+    assert (block.provider, block.model) == ("openai", "gpt")
+
+
 @pytest.mark.parametrize("frame", [{}, {"type": None}, {"type": "ping"}, {"type": "tool_call_result", "id": "c9"}])
 def test_what_is_nobodys_shows_nothing(frame):
     assert collate([frame]) == ()
