@@ -176,19 +176,19 @@ def test_a_fault_in_the_projector_turns_the_test_red(invoke, tmp_path, brief, la
 
 
 @pytest.mark.parametrize(
-    ("lang", "name", "known", "test"),
+    ("lang", "name", "adds", "test"),
     [
-        ("python", "blocks.py", 'record.get("provider") or request.get("provider")', "pytest --turncheck-examples 0"),
-        ("node", "blocks.mjs", "provider ?? request?.provider ?? block.provider", "node --test"),
+        ("python", "blocks.py", '["text"] += frame["content"]', "pytest --turncheck-examples 0"),
+        ("node", "blocks.mjs", ".text += content", "node --test"),
     ],
 )
-def test_a_fault_in_the_collator_turns_the_test_red(invoke, tmp_path, brief, lang, name, known, test):
-    """EF-10: who answered is read at the top of a record alone."""
+def test_a_fault_in_the_collator_turns_the_test_red(invoke, tmp_path, brief, lang, name, adds, test):
+    """EF-D2: a delta replaces the one before."""
     invoke(tmp_path, "init", "--kind", "collator", "--lang", lang)
     blocks = tmp_path / name
     text = blocks.read_text("utf-8")
-    assert text.count(known) == 1
-    blocks.write_text(text.replace(known, 'record.get("provider")' if lang == "python" else "provider"), "utf-8")
+    assert text.count(adds) == 1
+    blocks.write_text(text.replace(adds, adds.replace("+=", "=")), "utf-8")
     ran = run(tmp_path, *test.split(), before=brief if lang == "node" else "")
     assert ran.returncode == 1
-    assert "does not show whose response it is" in ran.stdout
+    assert "the newest block does not show what was streamed" in ran.stdout
