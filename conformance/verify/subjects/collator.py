@@ -105,6 +105,11 @@ class CollatorSubject:
         return (case,)
 
     @staticmethod
+    def telling(case: Flow) -> Flow:
+        """Return the flow as it is: its frames have numbers."""
+        return case
+
+    @staticmethod
     def counterexample(observation: Observation[Flow], **common: Any) -> FlowCounterexample:
         """Make the file of a failing flow."""
         return FlowCounterexample(
