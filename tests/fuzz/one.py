@@ -10,9 +10,9 @@ from zlib import crc32
 
 import atheris
 
-from fuzz.tracing import Branches, instrumented
+from fuzz import tracing
 
-with instrumented("turncheck"):
+with tracing.instrumented("turncheck"):
     from fuzz.json_mutator import Mutator
     from fuzz.targets import TARGETS
 
@@ -29,24 +29,23 @@ _SLOW: Final = 2.0
 def main() -> None:
     """Hand the target to libFuzzer, which ends this process; an input that breaks a promise is written here first."""
     name = sys.argv.pop(1)
-    sys.argv[0] = f"{sys.executable} -m fuzz.one {name}"  # libFuzzer starts itself again to merge, in a shell
     target = TARGETS[name]
     gc.collect()
     gc.freeze()  # modules are kept out of every collection
     gc.set_threshold(_OBJECTS)
     lines = {line for seed in target.seeds() for line in seed.split(b"\n") if len(line) <= _LONG}
 
-    branches: Branches | None = None
+    counters: tracing.Counters | None = None
 
     def check(data: bytes) -> None:
-        nonlocal branches
-        branches = branches or Branches()  # atheris loads libFuzzer with the first input
+        nonlocal counters
+        counters = counters or tracing.Counters()  # atheris loads libFuzzer with the first input
         began = time.process_time()
         whole = not crc32(data) % _SHARE
-        branches.begin()
+        tracing.begin()
         try:
             target.check(data, whole=whole)
-            if branches.end() and not whole:
+            if counters.take(tracing.end()) and not whole:
                 target.check(data, whole=True)
             took = time.process_time() - began
             assert took < _SLOW, f"{took:.1f} s"

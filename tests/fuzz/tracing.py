@@ -50,8 +50,20 @@ def instrumented(package: str) -> AbstractContextManager[Any]:
     return found
 
 
-class Branches:
-    """The branches that an input takes, handed to libFuzzer."""
+def begin() -> None:
+    """Forget what was taken until now."""
+    _trace.clear()
+
+
+def end() -> Counter[int]:
+    """Return which branches were taken since ``begin``, and how often."""
+    taken = Counter(_trace)
+    _trace.clear()
+    return taken
+
+
+class Counters:
+    """The counters that libFuzzer reads after each input."""
 
     def __init__(self) -> None:
         """Register a counter per branch, and a number in place of its address, as a compiler's instrumentation does."""
@@ -66,17 +78,11 @@ class Branches:
                 ctypes.c_void_p(begin), ctypes.c_void_p(begin + ctypes.sizeof(table))
             )
 
-    def begin(self) -> None:
-        """Forget what was taken until now."""
-        _trace.clear()
-
-    def end(self) -> bool:
-        """Tell libFuzzer which branches were taken since ``begin``, and how often; return whether any is new."""
+    def take(self, taken: Counter[int]) -> bool:
+        """Tell libFuzzer which branches an input took, and how often; return whether any is new."""
         counters = self._counters
-        taken = Counter(_trace)
         for branch, times in taken.items():
             counters[branch] = times if times < _MOST else _MOST  # noqa: FURB136 - six times as fast as min
-        _trace.clear()
         known = self._known
         if taken.keys() <= known:
             return False
