@@ -1,10 +1,9 @@
 """Answers of adapters and servers: of projectors and runtimes over the protocol, and a run's event stream."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import httpx
 import msgspec
@@ -31,6 +30,8 @@ from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import DEFAULT, Policies
 from turncheck.model.core.projection import project
 from turncheck.model.core.stimuli import Abort, ModelOutput, ModelStop, ResetOptions, ToolCall, ToolReturn, User
+
+_T = TypeVar("_T")
 
 WORD: Final = (
     User(id="u1", text="red"),
@@ -226,14 +227,21 @@ async def _values(body: bytes, size: int) -> tuple[list[Any], str | None]:
     return found, None
 
 
-_LOOP: Final = asyncio.new_event_loop()
+def _run(work: Coroutine[Any, Any, _T]) -> _T:
+    """Return what *work* returns, which waits for nothing but its next turn: an event loop's turns cost more."""
+    while True:
+        try:
+            work.send(None)
+        except StopIteration as done:
+            found: _T = done.value
+            return found
 
 
 def run_stream(data: bytes, *, whole: bool) -> None:
     """Each event of a stream can be judged, logged and sent back. The *whole*: cut into pieces, it is the same."""
-    found, why = _LOOP.run_until_complete(_values(data, len(data) + 1))
+    found, why = _run(_values(data, len(data) + 1))
     if whole:
-        cut = _LOOP.run_until_complete(_values(data, PIECE))
+        cut = _run(_values(data, PIECE))
         assert (found, why) == cut, "cut into pieces, it is another stream"
     transcript = Transcript()
     transcript.user("u1", "red")

@@ -21,7 +21,7 @@ from turncheck.model.checking import oracle
 from turncheck.model.checking.oracle import Interpreter
 from turncheck.model.core import decode
 from turncheck.model.core.cycles import Projection
-from turncheck.model.core.decode import Batch, batches, decode_line, decode_lines, is_blank, judge_line, lines_of
+from turncheck.model.core.decode import Batch, decode_line, decode_lines, is_blank, judge_line, lines_of
 from turncheck.model.core.events import (
     AgentOutput,
     Event,
@@ -171,7 +171,7 @@ def decoder(data: bytes, *, whole: bool) -> None:
 
 
 def _in_batches(data: bytes, expected: list[tuple[Any, ...]]) -> None:
-    taken = list(batches(BOM_UTF8 + data))
+    taken = list(decode.batches(BOM_UTF8 + data))
     assert [seen(event) for batch in taken for event in batch.events] == expected, "in batches"
     assert [at for batch in taken for at in batch.ats] == list(range(len(expected)))
 
@@ -194,43 +194,47 @@ def _by_the_rows(events: Sequence[Event], policies: Policies) -> Projection:
 def projection(data: bytes, *, whole: bool) -> None:
     """The generated loops project a log alike, in one batch or several; the first byte is for the policies.
 
-    The *whole*: as the rows do.
+    The *whole*: as the rows do; and session by session, with views and without.
     """
     first = data[0] if data else 0
     policies = EVERY_POLICIES[first % len(EVERY_POLICIES)]
     events, _ = decode_lines(data[1:])
-    parts = [slice(at, at + 1 + first % 5) for at in range(0, len(events), 1 + first % 5)]
-    ats = range(len(events))
-
+    size, ats = 1 + first % 5, range(len(events))
+    batches = [Batch(events[at : at + size], ats[at : at + size]) for at in ats[::size]]
     expected = project(events, policies)
-    if whole:
-        assert expected == _by_the_rows(events, policies), "the loop with views differs from the rows"
     viewing, cutting = ViewProjector(policies), Projector(policies)
-    sessions, viewed = LogProjector(policies), LogViewProjector(policies)
     closed: list[Any] = []
     anomalies: list[Any] = []
-    by_session: dict[str | None, tuple[list[Any], list[Any]]] = {}
-    for part in parts:
-        batch = Batch(events[part], ats[part])
+    for batch in batches:
         viewing.feed(*batch)
         progress = cutting.feed(*batch)
         closed += [cycle for _, cycle in progress.cycles]
         anomalies += [anomaly for _, anomaly in progress.anomalies]
+    assert viewing.projection() == expected, "batch by batch, the views are others"
+    assert _joined(cutting, closed, anomalies, events) == expected, "batch by batch, the cycles are others"
+    if whole:
+        assert expected == _by_the_rows(events, policies), "the loop with views differs from the rows"
+        sessions = _by_session(events, batches, policies)
+        if len(sessions) == 1:
+            assert [*sessions.values()] == [expected]
+
+
+def _by_session(events: Sequence[Event], batches: Sequence[Batch], policies: Policies) -> dict[str | None, Projection]:
+    """Return each session's projection, which is the same with views and without."""
+    sessions, viewed = LogProjector(policies), LogViewProjector(policies)
+    told: dict[str | None, tuple[list[Any], list[Any]]] = {}
+    for batch in batches:
         viewed.feed(batch)
         done = sessions.feed(batch)
         for name, cycle in done.cycles:
-            by_session.setdefault(name, ([], []))[0].append(cycle)
+            told.setdefault(name, ([], []))[0].append(cycle)
         for name, anomaly in done.anomalies:
-            by_session.setdefault(name, ([], []))[1].append(anomaly)
-    assert viewing.projection() == expected, "batch by batch, the views are others"
-    assert _joined(cutting, closed, anomalies, events) == expected, "batch by batch, the cycles are others"
+            told.setdefault(name, ([], []))[1].append(anomaly)
     found = {
-        name: _joined(projector, *by_session.get(name, ([], [])), events)
-        for name, projector in sessions.projectors.items()
+        name: _joined(projector, *told.get(name, ([], [])), events) for name, projector in sessions.projectors.items()
     }
     assert found == viewed.projections(), "session by session, cycles and views differ"
-    if len(found) == 1:
-        assert [*found.values()] == [expected]
+    return found
 
 
 def _joined(projector: Projector, closed: list[Any], anomalies: list[Any], events: Sequence[Event]) -> Projection:
