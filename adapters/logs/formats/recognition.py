@@ -100,12 +100,10 @@ def rivals(form: Format, values: _Values) -> dict[str, int]:
 
 def _best(values: _Values, forms: Sequence[Format] | None = None) -> list[Format]:
     """The formats that recognise the most values, in the registry's order; none where no value is recognised."""
-    counts = {
-        form.name: (form, sum(map(form.recognises, values)))
-        for form in (every_format().values() if forms is None else forms)
-    }
-    most = max((count for _, count in counts.values()), default=0)
-    return [form for form, count in counts.values() if count == most > 0]
+    forms = tuple(every_format().values()) if forms is None else forms
+    counts = [sum(map(form.recognises, values)) for form in forms]
+    most = max(counts, default=0)
+    return [form for form, count in zip(forms, counts, strict=True) if count == most > 0]
 
 
 def _seen(values: _Values) -> str:
