@@ -2,11 +2,13 @@
 
 import re
 from codecs import BOM_UTF8
-from typing import Any, Final
+from collections import deque
+from itertools import islice
+from typing import Any, Final, cast
 
 from turncheck.model.core.decode import parse
 
-from .formats.recognition import decided
+from .formats.recognition import Tally
 from .framing import BLOCK, Frame, Stream
 
 _TEXT: Final = re.compile(rb"[^ \t\r\n]")
@@ -25,34 +27,46 @@ class Looked:
     """
 
     def __init__(self, *, live: bool, settled: bool) -> None:
-        self._values: list[Any] = []
+        self.values: Final[deque[Any]] = deque()
+        """The values in order, None for an unreadable one."""
         self._bytes = 0
+        self._tally: Tally | None = None
+        self._tallied = 0
         self._live, self._settled = live, settled
 
     def take(self, frame: Frame) -> None:
         """Look at one more frame."""
-        self._values.append(value_of(frame))
+        self.values.append(value_of(frame))
         self._bytes += 0 if frame.data is None else len(frame.data)
 
     @property
     def any(self) -> bool:
         """Whether a value was seen, be it unreadable."""
-        return bool(self._values)
+        return bool(self.values)
 
     @property
     def objects(self) -> list[dict[str, Any]]:
         """The JSON objects among the values."""
-        return [value for value in self._values if isinstance(value, dict)]
+        return [value for value in self.values if isinstance(value, dict)]
 
     @property
     def enough(self) -> bool:
         """Whether no more values need be looked at."""
-        number = len(self._values)
+        number = len(self.values)
         if number >= _MOST or (number and self._settled):
             return True
         if self._live:
-            return number > 0 and decided(self.objects)
-        return number >= _ENOUGH and (self._bytes >= _BYTES or decided(self.objects))
+            return number > 0 and self._decided()
+        return number >= _ENOUGH and (self._bytes >= _BYTES or self._decided())
+
+    def _decided(self) -> bool:
+        """Whether the format is; values that were counted before are not counted again."""
+        self._tally = self._tally or Tally()
+        for value in islice(self.values, self._tallied, None):
+            if isinstance(value, dict):
+                self._tally.take(cast("dict[str, Any]", value))
+        self._tallied = len(self.values)
+        return self._tally.decided
 
 
 def value_of(frame: Frame) -> Any:

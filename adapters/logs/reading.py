@@ -87,7 +87,7 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
     source = _source(stream, live=live)
     first, whole = source.first_line(max_line)
     together = 1 if live else _MAPPED
-    looked = Looked(live=live, settled=format_name is not None and not _is_family(format_name))
+    looked = Looked(live=live, settled=_is_settled(format_name))
     if looks_unfinished(first, whole=whole):
         if live:
             raise UnsupportedFormatError("an array, or a pretty-printed log, is read whole: it cannot be followed")
@@ -97,23 +97,37 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
     cut = blocks(source, max_line, source.start)
     if looks_server_sent(first):
         return _framed(server_sent(cut, max_line), format_name, looked, together)
-    head: list[Block] = []
-    begin = 1  # the line that the head begins with: blank blocks before it are not kept
-    for block in cut:
-        for frame in lines([block]):
-            looked.take(frame)
-            if looked.enough:
-                break
-        if looked.any:
-            head.append(block)
-        else:
-            begin += sum(1 for _ in physical([block]))
-        if looked.enough:
-            break
+    head = _Head(cut, looked)
+    frames = lines(head)
+    seen = _look_at(frames, looked)
     form, why = _format(looked, format_name)
+    kept, begin = head.end()
     if form is FORMATS["turncheck"]:
-        return Log(form, _decoded(chain(head, cut), begin), why)
-    return Log(form, _mapped(lines(chain(head, cut), begin), form.mapper(), together), why)
+        return Log(form, _decoded(chain(kept, cut), begin), why)
+    return Log(form, _mapped(chain(seen, frames), looked.values, form.mapper(), together), why)
+
+
+class _Head:
+    """The blocks of a log as they come; those that were looked at are kept until ``end``, without blank ones before."""
+
+    def __init__(self, cut: Iterator[Block], looked: Looked) -> None:
+        self._cut, self._looked = cut, looked
+        self._kept: list[Block] | None = []
+        self._begin = 1
+
+    def __iter__(self) -> Iterator[Block]:
+        for block in self._cut:
+            if self._kept is not None:
+                self._kept.append(block)
+            yield block
+            if self._kept is not None and not self._looked.any:
+                self._kept.clear()
+                self._begin += sum(1 for _ in physical([block]))
+
+    def end(self) -> tuple[Sequence[Block], int]:
+        """Keep no more; return the blocks kept, and the line that they begin with."""
+        kept, self._kept = self._kept, None
+        return kept or (), self._begin
 
 
 def read_values(
@@ -129,9 +143,9 @@ def read_values(
     if found is None:
         cut = blocks(source, max_line, source.start)
         found = server_sent(cut, max_line) if looks_server_sent(first) else lines(cut)
-    looked = Looked(live=False, settled=False)
-    head = _looked_at(found, looked)
-    return _format(looked, format_name)[0], map(value_of, chain(head, found))
+    looked = Looked(live=False, settled=_is_settled(format_name))
+    _look_at(found, looked)
+    return _format(looked, format_name)[0], chain(_taken(looked.values), map(value_of, found))
 
 
 def _source(stream: Stream, *, live: bool) -> Rewound:
@@ -145,8 +159,9 @@ def _source(stream: Stream, *, live: bool) -> Rewound:
     return Rewound(Decompressed(source, kind))
 
 
-def _is_family(name: str) -> bool:
-    return sum(form.called == name for form in FORMATS.values()) > 1
+def _is_settled(name: str | None) -> bool:
+    """Whether *name* names one format, and no family of several."""
+    return name is not None and sum(form.called == name for form in FORMATS.values()) <= 1
 
 
 def _values(source: Rewound, max_line: int) -> Iterator[Frame] | None:
@@ -174,7 +189,8 @@ def _format(looked: Looked, name: str | None) -> tuple[Format, str | None]:
     return detect(looked.objects) if looked.any else FORMATS["turncheck"], None
 
 
-def _looked_at(frames: Iterator[Frame], looked: Looked) -> list[Frame]:
+def _look_at(frames: Iterator[Frame], looked: Looked) -> list[Frame]:
+    """Let *looked* take as many frames as it needs; return them."""
     head: list[Frame] = []
     while not looked.enough and (frame := next(frames, None)) is not None:
         looked.take(frame)
@@ -183,9 +199,14 @@ def _looked_at(frames: Iterator[Frame], looked: Looked) -> list[Frame]:
 
 
 def _framed(frames: Iterator[Frame], name: str | None, looked: Looked, together: int) -> Log:
-    head = _looked_at(frames, looked)
+    head = _look_at(frames, looked)
     form, why = _format(looked, name)
-    return Log(form, _mapped(chain(head, frames), form.mapper(), together), why)
+    return Log(form, _mapped(chain(head, frames), looked.values, form.mapper(), together), why)
+
+
+def _taken(values: deque[Any]) -> Iterator[Any]:
+    while values:
+        yield values.popleft()
 
 
 def _decoded(found: Iterable[Block], line: int) -> Iterator[Chunk]:
@@ -227,10 +248,11 @@ class _Places:
         return Origin(line, self._offsets[line - self._first])
 
 
-def _mapped(frames: Iterable[Frame], mapper: Mapper, together: int) -> Iterator[Chunk]:
+def _mapped(frames: Iterable[Frame], first: deque[Any], mapper: Mapper, together: int) -> Iterator[Chunk]:
     """Yield batches of *together* mapped events or a few more; the last one may be smaller.
 
-    An event's origin is its frame's; the origins of earlier frames are dropped.
+    *first* has the values of the first frames, which were looked at: a short log is parsed once, not twice. An event's
+    origin is its frame's; the origins of earlier frames are dropped.
     """
     seen: deque[tuple[int, Origin]] = deque()
     ready: list[tuple[int, Event, Origin]] = []
@@ -247,7 +269,7 @@ def _mapped(frames: Iterable[Frame], mapper: Mapper, together: int) -> Iterator[
         seen.append((frame.at, frame.origin))
         if frame.data is None:
             too_long.add(frame.at)
-        take(mapper.value(frame.at, value_of(frame)))
+        take(mapper.value(frame.at, first.popleft() if first else value_of(frame)))
         if len(ready) >= together:
             yield _chunk(ready)
             ready.clear()

@@ -106,6 +106,25 @@ def check(
     'pass'
     """
     log = read_log(stream, format_name=format_name, max_line=max_line, live=live)
+    return judged(name, log, strict=strict, policies=policies, live=live, found=found, progress=progress)
+
+
+def judged(
+    name: str,
+    log: Log,
+    *,
+    strict: bool = False,
+    policies: Policies = DEFAULT,
+    live: bool = False,
+    found: Callable[[LogFinding], None] = lambda _: None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> LogResult:
+    """Judge a log that is read already, as ``check`` does. Raises UnrecognisedError, OSError.
+
+    >>> from io import BytesIO
+    >>> judged("", read_log(BytesIO(b'{"type":"user-message","text":"hi"}'))).verdict
+    'inconclusive'
+    """
     if log.doubt is not None:
         raise UnrecognisedError(log.doubt)
     judge = _Judge(log, policies, found)

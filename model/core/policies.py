@@ -8,6 +8,7 @@ import msgspec
 from .events import Delivery, StopReason
 
 QueueFate: TypeAlias = Literal["promote", "hold", "drop"]
+_REASONS: Final[tuple[StopReason, ...]] = get_args(StopReason)
 
 
 class Policies(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -22,7 +23,7 @@ class Policies(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
 
     def queue_fate(self) -> dict[str, QueueFate]:
         """Return the queue's fate by stop reason."""
-        return {reason: self._fate(reason) for reason in get_args(StopReason)}
+        return {reason: self._fate(reason) for reason in _REASONS}
 
     def _fate(self, reason: StopReason) -> QueueFate:
         match reason:  # a reason without a case is a type error

@@ -6,22 +6,17 @@ The folder ``build/fuzz/TARGET`` has ``corpus``, which grows from run to run, an
 import argparse
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Final
 
 from fuzz import corpus
 from fuzz.targets import TARGETS
 
-WORK: Final = Path(__file__).parents[2] / "build" / "fuzz"
 MEGABYTES, SECONDS = 1024, 60
 """Limits: memory of the process, wall time for an input. A busy host starves a process of low priority for seconds: the
 limit of processor time is 2 s (``one.py``)."""
-KEPT: Final = 100_000
-"""Bytes of a target's committed inputs: all targets together stay below 2 MB."""
 
 
 def main() -> int:
@@ -42,13 +37,13 @@ def main() -> int:
     for name in options.targets or TARGETS:
         broken |= fuzzed(name, options.runs, options.seconds, options.seed)
         if options.write:
-            print(f"  {corpus.save(name, minimised(name))}", flush=True)
+            subprocess.run([sys.executable, "-m", "fuzz.fewest", name], env=_environment(), check=True)
     return int(broken)
 
 
 def fuzzed(name: str, runs: int, seconds: int, seed: int) -> bool:
     """Run one target, and print its line; return whether an input broke a promise."""
-    folder = WORK / name
+    folder = corpus.WORK / name
     for part in ("corpus", "seeds"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     for number, data in enumerate([*TARGETS[name].seeds(), *corpus.load(name)]):
@@ -66,19 +61,6 @@ def fuzzed(name: str, runs: int, seconds: int, seed: int) -> bool:
     return bool(new) or not ended
 
 
-def minimised(name: str) -> list[bytes]:
-    """Return the fewest inputs that take all edges of the corpus, short ones first, up to KEPT bytes."""
-    folder = WORK / name
-    shutil.rmtree(folder / "fewest", ignore_errors=True)
-    (folder / "fewest").mkdir()
-    _atheris(name, folder, "-set_cover_merge=1", "fewest", "corpus", "seeds")
-    kept: list[bytes] = []
-    for data in sorted((path.read_bytes() for path in (folder / "fewest").iterdir()), key=len):
-        if sum(map(len, kept)) + len(data) <= KEPT:
-            kept.append(data)
-    return kept
-
-
 def _atheris(name: str, folder: Path, *flags: str) -> str:
     """Run the target's process in *folder*, at low priority; return its output, which is also kept there."""
     limits = (
@@ -88,17 +70,21 @@ def _atheris(name: str, folder: Path, *flags: str) -> str:
         "-print_final_stats=1",
     )
     command = [sys.executable, "-m", "fuzz.one", name, *flags, *limits]
-    paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     with (folder / "output.txt").open("wb") as output:
         subprocess.run(
             ["nice", "-n", "10", *command],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": paths},
+            env=_environment(),
             stdout=output,
             stderr=subprocess.STDOUT,
             check=False,
         )
     return (folder / "output.txt").read_text("utf-8", "replace")
+
+
+def _environment() -> dict[str, str]:
+    paths = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": paths}
 
 
 if __name__ == "__main__":

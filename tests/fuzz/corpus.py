@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Final
 
 FOLDER: Final = Path(__file__).parent / "corpus"
+WORK: Final = Path(__file__).parents[2] / "build" / "fuzz"
+"""A folder per target: what it has learned, which grows from run to run."""
 
 
 def load(name: str) -> list[bytes]:

@@ -49,8 +49,11 @@ class _File:
         return self._data
 
 
-def counterexample(data: bytes) -> None:
-    """A file is refused with a documented error, or it is shown, judged, and written and read again as it was."""
+def counterexample(data: bytes, *, whole: bool) -> None:
+    """A file is refused with a documented error, or written and read again as it was, and judged.
+
+    The *whole*: it is shown too.
+    """
     try:
         found = read(cast("Path", _File(data)))
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -59,8 +62,9 @@ def counterexample(data: bytes) -> None:
     subject = "projector" if isinstance(found, Counterexample) else "runtime"
     if found.law not in LAWS or LAWS[found.law].subject != subject:
         return
-    for line in counterexample_lines(found, _plain):
-        assert isinstance(line, str)
+    if whole:
+        for line in counterexample_lines(found, _plain):
+            assert isinstance(line, str)
     with suppress(TargetError):
         stored(found)
 
@@ -69,12 +73,14 @@ def _plain(text: object, **_: Any) -> Printable:
     return lines(text)
 
 
-def baseline(data: bytes) -> None:
-    """A file is refused with BaselineError, or an update of it is a baseline under which nothing is wrong."""
+def baseline(data: bytes, *, whole: bool) -> None:
+    """A file is refused with BaselineError, or read. The *whole*: under an update of it nothing is wrong."""
     try:
         text = data.decode()
         parse(text, "known.toml")
     except (UnicodeDecodeError, BaselineError):
+        return
+    if not whole:
         return
     after = updated(text, RESULT, TODAY)
     assert not any(law.wrong for law in grade(RESULT, parse(after, "updated"), TODAY).laws)

@@ -7,22 +7,21 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from io import BytesIO
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from unittest.mock import patch
-from zlib import crc32
 
 from turncheck.adapters.logs.compression import BrokenCompressionError
 from turncheck.adapters.logs.formats.recognition import UnrecognisedError
 from turncheck.adapters.logs.formats.registry import UnsupportedFormatError
 from turncheck.adapters.logs.framing import Origin
-from turncheck.adapters.logs.reading import MAX_LINE, read_log, read_values
-from turncheck.conformance.check.judge import check
+from turncheck.adapters.logs.reading import MAX_LINE, Log, read_log, read_values
+from turncheck.conformance.check.judge import LogResult, check, judged
 from turncheck.conformance.check.redaction import _FIELDS, _WORDS, redact
 from turncheck.model.checking import oracle
 from turncheck.model.checking.oracle import Interpreter
 from turncheck.model.core import decode
 from turncheck.model.core.cycles import Projection
-from turncheck.model.core.decode import Batch, batches, decode_line, decode_lines, is_blank, judge_line, lines_of
+from turncheck.model.core.decode import Batch, decode_line, decode_lines, is_blank, judge_line, lines_of
 from turncheck.model.core.events import (
     AgentOutput,
     Event,
@@ -64,48 +63,61 @@ class Pieces:
 
 # ---- readers ----
 
+_Found: TypeAlias = list[tuple[int, Event, Origin]]
 
-def reader(name: str | None, data: bytes) -> None:
-    """A log of any bytes is read, the same however it is cut, each position with its line; it gets a verdict.
 
-    An input's checksum chooses whether it is cut or judged: two readings per input are twice as fast as four.
+def reader(name: str | None, data: bytes, *, whole: bool) -> None:
+    """A log of any bytes is read once, each position in order and with its line, and judged by those lines.
+
+    The *whole*: cut into pieces, it is the same log; no position is lost; ``check`` says the same.
     """
     limit = LIMIT if len(data) % 2 else MAX_LINE
-    found = _read(data, name, limit, len(data) + 1)
-    if crc32(data) & 1:
-        assert found == _read(data, name, limit, PIECE), "cut into pieces, it is another log"
-    elif found is not None:
-        _judged(name, data, limit, found)
-
-
-def _judged(name: str | None, data: bytes, limit: int, found: list[tuple[int, Event, Origin]]) -> None:
-    positions = [at for at, _, _ in found]
-    assert positions == sorted(positions)
-    with suppress(UnsupportedFormatError):
-        values = list(read_values(BytesIO(data), max_line=limit)[1])
-        assert len(values) - values.count("[DONE]") <= len(set(positions)) <= len(values), "a position is lost"
-    for _, _, origin in found:
-        assert origin.line == data.count(b"\n", 0, origin.offset) + 1
-    try:
-        result = check("-", BytesIO(data), format_name=name, max_line=limit)
-    except UnrecognisedError:
+    found, result = _judged(data, name, limit)
+    if not whole:
         return
+    assert found == _read(data, name, limit, PIECE)[0], "cut into pieces, it is another log"
+    if found is not None:
+        positions = {at for at, _, _ in found}
+        with suppress(UnsupportedFormatError):
+            values = list(read_values(BytesIO(data), max_line=limit)[1])
+            assert len(values) - values.count("[DONE]") <= len(positions) <= len(values), "a position is lost"
+    if result is not None:
+        assert check("-", BytesIO(data), format_name=name, max_line=limit) == result
+
+
+def _judged(data: bytes, name: str | None, limit: int) -> tuple[_Found | None, LogResult | None]:
+    found, log = _read(data, name, limit, len(data) + 1)
+    if found is None or log is None:
+        return None, None
+    before = -1
+    for at, _, origin in found:
+        assert at >= before
+        assert origin.line == data.count(b"\n", 0, origin.offset) + 1
+        before = at
+    if log.doubt is not None:
+        return found, None
+    result = judged("-", log)
     assert (result.exit_code == 2) == (result.why is not None)
     assert result.events == len(found)
-    lines = {at: origin.line for at, _, origin in found}
-    assert all(finding.line == lines[finding.at] for finding in result.findings)
+    if result.findings:
+        lines = {at: origin.line for at, _, origin in found}
+        assert all(finding.line == lines[finding.at] for finding in result.findings)
+    return found, result
 
 
-def _read(data: bytes, name: str | None, limit: int, piece: int) -> list[tuple[int, Event, Origin]] | None:
+def _read(data: bytes, name: str | None, limit: int, piece: int) -> tuple[_Found | None, Log | None]:
+    """Return the events of a log with their positions and origins, and the log, which can be judged still."""
     try:
         log = read_log(Pieces(data, piece), format_name=name, max_line=limit)
-        return [
-            (at, event, chunk.origin(index))
-            for chunk in log.chunks
-            for index, (event, at) in enumerate(zip(*chunk.batch, strict=True))
-        ]
+        chunks = list(log.chunks)
     except (UnsupportedFormatError, BrokenCompressionError):
-        return None
+        return None, None
+    found = [
+        (at, event, chunk.origin(index))
+        for chunk in chunks
+        for index, (event, at) in enumerate(zip(*chunk.batch, strict=True))
+    ]
+    return found, Log(log.format, iter(chunks), log.doubt)
 
 
 # ---- the decoder ----
@@ -140,22 +152,26 @@ def _shallow(data: bytes) -> bytes:
     return b"\n".join(line for line in data.split(b"\n") if line.count(b"[") + line.count(b"{") <= NESTING)
 
 
-def decoder(data: bytes) -> None:
-    """A log's events are those of its lines by the exact judge: one by one, as a block, and in batches of any size."""
+def decoder(data: bytes, *, whole: bool) -> None:
+    """A log's events are those of its lines by the exact judge: one by one, and in batches of any size.
+
+    The *whole*: as a block too, and in batches of the usual size.
+    """
     data = _shallow(data)
     every = lines_of(data)
     lines = [line for line in every if not is_blank(line)]
     expected = [seen(judge_line(line)) for line in lines]
     assert [seen(decode_line(line)) for line in lines] == expected, "line by line"
-    events, number = decode_lines(data)
-    assert (list(map(seen, events)), number) == (expected, len(every)), "as a block"
-    _in_batches(data, expected)
+    if whole:
+        events, number = decode_lines(data)
+        assert (list(map(seen, events)), number) == (expected, len(every)), "as a block"
+        _in_batches(data, expected)
     with patch.multiple(decode, _LEAST=2, _SIZE=64, _FEW=len(data) % 4):
         _in_batches(data, expected)
 
 
 def _in_batches(data: bytes, expected: list[tuple[Any, ...]]) -> None:
-    taken = list(batches(BOM_UTF8 + data))
+    taken = list(decode.batches(BOM_UTF8 + data))
     assert [seen(event) for batch in taken for event in batch.events] == expected, "in batches"
     assert [at for batch in taken for at in batch.ats] == list(range(len(expected)))
 
@@ -175,42 +191,50 @@ def _by_the_rows(events: Sequence[Event], policies: Policies) -> Projection:
     return oracle.project(events, policies, machine)
 
 
-def projection(data: bytes) -> None:
-    """The generated loops project a log as the rows do, in one batch or several; the first byte is for the policies."""
+def projection(data: bytes, *, whole: bool) -> None:
+    """The generated loops project a log alike, in one batch or several; the first byte is for the policies.
+
+    The *whole*: as the rows do; and session by session, with views and without.
+    """
     first = data[0] if data else 0
     policies = EVERY_POLICIES[first % len(EVERY_POLICIES)]
     events, _ = decode_lines(data[1:])
-    parts = [slice(at, at + 1 + first % 5) for at in range(0, len(events), 1 + first % 5)]
-    ats = range(len(events))
-
-    expected = _by_the_rows(events, policies)
-    assert project(events, policies) == expected, "the loop with views differs from the rows"
+    size, ats = 1 + first % 5, range(len(events))
+    batches = [Batch(events[at : at + size], ats[at : at + size]) for at in ats[::size]]
+    expected = project(events, policies)
     viewing, cutting = ViewProjector(policies), Projector(policies)
-    sessions, viewed = LogProjector(policies), LogViewProjector(policies)
     closed: list[Any] = []
     anomalies: list[Any] = []
-    by_session: dict[str | None, tuple[list[Any], list[Any]]] = {}
-    for part in parts:
-        batch = Batch(events[part], ats[part])
+    for batch in batches:
         viewing.feed(*batch)
         progress = cutting.feed(*batch)
         closed += [cycle for _, cycle in progress.cycles]
         anomalies += [anomaly for _, anomaly in progress.anomalies]
+    assert viewing.projection() == expected, "batch by batch, the views are others"
+    assert _joined(cutting, closed, anomalies, events) == expected, "batch by batch, the cycles are others"
+    if whole:
+        assert expected == _by_the_rows(events, policies), "the loop with views differs from the rows"
+        sessions = _by_session(events, batches, policies)
+        if len(sessions) == 1:
+            assert [*sessions.values()] == [expected]
+
+
+def _by_session(events: Sequence[Event], batches: Sequence[Batch], policies: Policies) -> dict[str | None, Projection]:
+    """Return each session's projection, which is the same with views and without."""
+    sessions, viewed = LogProjector(policies), LogViewProjector(policies)
+    told: dict[str | None, tuple[list[Any], list[Any]]] = {}
+    for batch in batches:
         viewed.feed(batch)
         done = sessions.feed(batch)
         for name, cycle in done.cycles:
-            by_session.setdefault(name, ([], []))[0].append(cycle)
+            told.setdefault(name, ([], []))[0].append(cycle)
         for name, anomaly in done.anomalies:
-            by_session.setdefault(name, ([], []))[1].append(anomaly)
-    assert viewing.projection() == expected, "batch by batch, the views are others"
-    assert _joined(cutting, closed, anomalies, events) == expected, "batch by batch, the cycles are others"
+            told.setdefault(name, ([], []))[1].append(anomaly)
     found = {
-        name: _joined(projector, *by_session.get(name, ([], [])), events)
-        for name, projector in sessions.projectors.items()
+        name: _joined(projector, *told.get(name, ([], [])), events) for name, projector in sessions.projectors.items()
     }
     assert found == viewed.projections(), "session by session, cycles and views differ"
-    if len(found) == 1:
-        assert [*found.values()] == [expected]
+    return found
 
 
 def _joined(projector: Projector, closed: list[Any], anomalies: list[Any], events: Sequence[Event]) -> Projection:
@@ -227,8 +251,11 @@ _KEY: Final = re.compile(r"key\d+")
 _LENGTH: Final = re.compile(r"\d+ characters")
 
 
-def redaction(data: bytes) -> None:
-    """Redaction keeps only a log's sizes, new names and the format's own words; its verdict and shape stay the same."""
+def redaction(data: bytes, *, whole: bool) -> None:
+    """Redaction keeps only a log's sizes, new names and the format's own words.
+
+    The *whole*: its verdict stays the same, and its shape when it is redacted again.
+    """
     data = _shallow(data)
     try:
         lines = list(redact(BytesIO(data), MAX_LINE, format_name="turncheck"))
@@ -237,6 +264,8 @@ def redaction(data: bytes) -> None:
     for line in lines:
         if line != "unreadable":
             _is_safe(json.loads(line))
+    if not whole:
+        return
     text = "".join(f"{line}\n" for line in lines).encode()
     assert _verdict(text) == _verdict(data), "redacted, it has another verdict"
     again = list(redact(BytesIO(text), MAX_LINE, format_name="turncheck"))
@@ -277,6 +306,6 @@ def _verdict(data: bytes) -> tuple[Any, ...] | None:
         result = check("-", BytesIO(data), format_name="turncheck")
     except UnrecognisedError:
         return None
-    numbers = {at: number for number, (at, *_) in enumerate(_read(data, None, MAX_LINE, len(data) + 1) or ())}
+    numbers = {at: number for number, (at, *_) in enumerate(_read(data, None, MAX_LINE, len(data) + 1)[0] or ())}
     found = [(finding.law, numbers[finding.at]) for finding in result.findings]
     return result.verdict, result.events, result.cycles, found

@@ -3,22 +3,30 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 from fuzz import answers, files, logs, seeds
 from turncheck.adapters.logs.formats.registry import FORMATS
 
 
+class Check(Protocol):
+    """Takes any bytes, and raises if a promise is broken: the *whole* one, or a part that costs several times less."""
+
+    def __call__(self, data: bytes, /, *, whole: bool) -> None:
+        """Check."""
+        ...
+
+
 @dataclass(frozen=True)
 class Target:
-    """``check`` takes any bytes, and raises if a promise is broken; ``seeds`` are the initial inputs.
+    """``seeds`` are the initial inputs.
 
     *longest* is the most bytes of an input. Logs of 1 kB reach the edges that logs of 4 kB reach, 1.4 to 1.6 times
     as fast (`log-pi`: 622 edges in 12 s, 511 inputs per second, not 368). Files and answers need 4 kB: counterexamples
     of 1 kB reach 233 edges, those of 4 kB 1,044.
     """
 
-    check: Callable[[bytes], None]
+    check: Check
     seeds: Callable[[], Iterable[bytes]]
     longest: int = 4096
 

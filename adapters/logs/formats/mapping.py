@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
 from turncheck.model.core.events import Event
@@ -64,7 +65,7 @@ class Format:
     limits: Mapping[Aspect, str] = field(default_factory=dict[Aspect, str])
     rows: tuple[Any, ...] = ()
 
-    @property
+    @cached_property
     def called(self) -> str:
         """The name by which ``--format`` calls it."""
         return self.family or self.name

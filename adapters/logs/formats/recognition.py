@@ -50,9 +50,24 @@ def detect(values: _Values) -> Format:
     raise UnrecognisedError(f"no format that is read fits: {_seen(values)}; {_guess(values)}{_read()}")
 
 
-def decided(values: _Values) -> bool:
-    """Return whether one format fits *values* better than any other: further values need not be waited for."""
-    return len(_best(values)) == 1
+class Tally:
+    """How many of a log's first values each format recognises, counted as they come."""
+
+    def __init__(self) -> None:
+        self._forms = tuple(every_format().values())
+        self._counts = [0] * len(self._forms)
+
+    def take(self, value: Mapping[str, Any]) -> None:
+        """Count one more value."""
+        for number, form in enumerate(self._forms):
+            if form.recognises(value):
+                self._counts[number] += 1
+
+    @property
+    def decided(self) -> bool:
+        """Whether one format fits the values better than any other: further values need not be waited for."""
+        most = max(self._counts)
+        return most > 0 and self._counts.count(most) == 1
 
 
 def named(name: str, values: _Values) -> Format:
@@ -85,12 +100,10 @@ def rivals(form: Format, values: _Values) -> dict[str, int]:
 
 def _best(values: _Values, forms: Sequence[Format] | None = None) -> list[Format]:
     """The formats that recognise the most values, in the registry's order; none where no value is recognised."""
-    counts = {
-        form.name: (form, sum(map(form.recognises, values)))
-        for form in (every_format().values() if forms is None else forms)
-    }
-    most = max((count for _, count in counts.values()), default=0)
-    return [form for form, count in counts.values() if count == most > 0]
+    forms = tuple(every_format().values()) if forms is None else forms
+    counts = [sum(map(form.recognises, values)) for form in forms]
+    most = max(counts, default=0)
+    return [form for form, count in zip(forms, counts, strict=True) if count == most > 0]
 
 
 def _seen(values: _Values) -> str:

@@ -151,7 +151,8 @@ def _judged_by_verify(glob: str, where: str) -> None:
 
 
 def _fitting(glob: str, subjects: Iterable[str]) -> list[Law]:
-    return [law for law in LAWS.values() if law.subject in subjects and fnmatchcase(law.name, glob)]
+    names = [glob] if glob in LAWS else [name for name in LAWS if fnmatchcase(name, glob)]
+    return [LAWS[name] for name in names if LAWS[name].subject in subjects]
 
 
 def grade(result: Result, baseline: Baseline, today: dt.date) -> Result:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from turncheck.adapters.logs.formats.items import NATIVE, Items, said
-from turncheck.adapters.logs.formats.recognition import UnrecognisedError, decided, detect, doubt, named
+from turncheck.adapters.logs.formats.recognition import Tally, UnrecognisedError, detect, doubt, named
 from turncheck.adapters.logs.formats.registry import FORMATS
 from turncheck.model.core.events import Malformed, RunStop, UnknownType
 
@@ -115,8 +115,11 @@ def test_one_value_that_fits_is_enough_for_a_named_format() -> None:
 
 
 def test_a_header_alone_decides_nothing_yet() -> None:
-    assert not decided([SESSION])
-    assert decided([SESSION, {"type": "agent_start"}])
+    tally = Tally()
+    tally.take(SESSION)
+    assert not tally.decided
+    tally.take({"type": "agent_start"})
+    assert tally.decided
 
 
 def test_a_header_before_agent_events_is_pis_json_mode() -> None:

@@ -445,3 +445,18 @@ def test_the_elements_of_an_array_are_not_held_together() -> None:
     finally:
         tracemalloc.stop()
     assert peak < 3 * len(data)
+
+
+@pytest.mark.parametrize("name", [None, "pi"])
+def test_the_values_that_a_format_is_recognised_by_are_parsed_once(
+    name: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[bytes] = []
+
+    def parse(line: bytes) -> Any:
+        parsed.append(line)
+        return json.loads(line)
+
+    monkeypatch.setattr("turncheck.adapters.logs.beginning.parse", parse)
+    list(read_log(BytesIO(PI), format_name=name).chunks)
+    assert parsed == PI.splitlines()
