@@ -64,12 +64,16 @@ class _Result:
 
 
 class AgUiMapper(Dispatcher):
-    """Maps AG-UI events. The first run *may be resumed*: then it answers calls that an earlier log has."""
+    """Maps AG-UI events. The first run *may be resumed*: then it answers calls that an earlier log has.
 
-    def __init__(self, *, may_be_resumed: bool = True) -> None:
+    With *rules* the protocol's own rules are held too; the driver of live servers asks for what a turn needs alone.
+    """
+
+    def __init__(self, *, may_be_resumed: bool = True, rules: bool = True) -> None:
         super().__init__()
         self._outputs = Outputs(self.items, self._begin_user)
         self._rules = Rules()
+        self._held = rules
         self._results: list[_Result] = []  # not settled yet
         self._waiting: set[str] = set()  # calls that a run left to the client or to an approval
         self._paused = False  # the next run resumes the one before
@@ -103,7 +107,7 @@ class AgUiMapper(Dispatcher):
 
     def _defect(self, name: str, event: Object) -> str | None:
         """What is wrong with an event by the protocol's own rules; what follows a terminal is wrong anyway."""
-        if name not in self.handlers:
+        if not self._held or name not in self.handlers:
             return None
         if self.running and name != "RUN_STARTED":
             return self._rules.inside(name, event, self._outputs.chunk)

@@ -93,6 +93,9 @@ def _types(name: str, fields: str) -> Mapping[str, _Type]:
 _REQUIRED: Final = {name: frozenset(required.split()) for name, (required, _) in _FIELDS.items()}
 _KINDS: Final = {name: _types(name, f"{required} {more}") for name, (required, more) in _FIELDS.items()}
 
+NAMES: Final = frozenset(field for kinds in _KINDS.values() for field in kinds)
+"""The names of all fields."""
+
 
 def wrong_field(name: str, event: Object) -> str | None:
     """Say which field of an event of the type *name* does not fit the schema; None where all do."""
