@@ -184,7 +184,7 @@ _KEPT: Final[Mapping[str, Kept]] = {
             *(f'{{"pydantic_ai": {{"outcome": "{name}"}}}}' for name in ("failed", "denied", "retried", "interrupted")),
             *("tool-call", "message", "suspended", "add", "replace", "test", "move", "copy", "remove"),
         ),
-        "timestamp",
+        "",
         "/",  # pointers of patches
     ),
     "ai-sdk": _kept(
