@@ -18,7 +18,7 @@ from event_flow import wrong as collations
 from event_flow.flows import flow
 from inprocess import InProcess
 from projectors import wrong as projectors
-from runtimes import hosting
+from runtimes import deciding, hosting
 from runtimes import wrong as runtimes
 from runtimes.right import Right
 
@@ -118,6 +118,15 @@ HOSTS = {
     "idle-restart-changes-nothing": "EndsTheLastRunAgain",
     "store-faults": "AcknowledgesWhatItDidNotStore",
 }
+DECIDERS = {
+    "approved-before-executed": "ExecutesWhileItAsks",
+    "asked-about-once": "ForgetsTheFirstDenial",
+    "decisions-honoured": "ExecutesWhatIsDenied",
+    "decision-is-its-calls-alone": "DeniesAllAtOnce",
+    "undecided-calls-settled": "LeavesTheUndecidedOpen",
+    "late-decision-changes-nothing": "TheLastAnswerWins",
+    "client-result-once": "LosesTheClientsResult",
+}
 COLLATIONS = {
     "one-block-per-call": "DuplicatesBlocks",
     "blocks-described": "LosesProviderFromTheSecondIteration",
@@ -188,12 +197,17 @@ def opened(law):
 
 def double(law):
     """The wrong runtime of a law."""
-    return getattr(hosting, HOSTS[law]) if law in HOSTS else getattr(runtimes, RUNTIMES[law])
+    module, names = next((one, names) for one, names in _MODULES if law in names)
+    return getattr(module, names[law])
 
 
 def conforming(law, profile):
     """The right runtime of a law, with the claims of *profile*."""
-    return (hosting.Hosting if law in HOSTS else Right)(machine=profile.machine, **profile.policies)
+    right = hosting.Hosting if law in HOSTS else deciding.Deciding if law in DECIDERS else Right
+    return right(machine=profile.machine, **profile.policies)
+
+
+_MODULES = ((hosting, HOSTS), (deciding, DECIDERS), (runtimes, RUNTIMES))
 
 
 def collated(law):

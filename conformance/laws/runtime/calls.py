@@ -67,7 +67,7 @@ def results_survive(trace: RuntimeTrace) -> Judgement:
                 continue
             if stop.reason != "completed":
                 yield WITNESS
-            if not any(_holds(event, stimulus.output) for event in logged):
+            if not any(holds(event, stimulus.output) for event in logged):
                 yield Finding(step.first, f"the result of {name} is lost", stimulus.output, logged)
 
 
@@ -224,7 +224,7 @@ def _result_of(event: Event, call: str) -> bool:
 
 def _tells(trace: RuntimeTrace, at: int, message: str) -> bool:
     """True for a result that says that the tool failed: by its flag, or, where a runtime has none, in its text."""
-    return bool(getattr(trace.events[at], "is_error", False)) or _holds(trace.log[at], message)
+    return bool(getattr(trace.events[at], "is_error", False)) or holds(trace.log[at], message)
 
 
 def _cancelled(step: ObservedStep, stimulus: ToolReturn) -> bool:
@@ -239,7 +239,7 @@ def _repeated(trace: RuntimeTrace) -> bool:
     return len(names) != len(set(names))
 
 
-def _holds(event: Any, output: Any) -> bool:
+def holds(event: Any, output: Any) -> bool:
     """True for a logged result that holds the tool's output, in whatever wrapping."""
     logged = event.get("output")
     return logged == output or (isinstance(output, str) and output in json.dumps(logged, ensure_ascii=False))
