@@ -126,8 +126,16 @@ class GoesOnInstead(Deciding, busy="steer", steerWhilePaused="instead"):
 # ---- wrong ones ----
 
 
+class Forgiving(Deciding):
+    """A second result of a call is dropped: what a fault executes too often ends without noise."""
+
+    def result(self, name, output, **flags):
+        if name in self.open:
+            super().result(name, output, **flags)
+
+
 @breaks("approved-before-executed", "L-A1")
-class ExecutesWhileItAsks(Deciding):
+class ExecutesWhileItAsks(Forgiving):
     """The call runs while the question is still shown."""
 
     def pause(self):
@@ -272,7 +280,7 @@ class AsksTheModelAmidThePause(Deciding):
 
 
 @breaks("late-decision-changes-nothing", "L-A6")
-class TheLastAnswerWins(Deciding):
+class TheLastAnswerWins(Forgiving):
     """An approval of a call that was denied lets it run after all."""
 
     def late_decision(self, stimulus):
@@ -286,13 +294,9 @@ class TheLastAnswerWins(Deciding):
         self.asked_about.append(call)
         super().deny(call, message)
 
-    def result(self, name, output, **flags):
-        self.open.setdefault(name, None)  # it has a result already
-        super().result(name, output, **flags)
-
 
 @breaks("client-result-once", "L-A8")
-class ExecutesTheClientsCall(Deciding):
+class ExecutesTheClientsCall(Forgiving):
     """The runtime executes the client's tool itself, beside the client."""
 
     def pause(self):
