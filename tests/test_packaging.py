@@ -162,6 +162,7 @@ PROJECTOR = "def project(events):\n    raise ValueError\n"
 DONE, FOUND, LACKS = 0, 1, 2
 WITHOUT_EXTRAS = [
     ("check log.jsonl", DONE),
+    ("check s3://bucket/logs", "fleet"),
     ("completion bash", DONE),
     ("diagrams", "diagrams"),
     ("diagrams --format dot", DONE),

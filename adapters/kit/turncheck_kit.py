@@ -890,8 +890,8 @@ class ToolExecution(_Awaited):
 class Decision(_Awaited):
     """A call that waits for a person or the client: ``await`` it, or in a thread ``wait()``, for the stimulus.
 
-    It is ``{"kind": "approve"}``, ``{"kind": "deny", "message"?}`` or ``{"kind": "client-result", "output"}``. Close it where the run ends, or goes on, without a decision.
-    """
+    It is ``{"kind": "approve"}``, ``{"kind": "deny", "message"?}`` or ``{"kind": "client-result", "output"}``. Close it
+    where the run ends, or goes on, without a decision.
 
     def __init__(self, env: Environment, key: str, session: str | None, shown: Json) -> None:
         super().__init__(env, key, session, shown, deaf=False)

@@ -4,11 +4,10 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from io import BufferedReader
-from pathlib import Path
 from typing import Final
 
 from turncheck.adapters.logs.framing import Stream
+from turncheck.adapters.logs.places import opened, without_secrets
 
 from ..judge import LogFinding, LogResult, check
 
@@ -24,11 +23,6 @@ class How:
     max_line: int
     strict: bool = False
     tells: bool = False
-
-
-def opened(path: str) -> BufferedReader:
-    """Open a log as a binary stream, to be used in ``with``. Raises OSError."""
-    return Path(path).open("rb")
 
 
 def judged(
@@ -69,8 +63,8 @@ def unjudged(path: str, how: How, why: str) -> LogResult:
 
 
 def shown(path: str) -> str:
-    """Return a path as text that can be printed and encoded."""
-    return os.fsencode(path).decode(errors="replace")
+    """Return a path as text that can be printed and encoded, a URL without its secrets."""
+    return os.fsencode(without_secrets(path)).decode(errors="replace")
 
 
 def reason(error: OSError | ValueError) -> str:

@@ -1,7 +1,7 @@
 """``turncheck check``."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -10,13 +10,14 @@ import click
 
 from turncheck.model.rendering.printable import fill
 
-from ...check.fleet.one import How, judged, reason, shown, unjudged
+from ...check.fleet.one import How, reason
 from ...check.judge import LogFinding, LogResult, check
 from ...report.registry import OF_LOGS, on_logs
 from ..interruption import INTERRUPTED
-from ..options.inputs import Input, expanded, is_kind, log_options, opened
-from ..options.log_jobs import jobs_for, log_jobs_option
-from ..printing.output import Progress, echo, emit, notice, style
+from ..many_logs import Shared, manifest_at, results
+from ..options.inputs import expanded, is_kind, log_options
+from ..options.log_jobs import engine_option, jobs_for, log_jobs_option
+from ..printing.output import echo, emit, style
 from ..printing.showing import MARKS
 from ..reporting import Report, aside, publish, report_option
 
@@ -32,6 +33,13 @@ SHOWN: Final = 10
 @click.option("--all", "shows_all", is_flag=True, help="Show each finding at once, not the first ten of each law.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per log; with --follow or --all each finding.")
 @log_jobs_option
+@engine_option
+@click.option(
+    "--manifest",
+    "kept",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keep the results in this SQLite file, and judge only logs that are new or have changed since.",
+)
 @report_option(OF_LOGS)
 @click.pass_context
 def command(
@@ -45,13 +53,16 @@ def command(
     shows_all: bool,
     as_json: bool,
     jobs: int | None,
+    engine: str | None,
+    kept: Path | None,
     reports: tuple[Report, ...],
 ) -> None:
     """Judge recorded logs of an agent runtime.
 
-    LOG is a file, a folder (searched for .jsonl, .ndjson and .sse, packed as .gz or .zst too), or - for standard input,
-    in one of the formats that --format names. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a log
-    could not be judged: it cannot be read, is in no format that is read, is empty, or no event of it opens a run.
+    LOG is a file, a folder (searched for .jsonl, .ndjson and .sse, packed as .gz or .zst too), a URL (s3://… and others
+    that fsspec opens: of a file, a folder, or a glob in quotes), or - for standard input, in one of the formats that
+    --format names. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a log could not be judged: it
+    cannot be read, is in no format that is read, is empty, or no event of it opens a run.
 
     The first ten findings of each law are shown, and the others counted.
 
@@ -67,16 +78,18 @@ def command(
             raise click.UsageError("--follow has no report: a report tells of a log that is whole")
         _follow(log, judge, max_line, as_json=as_json, shows_all=shows_all)
         context.exit(INTERRUPTED)
+    if engine is not None and shows_all:
+        raise click.UsageError("--all tells each finding at once, which --engine dask cannot: leave one of them out")
     worst = 0
-    kept: list[LogResult] = []  # only a report needs them all
-    with aside(reports, as_json=as_json):
-        how = How(format_name, max_line, strict, tells=shows_all)
+    every: list[LogResult] = []  # only a report needs them all
+    how = How(format_name, max_line, strict, tells=shows_all)
+    with aside(reports, as_json=as_json), manifest_at(kept, how) as known:
         processes, inputs = jobs_for(jobs, expanded(logs))
-        for result in _results(inputs, how, processes, emit if as_json else _show_finding):
+        for result in results(inputs, how, Shared(processes, engine), emit if as_json else _show_finding, known):
             worst = max(worst, result.exit_code)
-            kept += [result] if reports else []
+            every += [result] if reports else []
             emit(result) if as_json else _show(result, listed=not shows_all)
-    publish(reports, lambda kind: on_logs(kind)(kept))
+    publish(reports, lambda kind: on_logs(kind)(every))
     context.exit(worst)
 
 
@@ -99,32 +112,6 @@ def _follow(log: str, judge: Callable[..., LogResult], max_line: int, *, as_json
         follow(log, judge, max_line=max_line, tell=emit if as_json else tell, show=emit if as_json else show)
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{log}: {reason(error)}") from error
-
-
-def _results(inputs: Iterator[Input], how: How, jobs: int, found: Callable[[LogFinding], None]) -> Iterator[LogResult]:
-    """Yield the results in the order of the logs; *found* gets each finding before, where *how* tells them."""
-    if jobs == 1:
-        yield from (_here(given, how, found) for given in inputs)
-        return
-    from ...check.fleet import pool  # noqa: PLC0415 - only several processes need it
-
-    # A log with a fault, and standard input, are for this process.
-    tasks = (
-        given.path if given.fault is None and given.path != "-" else partial(_here, given, how, found)
-        for given in inputs
-    )
-    with Progress("check") as progress:
-        for done, result in enumerate(pool.judged(tasks, how, jobs, found=found, lost=notice), 1):
-            yield result
-            progress.say(f"{done:,} logs")
-
-
-def _here(given: Input, how: How, found: Callable[[LogFinding], None]) -> LogResult:
-    """Judge a log in this process."""
-    if given.fault is not None:
-        return unjudged(given.path, how, given.fault)
-    with Progress(shown(given.path)) as progress:
-        return judged(given.path, how, found=found, progress=progress.events, opened=opened)
 
 
 def _show(result: LogResult, *, listed: bool = True) -> None:

@@ -11,7 +11,7 @@ from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import AnomalyError
 from turncheck.model.rendering.printable import Printable, fill
 
-from ...check.fleet.one import reason
+from ...check.fleet.one import reason, shown
 from ...check.projecting import projected
 from ..options.inputs import log_options, opened
 from ..options.shared import options
@@ -45,11 +45,11 @@ def command(
 ) -> None:
     """Show the cycles that a log projects to: their steps, their rounds, the queue and the anomalies.
 
-    LOG is a file, or - for standard input. Exits 0 whatever anomalies there are, 1 at the first with --strict, 2 when
-    the log cannot be read.
+    LOG is a file, a URL, or - for standard input. Exits 0 whatever anomalies there are, 1 at the first with --strict, 2
+    when the log cannot be read.
     """
     try:
-        with opened(log) as stream, Progress(log) as progress:
+        with opened(log) as stream, Progress(shown(log)) as progress:
             sessions = projected(
                 stream,
                 format_name=format_name,
@@ -59,10 +59,10 @@ def command(
                 progress=progress.events,
             )
     except AnomalyError as error:
-        echo(fill("{}: {}", log, error), err=True)
+        echo(fill("{}: {}", shown(log), error), err=True)
         context.exit(1)
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"{log}: {reason(error)}") from error
+        raise click.ClickException(f"{shown(log)}: {reason(error)}") from error
     for session in sessions:
         emit(session) if as_json else _show(session, view)
 

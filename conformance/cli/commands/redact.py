@@ -6,7 +6,7 @@ import click
 
 from turncheck.model.rendering.printable import Document
 
-from ...check.fleet.one import reason
+from ...check.fleet.one import reason, shown
 from ...check.redaction import Unknown, redact
 from ..options.inputs import log_options, opened
 from ..printing.output import Progress, document, notice
@@ -18,8 +18,8 @@ from ..printing.output import Progress, document, notice
 def command(*, log: str, max_line: int, format_name: str | None) -> None:
     """Rename ids and replace texts by their length, so that a log can be shown; its verdict stays the same.
 
-    LOG is a file, or - for standard input, in any format that is read; the redacted log goes to standard output, one
-    JSON line for each line or event. Names of tools are kept, and so are numbers of sequence and time. State never
+    LOG is a file, a URL, or - for standard input, in any format that is read; the redacted log goes to standard output,
+    one JSON line for each line or event. Names of tools are kept, and so are numbers of sequence and time. State never
     comes from content (X-8), which is why the verdict stays.
 
     What the format does not know is replaced too, and counted on standard error for turncheck's own. Exits 2 for a log
@@ -36,10 +36,10 @@ def command(*, log: str, max_line: int, format_name: str | None) -> None:
     except BrokenPipeError:
         raise  # the reader has seen enough
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"{log}: {reason(error)}") from error
+        raise click.ClickException(f"{shown(log)}: {reason(error)}") from error
     for line in unknown.lines():
-        notice(f"{log}: {line}")
+        notice(f"{shown(log)}: {line}")
     if number and not unknown.events:
         raise click.ClickException(
-            f"{log}: no line is an event of turncheck's own format, so that nothing of it is left"
+            f"{shown(log)}: no line is an event of turncheck's own format, so that nothing of it is left"
         )

@@ -3,13 +3,16 @@
 import os
 import stat
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from io import BufferedReader
 from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 import click
 
+from turncheck.adapters.logs import places
 from turncheck.adapters.logs.formats.registry import FORMATS, SCHEME, UnsupportedFormatError, every_format
+from turncheck.adapters.logs.framing import Stream
 from turncheck.adapters.logs.reading import MAX_LINE
 
 from .shared import options
@@ -17,6 +20,7 @@ from .shared import options
 _PLAIN: Final = (".jsonl", ".ndjson", ".sse")
 SUFFIXES: Final = (*_PLAIN, *(f"{name}{packed}" for packed in (".gz", ".zst") for name in _PLAIN))
 """The suffixes for which a folder is searched; a file that is named is read under any name."""
+_LOOKED_FOR: Final = f"looked for {', '.join(_PLAIN)}, also as .gz and .zst"
 _AUTO: Final = "auto"
 
 
@@ -64,18 +68,28 @@ class Input(NamedTuple):
 
 
 def expanded(paths: tuple[str, ...]) -> Iterator[Input]:
-    """Yield the logs: ``-`` and files as they are, folders searched for logs, in the order of their paths.
+    """Yield the logs: ``-`` and files as they are, folders searched for logs, in the order of their paths; so are URLs.
 
     Links to folders are followed. A folder that cannot be read, a link that leads nowhere or back, and a log's name on
     what is no file are yielded with their fault; so is a folder that was named and has no log.
     """
     for path in paths:
-        if path != "-" and is_kind(Path.is_dir, path):
-            yield from sorted(_searched(path)) or [
-                Input(path, f"no log in the folder: looked for {', '.join(_PLAIN)}, also as .gz and .zst")
-            ]
+        if places.is_url(path):
+            yield from _elsewhere(path)
+        elif path != "-" and is_kind(Path.is_dir, path):
+            yield from sorted(_searched(path)) or [Input(path, f"no log in the folder: {_LOOKED_FOR}")]
         else:
             yield Input(path)
+
+
+def _elsewhere(url: str) -> Iterator[Input]:
+    """The logs at a URL, which may be a glob or a folder."""
+    try:
+        yield from [Input(found) for found in places.listed(url, SUFFIXES)] or [
+            Input(url, f"no log here: {_LOOKED_FOR}")
+        ]
+    except OSError as error:
+        yield Input(url, str(error))
 
 
 def _searched(root: str) -> Iterator[Input]:
@@ -118,6 +132,6 @@ def is_kind(kind: Callable[[Path], bool], path: str) -> bool:
         return False
 
 
-def opened(path: str) -> BufferedReader:
-    """Open a log as a binary stream, to be used in ``with``. Raises OSError."""
-    return cast(BufferedReader, click.open_file(path, "rb"))
+def opened(path: str) -> AbstractContextManager[Stream]:
+    """Open a log, or standard input for ``-``, to be used in ``with``. Raises OSError and MissingExtraError."""
+    return cast(BufferedReader, click.open_file(path, "rb")) if path == "-" else places.opened(path)

@@ -8,6 +8,8 @@ from typing import Final
 
 import click
 
+from turncheck.adapters.logs.places import is_url
+
 from .inputs import Input
 
 LARGE: Final = 32 << 20
@@ -22,6 +24,26 @@ log_jobs_option: Final = click.option(
         "Processes among which the logs are shared; the output is the same. By default as many as processors where"
         f" the logs have more than {LARGE >> 20} MiB together, else one."
     ),
+)
+
+
+def _engine(_context: click.Context, _parameter: click.Parameter, value: str) -> str | None:
+    """None for processes, else the address of Dask's scheduler, which may be empty."""
+    name, _, address = value.partition("=")
+    if name == "dask":
+        return address
+    if value != "processes":
+        raise click.BadParameter(f"no engine {value!r}; there are processes, dask and dask=ADDRESS")
+    return None
+
+
+engine_option: Final = click.option(
+    "--engine",
+    metavar="processes|dask[=ADDRESS]",
+    default="processes",
+    show_default=True,
+    callback=_engine,
+    help="Who shares the logs: processes of this machine, or a Dask cluster by its scheduler's address (extra dask).",
 )
 
 
@@ -47,7 +69,9 @@ def processors() -> int:
 
 
 def _size(given: Input) -> int:
-    """The bytes of a log; 0 for what has no size before it is read."""
+    """The bytes of a log; 0 for what has no size before it is read. One at a URL is waited for: it counts as large."""
+    if is_url(given.path):
+        return LARGE
     try:
         return 0 if given.path == "-" else Path(given.path).stat().st_size
     except OSError:

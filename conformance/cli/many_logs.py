@@ -1,0 +1,102 @@
+"""Many logs: judged here or by several processes, and not again where a manifest knows them."""
+
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from ..check.fleet.one import How, judged, shown, unjudged
+from ..check.judge import LogFinding, LogResult
+from .options.inputs import Input, opened
+from .printing.output import Progress, notice
+
+if TYPE_CHECKING:
+    from ..check.fleet.manifest import Manifest
+    from ..check.fleet.pool import Task
+
+
+class Shared(NamedTuple):
+    """Who judges the logs: *jobs* processes of this machine, or a Dask cluster at the address *engine*."""
+
+    jobs: int
+    engine: str | None = None
+
+
+@contextmanager
+def manifest_at(path: Path | None, how: How) -> Generator["Manifest | None"]:
+    """The manifest at *path*, if any; how many logs it knew is said at the end."""
+    if path is None:
+        yield None
+        return
+    from ..check.fleet.manifest import ManifestError, manifest  # noqa: PLC0415 - only --manifest needs SQLite
+
+    try:
+        with manifest(path, how, version("turncheck")) as known:
+            yield known
+            notice(f"{known.reused:,} of {known.seen:,} logs were judged before: {shown(str(path))}")
+    except ManifestError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def results(
+    inputs: Iterator[Input], how: How, shared: Shared, found: Callable[[LogFinding], None], known: "Manifest | None"
+) -> Iterator[LogResult]:
+    """Yield the results in the order of the logs; *found* gets each finding before, where *how* tells them."""
+    order: deque[str] = deque()
+
+    def tasks() -> Iterator["Task"]:
+        for given in inputs:
+            order.append(given.path)
+            before = known.known(given.path) if known is not None and given.fault is None else None
+            if before is not None:
+                yield partial(_again, before, how, found)
+            elif given.fault is not None or given.path == "-":  # these are for this process
+                yield partial(_here, given, how, found)
+            else:
+                yield given.path
+
+    for result in _judged(tasks(), how, shared, found):
+        place = order.popleft()
+        if known is not None:
+            known.keep(place, result)
+        yield result
+
+
+def _judged(
+    tasks: Iterator["Task"], how: How, shared: Shared, found: Callable[[LogFinding], None]
+) -> Iterator[LogResult]:
+    if shared.engine is None and shared.jobs == 1:
+        yield from (task() if callable(task) else _here(Input(task), how, found) for task in tasks)
+        return
+    from ..check.fleet import dask_engine, pool  # noqa: PLC0415 - only several processes need them
+
+    with Progress("check") as progress:
+        every = (
+            pool.judged(tasks, how, shared.jobs, found=found, lost=notice)
+            if shared.engine is None
+            else dask_engine.judged(tasks, how, shared.engine, shared.jobs)
+        )
+        for done, result in enumerate(every, 1):
+            yield result
+            progress.say(f"{done:,} logs")
+
+
+def _again(result: LogResult, how: How, found: Callable[[LogFinding], None]) -> LogResult:
+    """Tell a former run's result."""
+    if how.tells:
+        for finding in result.findings:
+            found(finding)
+    return result
+
+
+def _here(given: Input, how: How, found: Callable[[LogFinding], None]) -> LogResult:
+    """Judge a log in this process."""
+    if given.fault is not None:
+        return unjudged(given.path, how, given.fault)
+    with Progress(shown(given.path)) as progress:
+        return judged(given.path, how, found=found, progress=progress.events, opened=opened)
