@@ -892,6 +892,7 @@ class Decision(_Awaited):
 
     It is ``{"kind": "approve"}``, ``{"kind": "deny", "message"?}`` or ``{"kind": "client-result", "output"}``. Close it
     where the run ends, or goes on, without a decision.
+    """
 
     def __init__(self, env: Environment, key: str, session: str | None, shown: Json) -> None:
         super().__init__(env, key, session, shown, deaf=False)

@@ -84,4 +84,5 @@ ROLES: Final = ProofRoles(
             steer_while_paused=("instead",),
         ),
     ),
+    parts={"run": ("idle", "inferring", "executing"), "decisions": ("paused",)},
 )
