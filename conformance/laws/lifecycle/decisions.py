@@ -136,7 +136,7 @@ def undecided_calls_settled(trace: RuntimeTrace) -> Judgement:
                 count = sum(at < request.at for at in _results(trace, name))
                 if count != 1:
                     yield Finding(request.at, f"the user went on, and {name} has not one result", 1, count)
-            given_up = set()
+            given_up = set[str]()
             for name in sorted({name for name, _ in _pending(step)} & before & gated.keys()):
                 yield Finding(request.at, f"the model is asked while {name} waits for a decision", "a result", None)
 
