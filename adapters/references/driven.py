@@ -241,7 +241,9 @@ def _answers(stimulus: Stimulus, awaited: Awaited) -> bool:
             return stimulus.request_id in {None, awaited.request_id}
         case ToolReturn() | ToolFail(), ToolAwaited():
             return stimulus.call_id == awaited.call_id and stimulus.execution in {None, awaited.execution}
-        case (Approve() | Deny(), ApprovalAwaited()) | (ClientResult(), ClientToolAwaited()):
+        case Approve() | Deny(), ApprovalAwaited():
+            return stimulus.call_id == awaited.call_id
+        case ClientResult(), ClientToolAwaited():
             return stimulus.call_id == awaited.call_id
         case _:
             return False

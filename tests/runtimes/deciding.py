@@ -224,15 +224,9 @@ class HidesTheDenial(Deciding):
     """The model is not shown that its call was denied."""
 
     def deny(self, call, message):
-        super_result = self.result
-
-        def hidden(name, output, **flags):
-            super_result(name, output, **flags)
-            self.history.pop()
-
-        self.result = hidden
-        super().deny(call, message)
-        del self.result
+        del self.open[call.call_id]
+        self.log("tool-result", callId=call.call_id, output=f"denied: {message}", isError=True)
+        Right.execute(self)
 
 
 @breaks("decision-is-its-calls-alone", "L-A4")
