@@ -1,6 +1,8 @@
 # Everything runs from .venv, made from the lock file; see README.md.
 PYTHON ?= python3
 BIN := .venv/bin
+# The tests start thousands of interpreters: each finds the compiled modules of the one before, whatever the caller's shell says.
+export PYTHONDONTWRITEBYTECODE :=
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
 .PHONY: wild mutants rates theorems broken setup demo matrix museum runtimes debian test quick slow check generate examples bench gate lock learn variants mutation site suites soak fuzz
@@ -121,9 +123,9 @@ theorems: setup
 	PYTHONPATH=tests:tests/teeth $(BIN)/python tests/static/theorems.py $(MACHINE)
 
 # Each clause broken once in a copy of the tree, and which test notices it: writes docs/broken.md in some ten minutes of the
-# processor. CLAUSE=name for one; the others stay as they were.
+# processor. CLAUSE="name name" for some; the others stay as they were. JOBS=1 for one process instead of two.
 broken: setup
-	PYTHONPATH=tests:tests/teeth $(BIN)/python -m broken $(CLAUSE)
+	PYTHONPATH=tests:tests/teeth $(BIN)/python -m broken -j $(or $(JOBS),2) $(CLAUSE)
 
 # Every conforming variant against every law: no law may alarm at what the sources allow.
 variants: setup

@@ -37,7 +37,7 @@ _SUBJECTS: Final = {
     "runtime": "Laws on runtimes",
     "projector": "Laws on projectors",
     "log": "Laws on recorded logs",
-    "collation": "Laws on a UI's collation",
+    "collator": "Laws on collators",
 }
 _SOURCES: Final = {
     "RC": "The request cycle",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 SLOW: Final[Mapping[str, str]] = {
-    "model/checking": "210 s, spin and gcc: each machine explored to its bound, proved and refined; edits refuted",
+    "model/checking": "180 s, spin and gcc: each machine explored to its bound, proved and refined; edits refuted",
     "teeth/museum": "160 s: 40 real defects, faulty and mended, each held to all laws",
     "docs": "160 s: every tutorial's commands are run, and the site is built",
     "teeth/variants": "120 s: 170 conforming variants, each held to all laws",
@@ -27,14 +27,20 @@ SLOW: Final[Mapping[str, str]] = {
     "conformance/cli/test_places_to_write.py": "21 s: the matrix is made again in each way to fail",
     "adapters/kit/test_python_kit_quiet.py": "20 s: event loops, threads and executors, each in a process of its own",
     "adapters/references/test_engine_wire.py": "20 s: a real server, and clients that leave",
+    "conformance/verify/test_verifying_variants.py": "16 s: an adapter in Python is started for each of its variants",
     "adapters/targets/test_remote_runtime.py": "18 s: processes that hang, die or print rubbish",
     "conformance/report/test_report_option.py": "13 s: a double is verified for each kind of report",
     "conformance/check/fleet/test_dask_engine.py": "12 s: clusters of processes",
     "conformance/check/fleet/test_places.py": "12 s: moto's S3 on loopback, and two workers",
     "adapters/targets/test_worker.py": "11 s: workers that are killed",
+    "conformance/check/fleet/test_pool.py": "11 s: logs are shared among processes that are killed and hang",
+    "adapters/kit/test_null_runtimes.py": "10 s: 500 words, and processes in Python and in Node",
+    "adapters/kit/test_javascript_kit_protocol.py": "9 s: Node is started for each message",
     "conformance/report/formats/html/test_html_page.py": "17 s: pages of doubles that are verified first",
     "conformance/cli/test_replay_command.py": "9 s: processes that are started for each replay",
     "conformance/cli/test_redact_command.py": "8 s: every recording is redacted and judged again",
+    "conformance/automata/learn/test_learning.py": "9 s: machines are learned, and again under another hash seed",
+    "conformance/verify/test_crashes.py": "8 s: processes that die or raise, shrunk and replayed",
     "adapters/references/test_turn_runtime.py": "8 s: hundreds of turns on real files, each folder opened anew",
     "conformance/cli/test_learn_command.py": "7 s: machines are learned",
     "projectors/test_plain.py": "7 s: the plain projector is held to every law",
@@ -47,6 +53,10 @@ SLOW: Final[Mapping[str, str]] = {
     "teeth/wild": "20 s: a runtime is mutated and verified, and acorn from npm",
     "teeth/mutation": "5 s: the bench needs the whole model of the checkout for itself",
     "test_packaging.py": "3 s: a wheel is built",
+    "adapters/kit/test_javascript_kit_quiet.py": "4 s: Node is started for each way to be quiet",
+    "adapters/kit/test_javascript_kit_clock.py": "4 s: Node is started for each use of the clock",
+    "conformance/cli/test_prove_command.py": "6 s: theorems are proved by z3",
+    "model/test_additions.py": "5 s: a type checker reads a copy of the model for each addition",
 }
 """Folder or file → why it is slow: its seconds in a full run on two busy cores (2026-11-23), and what it needs.
 

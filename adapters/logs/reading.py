@@ -18,6 +18,7 @@ from .compression import MAGIC, Decompressed, compression
 from .formats.mapping import Format, Mapper
 from .formats.recognition import detect, doubt, named
 from .formats.registry import FORMATS, UnsupportedFormatError
+from .formats.told_ends import ToldEnds
 from .framing import (
     Block,
     Frame,
@@ -209,9 +210,14 @@ def _taken(values: deque[Any]) -> Iterator[Any]:
 
 
 def _decoded(found: Iterable[Block], line: int) -> Iterator[Chunk]:
-    at = 0
+    at, ends = 0, ToldEnds()
     for block in found:
-        events, number = ((_TOO_LONG,), 1) if block.whole is None else decode_lines(block.whole)
+        events: tuple[Event, ...]
+        if block.whole is None:
+            events, number = (ends.once(_TOO_LONG),), 1
+        else:
+            events, number = decode_lines(block.whole)
+            events = ends.block(events, block.whole)
         places = _Places(block, line, len(events), number)
         yield Chunk(Batch(events, range(at, at + len(events))), places.origin, places.lines)
         at += len(events)

@@ -1,4 +1,4 @@
-"""Load a Python projector, or a runtime's adapter, from ``module:attribute``, for the worker to serve."""
+"""Load a Python projector or collator, or a runtime's adapter, from ``module:attribute``, for the worker to serve."""
 
 import importlib
 import inspect
@@ -34,10 +34,21 @@ class Loaded:
         return self.feed if start is None else partial(self.feed, start=start)
 
 
-def load(text: str) -> Loaded | Adapter:
-    """Import the object that *text* names, a projector or a runtime's adapter, and find its capabilities.
+@dataclass(frozen=True)
+class LoadedCollator:
+    """A Python collator: its function, its name and version, its claims."""
 
-    An adapter is an object or a class of the helper library's ``Adapter``, or one with its methods.
+    collate: Callable[[Sequence[Any]], Any]
+    implementation: Implementation
+    profile: Profile
+
+
+def load(text: str) -> Loaded | LoadedCollator | Adapter:
+    """Import the object that *text* names, a projector, a collator or a runtime's adapter; find its capabilities.
+
+    An adapter is an object or a class of the helper library's ``Adapter``, or one with its methods. A collator is an
+    object or a class with ``collate``, a function of the frames; or a class with ``feed``, a function of one frame, and
+    ``blocks``, of which each flow gets an instance of its own. It has no ``project``.
 
     A projector is a function of the events, or an object or a class with ``project``, and optionally ``feed`` and
     ``reset``; a ``policies`` parameter of ``project`` declares that capability, a ``start`` parameter of ``feed`` the
@@ -59,14 +70,20 @@ def load(text: str) -> Loaded | Adapter:
     return loaded(found, text, module_name)
 
 
-def loaded(found: Any, text: str, module_name: str) -> Loaded | Adapter:
+def loaded(found: Any, text: str, module_name: str) -> Loaded | LoadedCollator | Adapter:
     """Find the capabilities of *found*, as ``load`` says; *text* named it in the module *module_name*."""
     projector = found() if isinstance(found, type) else found
     if hasattr(projector, "reset") and hasattr(projector, "user"):
         return cast(Adapter, projector)
+    collate = None if hasattr(projector, "project") else _collate(found, projector)
+    if collate is not None:
+        claims = {"roles": ["collator"], "capabilities": [], **getattr(projector, "profile", {})}
+        return LoadedCollator(collate, _implementation(text, module_name, projector), msgspec.convert(claims, Profile))
     project = projector if inspect.isroutine(projector) else getattr(projector, "project", projector)
     if not callable(project):
-        raise TypeError(f"{text} is neither a function of the events nor an object with `project`: {projector!r}")
+        raise TypeError(
+            f"{text} is neither a function of the events nor an object with `project` or `collate`: {projector!r}"
+        )
     feed = getattr(projector, "feed", None)
     return Loaded(
         project=project,
@@ -75,6 +92,23 @@ def loaded(found: Any, text: str, module_name: str) -> Loaded | Adapter:
         implementation=_implementation(text, module_name, projector),
         profile=_profile(project, feed, getattr(projector, "profile", {})),
     )
+
+
+def _collate(found: Any, made: Any) -> Callable[[Sequence[Any]], Any] | None:
+    """Return the function from frames to blocks of what was found, or of the object *made* of it; None if none."""
+    collate = getattr(made, "collate", None)
+    if callable(collate):
+        return cast("Callable[[Sequence[Any]], Any]", collate)
+    if not (isinstance(found, type) and callable(getattr(made, "feed", None)) and hasattr(made, "blocks")):
+        return None
+
+    def fold(frames: Sequence[Any]) -> Any:
+        reducer: Any = found()
+        for frame in frames:
+            reducer.feed(frame)
+        return reducer.blocks
+
+    return fold
 
 
 def _profile(project: Callable[..., Any], feed: Callable[..., Any] | None, given: Mapping[str, Any]) -> Profile:

@@ -21,7 +21,7 @@ from .strict_json import StrictnessError, check_strict
 
 VERSION: Final = 1
 
-Role: TypeAlias = Literal["projector", "runtime"]
+Role: TypeAlias = Literal["projector", "runtime", "collator"]
 
 CAPABILITIES: Final[Mapping[str, str]] = {
     "policies": "honours the policies of `project`",
@@ -187,11 +187,18 @@ class Feed(_Message, frozen=True, tag="feed"):
     start: int | None = msgspec.field(default=None, name="from")
 
 
+class Collate(_Message, frozen=True, tag="collate"):
+    """Collate the frames of one request, from its first on, whatever was collated before."""
+
+    seq: int
+    frames: Raw
+
+
 class Stop(_Message, frozen=True, tag="stop"):
     """End the process; there is no answer."""
 
 
-Message: TypeAlias = Hello | Reset | Apply | Run | Project | Feed | Stop
+Message: TypeAlias = Hello | Reset | Apply | Run | Project | Feed | Collate | Stop
 
 
 class HelloAnswer(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -215,14 +222,15 @@ class ErrorBody(msgspec.Struct, frozen=True, omit_defaults=True):
 class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The answer to every message except hello.
 
-    ``projection`` answers project; ``events``, ``awaiting``, ``refused`` and ``unsettled`` answer apply and a runtime's
-    reset; each of ``steps`` answers a stimulus of run. ``input_changed`` is optional: it says whether the
-    implementation changed the events that it was given, if the adapter can see that.
+    ``projection`` answers project; ``blocks`` answers collate; ``events``, ``awaiting``, ``refused`` and ``unsettled``
+    answer apply and a runtime's reset; each of ``steps`` answers a stimulus of run. ``input_changed`` is optional: it
+    says whether the implementation changed the events that it was given, if the adapter can see that.
     """
 
     seq: int
     ok: bool
     projection: Raw | UnsetType = UNSET
+    blocks: Raw | UnsetType = UNSET
     error: ErrorBody | UnsetType = UNSET
     input_changed: bool | UnsetType = UNSET
     events: tuple[Any, ...] | UnsetType = UNSET
@@ -257,6 +265,7 @@ EXPECTED: Final[Mapping[type[_Message], str]] = {
     Run: '{"seq": %d, "ok": true, "steps": [{"events": [...], "awaiting": [...]}, ...]}',
     Project: '{"seq": %d, "ok": true, "projection": {"cycles", "queued", "dropped", "anomalies"}}',
     Feed: '{"seq": %d, "ok": true}',
+    Collate: '{"seq": %d, "ok": true, "blocks": [{"iteration", "provider", "model", "usage", "text", "calls"}, ...]}',
 }
 """The shape of an answer, for error messages."""
 
@@ -285,7 +294,7 @@ def read_hello(line: bytes) -> HelloAnswer:
         raise StartError(f"the implementation speaks protocol {greeting.protocol!r}, not {VERSION}", came=line)
     hello = _decode(_hello, line)
     if not hello.profile.roles:
-        raise StartError("neither a projector nor a runtime: its profile has no roles", came=line)
+        raise StartError("neither a projector nor a runtime nor a collator: its profile has no roles", came=line)
     if len({*hello.variants, ""}) <= len(hello.variants):
         raise RubbishError("the names of its variants are not distinct, or one is empty", came=line)
     try:

@@ -1,11 +1,22 @@
-"""A projector under test, as conformance sees it; ``errors`` has the errors that its calls raise."""
+"""A projector under test, as conformance sees it, and its projection on the wire.
 
+``errors`` has the errors that its calls raise. A projection is validated, with the views that the profile declares.
+"""
+
+import contextlib
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
-from turncheck.model.core.cycles import Projection
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from turncheck.model.core.cycles import Anomaly, CycleViews, Projection, RootKind, Round, Step
+from turncheck.model.core.events import StopReason
 from turncheck.model.core.policies import Policies
+from turncheck.model.core.refused_json import why_refused
 
+from .errors import RubbishError, UnsupportedError
+from .messages import Profile
 from .target import Target
 
 
@@ -45,3 +56,63 @@ class ProjectorTarget(Target, Protocol):
     def again(self, hash_seed: int) -> "ProjectorTarget":
         """Return the same implementation in a new process with this PYTHONHASHSEED."""
         ...
+
+
+VIEWS: Final = ("steps", "rounds")
+
+
+class _Cycle(msgspec.Struct, frozen=True, gc=False):
+    root: int
+    kind: RootKind
+    stop: int | None
+    reason: StopReason | None
+    steps: list[Step] | UnsetType = UNSET
+    rounds: list[Round] | UnsetType = UNSET
+
+    def views(self) -> CycleViews:
+        return CycleViews(self.root, self.kind, self.stop, self.reason, self.steps or [], self.rounds or [])
+
+
+class _Projection(msgspec.Struct, frozen=True, gc=False):
+    cycles: tuple[_Cycle, ...]
+    queued: tuple[int, ...]
+    dropped: tuple[int, ...]
+    anomalies: tuple[Anomaly, ...]
+
+
+_decode: Final = msgspec.json.Decoder(_Projection).decode
+
+
+def read_projection(raw: Raw | UnsetType, profile: Profile) -> Projection:
+    """Decode the projection in an answer; a view that *profile* does not declare is empty, even if one was sent.
+
+    Unknown fields are tolerated. Raises RubbishError if a field is missing or of another type, and UnsupportedError if
+    a declared view is missing: a false claim is a failure, not an error.
+    """
+    if raw is UNSET:
+        raise RubbishError("the answer has no projection")
+    absent = [view for view in VIEWS if not profile.can(view)]
+    try:
+        wire = _decode(_without(raw, absent) if absent else raw)
+    except msgspec.ValidationError as error:
+        raise RubbishError(f"the projection is not as it should be: {error}", came=bytes(raw)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        why = why_refused(bytes(raw), error)
+        raise RubbishError(f"the projection is not as it should be: {why}", came=bytes(raw)) from error
+    for view in VIEWS:
+        if view not in absent and any(getattr(cycle, view) is UNSET for cycle in wire.cycles):
+            raise UnsupportedError(
+                f"a cycle lacks `{view}`, which the profile declares; leave {view!r} out of its capabilities or send it"
+            )
+    return Projection(tuple(cycle.views() for cycle in wire.cycles), wire.queued, wire.dropped, wire.anomalies)
+
+
+def _without(raw: Raw, views: list[str]) -> bytes:
+    """Return the projection without the keys *views* in its cycles: a view that is not declared is not judged."""
+    value: Any = msgspec.json.decode(raw)
+    # A value that is no projection stays as it is, and is refused.
+    with contextlib.suppress(TypeError, KeyError, AttributeError):
+        for cycle in value["cycles"]:
+            for view in views:
+                cycle.pop(view, None)
+    return msgspec.json.encode(value)

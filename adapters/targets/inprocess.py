@@ -17,8 +17,7 @@ from ..protocol.errors import ImplementationError, UnsupportedError
 from ..protocol.input_guard import watched
 from ..protocol.loading import Loaded
 from ..protocol.messages import Profile, encode
-from ..protocol.projections import read_projection
-from ..protocol.projector import ProjectorTarget
+from ..protocol.projector import ProjectorTarget, read_projection
 from ..protocol.target import Closing
 
 

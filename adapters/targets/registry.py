@@ -10,6 +10,7 @@ from typing import Final
 
 from turncheck.model.extras import MissingExtraError, needs_extra
 
+from ..protocol.collator import CollatorTarget
 from ..protocol.connection import START_SECONDS, Connection
 from ..protocol.errors import BadTargetError, StartError
 from ..protocol.messages import Profile
@@ -19,6 +20,7 @@ from ..protocol.target import Closing
 from ..references.registry import REFERENCES
 from .environments import Say
 from .reference_projector import MACHINE, ReferenceTarget
+from .remote_collator import RemoteCollator
 from .remote_projector import RemoteProjector
 from .remote_runtime import RemoteRuntime
 from .runtime_catalog import command_of, find, known
@@ -26,6 +28,9 @@ from .runtime_catalog import command_of, find, known
 # -P: the worker imports its own modules before the working directory becomes importable: no file there shadows them.
 WORKER: Final = (sys.executable, "-P", "-m", "turncheck.adapters.targets.worker")
 _REFERENCE: Final = (*WORKER, "reference")
+COLLATION: Final = "collation"
+"""The machine of the reference collator."""
+_COLLATOR: Final = (*WORKER, "turncheck.adapters.references.collation:ReferenceCollator")
 
 
 @dataclass(frozen=True)
@@ -35,6 +40,7 @@ class Target(Closing):
     projector: ProjectorTarget | None = None
     runtime: RuntimeTarget | None = None
     connection: Connection | None = None
+    collator: CollatorTarget | None = None
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -47,7 +53,7 @@ class Target(Closing):
 
     def close(self) -> None:
         """End each role."""
-        for face in (self.projector, self.runtime):
+        for face in (self.projector, self.runtime, self.collator):
             if face is not None:
                 face.close()
 
@@ -134,6 +140,7 @@ def open_target(
             RemoteProjector(connection, profile) if "projector" in roles else None,
             RemoteRuntime(connection, profile) if "runtime" in roles else None,
             connection,
+            RemoteCollator(connection, profile) if "collator" in roles else None,
         )
     except BaseException:
         connection.close()
@@ -197,6 +204,29 @@ def open_runtime(
     return target.runtime
 
 
+def open_collator(
+    text: str,
+    *,
+    timeout: float,
+    profile: Profile | None = None,
+    start_seconds: float = START_SECONDS,
+    variant: str | None = None,
+) -> CollatorTarget:
+    """Open a target that collates; the parameters are those of ``open_target``.
+
+    Raises the errors of ``open_target``, and StartError if it is no collator.
+
+    >>> with open_collator("reference:collation", timeout=5.0) as collator:
+    ...     [block.text for block in collator.collate([{"type": "delta", "content": "ha"}])]
+    ['ha']
+    """
+    target = open_target(text, timeout=timeout, profile=profile, start_seconds=start_seconds, variant=variant)
+    if target.collator is None:
+        target.close()
+        raise StartError(f"not a collator: {text} has another role")
+    return target.collator
+
+
 _ATTRIBUTE: Final = re.compile(r"[\w.]+:[\w.]+")
 _RUN_BY: Final = {".py": "python", ".js": "node", ".cjs": "node", ".mjs": "node"}
 
@@ -227,8 +257,10 @@ def _reference(text: str, rest: str) -> tuple[str, ...]:
         return (*WORKER, text)
     if rest in {"", MACHINE}:
         return _REFERENCE
-    there = ", ".join(REFERENCES)
-    raise BadTargetError(f"no target {text!r}: the reference projects by {MACHINE}, and runs {there}: no {rest!r}")
+    if rest == COLLATION:
+        return _COLLATOR
+    there = f"projects by {MACHINE}, collates by {COLLATION}, and runs {', '.join(REFERENCES)}"
+    raise BadTargetError(f"no target {text!r}: the reference {there}: no {rest!r}")
 
 
 def _python(text: str, rest: str) -> tuple[str, ...]:
@@ -265,11 +297,13 @@ def _http(text: str, rest: str) -> tuple[str, ...]:  # noqa: ARG001 - the whole 
 
 KINDS: Final[Mapping[str, Kind]] = {
     "reference": Kind(
-        "reference[:MACHINE]", "the model's own projector; or the reference runtime of a machine", _reference
+        "reference[:MACHINE]",
+        "the model's own projector; or the reference runtime of a machine, or its collator",
+        _reference,
     ),
     "python": Kind(
         "python:module:attribute",
-        "a function of the events, or an object with `project`, in a worker process of ours",
+        "a function of the events, or an object with `project` or `collate`, in a worker process of ours",
         _python,
     ),
     "http": Kind(

@@ -11,7 +11,7 @@ from turncheck.model.core.policies import Policies
 from ..protocol.connection import Connection
 from ..protocol.errors import ImplementationError, TargetError, UnsupportedError
 from ..protocol.messages import Answer, Feed, Message, Profile, Project, Reset, encode
-from ..protocol.projections import read_projection
+from ..protocol.projector import read_projection
 from .remote import Remote
 
 

@@ -1,4 +1,6 @@
-"""Serve a Python projector or a runtime's adapter: ``python -m turncheck.adapters.targets.worker MODULE:ATTRIBUTE``.
+"""Serve a Python projector, a collator or a runtime's adapter.
+
+``python -m turncheck.adapters.targets.worker MODULE:ATTRIBUTE``.
 
 ``reference`` in place of ``MODULE:ATTRIBUTE`` serves the reference projector, ``reference:MACHINE`` a reference
 runtime. The working directory is importable, before everything except the imports of this module. The served code
@@ -23,10 +25,11 @@ from turncheck.model.core.stimuli import Step, Stimulus
 from ..kit import turncheck_kit
 from ..protocol import input_guard, loading
 from ..protocol.input_guard import watched
-from ..protocol.loading import Loaded, load
+from ..protocol.loading import Loaded, LoadedCollator, load
 from ..protocol.messages import (
     Answer,
     Apply,
+    Collate,
     Feed,
     Hello,
     HelloAnswer,
@@ -68,6 +71,8 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     if isinstance(loaded, Loaded):
         return _serve(text, partial(_project, loaded), requests, answers)
+    if isinstance(loaded, LoadedCollator):
+        return _serve(text, partial(_collate, loaded), requests, answers)
     os.dup2(requests.fileno(), 0)  # the helper library takes them itself
     os.dup2(answers, 1)
     turncheck_kit.serve(loaded)
@@ -97,7 +102,7 @@ def _project(loaded: Loaded, message: Message) -> Answer | HelloAnswer:
         case Project(seq=seq, events=events, policies=policies) if loaded.profile.can("policies"):
             return _called(seq, partial(loaded.project, policies=msgspec.to_builtins(policies)), events)
         case Feed(seq=seq, events=events, start=start) if loaded.feed is not None:
-            return _called(seq, loaded.feeding(start), events, answers=False)
+            return _called(seq, loaded.feeding(start), events, "")
         case Reset(seq=seq):
             return _reset(seq, loaded)
         case Hello():
@@ -106,25 +111,39 @@ def _project(loaded: Loaded, message: Message) -> Answer | HelloAnswer:
             return unsupported(seq, "policies: `project` takes no parameter of that name")
         case Feed(seq=seq):
             return unsupported(seq, "feed: there is no such method")
-        case Apply(seq=seq) | Run(seq=seq):
-            return unsupported(seq, "a projector is not driven")
+        case Apply(seq=seq) | Run(seq=seq) | Collate(seq=seq):
+            return unsupported(seq, "a projector projects: there are project and feed")
         case Stop():
             raise AssertionError(message)
 
 
-def _called(seq: int, function: Callable[..., Any], raw: Raw, *, answers: bool = True) -> Answer:
+def _collate(loaded: LoadedCollator, message: Message) -> Answer | HelloAnswer:
+    assert not isinstance(message, Stop)
+    match message:
+        case Collate(seq=seq, frames=frames):
+            return _called(seq, loaded.collate, frames, "blocks")
+        case Reset(seq=seq):
+            return Answer(seq, ok=True)
+        case Hello():
+            return greeting(loaded.implementation, loaded.profile)
+        case _:
+            return unsupported(message.seq, "a collator collates: there is collate")
+
+
+def _called(seq: int, function: Callable[..., Any], raw: Raw, name: str = "projection") -> Answer:
+    """Answer with the result of *function* as the field *name*; without a name, with nothing."""
     events = msgspec.json.decode(raw)
     try:
         result, changed = watched(function, events)
     except Exception as error:  # noqa: BLE001 - any error of it is the finding
         return _failed(seq, error)
-    if not answers:
+    if not name:
         return Answer(seq, ok=True, input_changed=changed)
     try:
-        projection = Raw(_encode_result(result))
+        said = Raw(_encode_result(result))
     except (TypeError, ValueError, RecursionError) as error:  # e.g. a key that is no string
-        projection = Raw(encode(f"{error}: {result!r}"))
-    return Answer(seq, ok=True, projection=projection, input_changed=changed)
+        said = Raw(encode(f"{error}: {result!r}"))
+    return msgspec.structs.replace(Answer(seq, ok=True, input_changed=changed), **{name: said})
 
 
 def _reset(seq: int, loaded: Loaded) -> Answer:

@@ -12,6 +12,7 @@ from turncheck.adapters.logs.formats.mapping import Mapped, Mapper
 from turncheck.adapters.logs.formats.own import OWN
 from turncheck.adapters.logs.formats.recognition import named
 from turncheck.adapters.logs.formats.saving import StateError, restored, saved
+from turncheck.adapters.logs.formats.told_ends import VIA
 from turncheck.model.core.cycles import Anomaly
 from turncheck.model.core.decode import Batch, decode_line, parse
 from turncheck.model.core.events import Event
@@ -105,7 +106,9 @@ class Monitor:
         state = self._state(session)
         at = state.at
         state.at += 1
-        mapped = [(at, line)] if isinstance(line, msgspec.Struct) else state.mapper.value(at, line)
+        mapped = (
+            [(at, line)] if isinstance(line, msgspec.Struct) and self._form is not OWN else state.mapper.value(at, line)
+        )
         return list(self._judged(session, state, mapped))
 
     def end(self, session: str | None = None, *, strict: bool | None = None) -> list[SessionFinding]:
@@ -199,7 +202,7 @@ class Monitor:
             return _NO_EVENT
         if text == b"[DONE]":
             return text.decode()
-        if self._form is OWN:
+        if self._form is OWN and VIA not in text:
             return decode_line(text)
         try:
             return parse(text)

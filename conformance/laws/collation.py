@@ -1,7 +1,7 @@
 """Laws on a UI's collation: frames in, blocks out (EF-5 to EF-12). A whole flow of frames determines the blocks.
 
-Judge a function that collates with ``law.judge(Collation(frames, function))``, for each ``law`` of
-``registry.selected(["collation"])``.
+`verify` judges a collator by them; a function of Python can be judged directly, with
+``law.judge(Collation(frames, function))`` for each ``law`` of ``registry.selected(["collator"])``.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -66,7 +66,7 @@ class Collation:
         yield said, used
 
 
-collation_law: Final = LawsOn[Collation]("collation", "relation")
+collation_law: Final = LawsOn[Collation]("collator", "relation")
 
 
 @collation_law("EF-5", "EF-8", evidence="a flow of frames")

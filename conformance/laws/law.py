@@ -7,7 +7,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 from ..observe.runtime_trace import Applied
 
 Kind: TypeAlias = Literal["log", "relation", "run"]
-Subject: TypeAlias = Literal["log", "projector", "runtime", "collation"]
+Subject: TypeAlias = Literal["log", "projector", "runtime", "collator"]
 
 Observed = TypeVar("Observed")
 
@@ -52,9 +52,9 @@ class Law:
     """A law: its declaration, and the function ``judge`` that finds where an observation breaks it.
 
     ``name`` is the function's, ``says`` the first line of its docstring; names are a promise (semantic versioning).
-    ``subject`` is what the law judges: a recorded log (`check`), a projector or a runtime (`verify`), or a UI's
-    collation of an event flow. ``evidence`` names what counts as a witness. ``needs`` are the capabilities without
-    which the law is skipped; they may also be of the forms ``machine turn``, ``policy abortEnds`` and ``input any``
+    ``subject`` is what the law judges: a recorded log (`check`), or a projector, a runtime or a collator (`verify`).
+    ``evidence`` names what counts as a witness. ``needs`` are the capabilities without which the law is skipped; they
+    may also be of the forms ``machine turn``, ``policy abortEnds`` and ``input any``
     (a projector whose input may be invalid), and one of ``steps or rounds`` is enough. With ``suite``, only
     `verify --suite` judges it. A relation law applies words again: with ``each_word`` every generated word, else a
     sample. ``since`` is the version that brought the law.

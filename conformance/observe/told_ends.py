@@ -1,11 +1,12 @@
 """Ends of runs that an adapter logs several times: by an event, by an exception, by a stream that closes.
 
-An adapter logs each end as it sees it, with the channel in ``via``; which of them are one end is decided here. An event
-and an exception are one where they give the same reason, and a stream that closes adds nothing to an end before it.
+An adapter logs each end as it sees it, with the channel in ``via``; ``same_end`` says which of them are one.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final, cast
+
+from turncheck.model.core.events import same_end
 
 _SILENT: Final = ("native", "fault")
 """Types that may stand between two tellings of one end."""
@@ -41,8 +42,7 @@ class ToldEnds:
             self._told = {}
             return raw
         by, reason = channel(event), str(event.get("reason"))
-        again = bool(self._told) and by not in self._told and "close" not in self._told
-        if again and (by == "close" or reason in self._told.values()):
+        if same_end(self._told, by, reason):
             self._told[by] = reason
             return {"type": "native", "end": raw}
         self._told = {by: reason}

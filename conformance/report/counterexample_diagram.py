@@ -18,8 +18,8 @@ from turncheck.model.rendering.words import AGENT, MODEL, TOOLS, USER, as_object
 from ..check.judge import check
 from ..observe.driver import PROBE
 from ..observe.runtime_trace import Applied
-from ..verify.outcome.results import WordCounterexample
-from .lessons import FlowExample, Lesson, LinesExample
+from ..verify.outcome.results import FlowCounterexample, WordCounterexample
+from .lessons import Lesson, LinesExample
 
 
 def picture(law: str, lesson: Lesson) -> Scene:
@@ -27,8 +27,8 @@ def picture(law: str, lesson: Lesson) -> Scene:
     match lesson.wrong:
         case WordCounterexample() as found:
             return word_picture(found)
-        case FlowExample() as found:
-            return Scene(law, ("backend", "UI"), tuple(_flow(found)))
+        case FlowCounterexample() as found:
+            return flow_picture(found)
         case LinesExample(lines=lines):
             first, *_ = check(law, BytesIO("\n".join(lines).encode())).findings
             return Scene(law, LIFELINES, tuple(_log([*map(json.loads, lines)], first.at)))
@@ -42,13 +42,18 @@ def word_picture(found: WordCounterexample) -> Scene:
     return Scene(found.law, LIFELINES, (*_word(found), *second))
 
 
+def flow_picture(found: FlowCounterexample) -> Scene:
+    """Lay out the frames of a counterexample."""
+    return Scene(found.law, ("backend", "UI"), tuple(_flow(found)))
+
+
 def _log(events: Sequence[Any], mark: int | None) -> Iterator[Row]:
     for at, value in enumerate(events):
         told = of_event(value)
         yield Arrow(told.source, told.dest, told.brief, at=at, marked=at == mark)
 
 
-def _flow(found: FlowExample) -> Iterator[Row]:
+def _flow(found: FlowCounterexample) -> Iterator[Row]:
     for at, frame in enumerate(found.frames):
         what = frame.get("content") or frame.get("name") or ""
         words = f"{frame['type']} {what}" if isinstance(what, str) else str(frame["type"])

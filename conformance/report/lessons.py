@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from ..verify.outcome.results import Counterexample, WordCounterexample
+from ..verify.outcome.results import AnyCounterexample
 
 STORIES: Final = Path(__file__).parents[1] / "laws" / "stories.toml"
 EXAMPLES: Final = Path(__file__).parents[1] / "laws" / "examples.json"
@@ -24,17 +24,7 @@ class LinesExample(msgspec.Struct, frozen=True, tag_field="of", tag="lines"):
     right: tuple[str, ...]
 
 
-class FlowExample(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="of", tag="flow"):
-    """Frames that a wrong collation turns into wrong blocks; ``position`` is the frame at which the fault shows."""
-
-    frames: tuple[dict[str, Any], ...]
-    message: str
-    expected: Any = None
-    observed: Any = None
-    position: int | None = None
-
-
-AnyExample: TypeAlias = Counterexample | WordCounterexample | LinesExample | FlowExample
+AnyExample: TypeAlias = AnyCounterexample | LinesExample
 
 
 class Lesson(msgspec.Struct, frozen=True, omit_defaults=True):

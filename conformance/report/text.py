@@ -15,7 +15,7 @@ from turncheck.model.core.stimuli import Step, Stimulus
 from turncheck.model.rendering.printable import Printable, fill, joined
 from turncheck.model.rendering.words import awaited_line, event_line, short
 
-from ..verify.outcome.results import AnyCounterexample, Counterexample, Covered, WordCounterexample
+from ..verify.outcome.results import AnyCounterexample, Counterexample, Covered, FlowCounterexample, WordCounterexample
 
 Paint: TypeAlias = Callable[..., Printable]
 
@@ -31,7 +31,13 @@ def counterexample_lines(found: AnyCounterexample, paint: Paint, *, clauses: boo
     yield fill("{}: {}", paint("✗ " + found.law, fg="red", bold=True), paint(found.message))
     if found.variant is not None:
         yield fill("    variant: {}", paint(found.variant))
-    yield from _log_lines(found, paint) if isinstance(found, Counterexample) else _word_lines(found, paint)
+    match found:
+        case Counterexample():
+            yield from _log_lines(found, paint)
+        case FlowCounterexample():
+            yield from _event_lines(found.frames, 0, found.position, paint)
+        case WordCounterexample():
+            yield from _word_lines(found, paint)
     yield from history_lines(found, paint) or difference_lines(found.expected, found.observed, paint)
     for clause in found.clauses if clauses else ():
         yield fill("  {}{}", paint(f"{clause:10}", dim=True), clause_text(clause))

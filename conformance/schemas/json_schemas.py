@@ -17,7 +17,7 @@ from ..automata.learn.learned import Comparison, Conflict, Learned
 from ..check.judge import LogResult
 from ..report.matrix import Matrix
 from ..verify.kept.replay import Replay
-from ..verify.outcome.results import Counterexample, Result, WordCounterexample
+from ..verify.outcome.results import Counterexample, FlowCounterexample, Result, WordCounterexample
 
 FOLDER: Final = Path(__file__).parent
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -28,7 +28,7 @@ def schemas() -> Mapping[str, dict[str, Any]]:
     """File name → schema."""
     messages = [
         *(protocol.Hello, protocol.Reset, protocol.Apply, protocol.Run),
-        *(protocol.Project, protocol.Feed, protocol.Stop),
+        *(protocol.Project, protocol.Feed, protocol.Collate, protocol.Stop),
     ]
     return {
         "log-event.json": _event(),
@@ -38,7 +38,9 @@ def schemas() -> Mapping[str, dict[str, Any]]:
         "replay.json": _of("What `turncheck replay --json` prints", Replay),
         "learn.json": _any("What `turncheck learn --json` prints", [Learned, Comparison, Conflict]),
         "matrix.json": _of("What `turncheck matrix --json` prints", Matrix),
-        "counterexample.json": _any("A counterexample file, version 1", [Counterexample, WordCounterexample]),
+        "counterexample.json": _any(
+            "A counterexample file, version 1", [Counterexample, WordCounterexample, FlowCounterexample]
+        ),
         "protocol-message.json": _any("A message of the adapter protocol, version 1", messages),
         "protocol-answer.json": _any(
             "An answer of the adapter protocol, version 1", [protocol.HelloAnswer, protocol.Answer]

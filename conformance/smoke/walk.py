@@ -7,6 +7,7 @@ from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES, Profile, check_policies
 from turncheck.adapters.targets.registry import Target
 
+from .collator import COLLATOR
 from .life import Life
 from .projector import PROJECTOR
 from .runtime import RUNTIME
@@ -15,7 +16,7 @@ from .stage import Outcome, Stage, done, live
 
 def walk(target: Target) -> Iterator[Outcome]:
     """Yield the outcome of each step: the claims, a life in each role of *target*, and the end."""
-    face = target.runtime or target.projector
+    face = target.runtime or target.projector or target.collator
     assert face is not None
     profile = face.profile
     yield done(Stage("says what it is and can", lambda _: check_profile(profile)), profile)
@@ -23,6 +24,8 @@ def walk(target: Target) -> Iterator[Outcome]:
         yield from live(PROJECTOR, target.projector, profile)
     if target.runtime is not None:
         yield from live(RUNTIME, Life(target.runtime), profile)
+    if target.collator is not None:
+        yield from live(COLLATOR, target.collator, profile)
     yield _end(target)
 
 

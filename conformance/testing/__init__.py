@@ -15,11 +15,12 @@ from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, Final, Literal, NoReturn
+from typing import Any, Final, NoReturn
 
 import pytest
 
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
+from turncheck.adapters.protocol.messages import Role
 from turncheck.adapters.targets.registry import Target
 from turncheck.model.rendering.printable import lines
 
@@ -31,7 +32,7 @@ from ..report.text import counterexample_lines
 from ..verify.kept.baseline import Baseline, BaselineError, grade, read
 from ..verify.outcome.counterexample_files import write
 from ..verify.outcome.results import INTERRUPTED, MISSED, AnyCounterexample, LawResult, Result
-from .fixtures import TIMEOUT, opened_projector, opened_runtime
+from .fixtures import TIMEOUT, opened_collator, opened_projector, opened_runtime
 
 HYPOTHESIS_EXAMPLES: Final = 100
 """Hypothesis's default max_examples: a profile with another value was set by the user."""
@@ -46,7 +47,7 @@ LawTest = Callable[[str, "Judged | Floor"], None]
 class Suite:
     """The arguments of one line in a test module; None where the command line or the default decides."""
 
-    role: Literal["projector", "runtime"]
+    role: Role
     target: str
     globs: tuple[str, ...]
     timeout: float
@@ -102,6 +103,23 @@ def runtime_laws(
     >>> test_agent = runtime_laws("python:adapter:AgentAdapter", "run-ends-once", timeout=10.0)
     """
     return _tests(Suite("runtime", target, globs, timeout, examples, seed, baseline))
+
+
+def collator_laws(
+    target: str,
+    *globs: str,
+    timeout: float = TIMEOUT,
+    examples: int | None = None,
+    seed: int | None = None,
+    baseline: str | None = None,
+) -> LawTest:
+    """Make a parametrized test, one case per law on collators. The parameters are those of ``projector_laws``.
+
+    *examples* are generated flows of frames. Raises ValueError for a glob that fits no law.
+
+    >>> test_blocks = collator_laws("python:myapp.blocks:Blocks", "one-block-*", examples=100)
+    """
+    return _tests(Suite("collator", target, globs, timeout, examples, seed, baseline))
 
 
 def _tests(suite: Suite) -> LawTest:
@@ -222,6 +240,8 @@ def _run(config: pytest.Config, suite: Suite) -> Run:
     with ExitStack() as stack:
         if suite.role == "projector":
             target = Target(projector=stack.enter_context(opened_projector(suite.target, timeout=suite.timeout)))
+        elif suite.role == "collator":
+            target = Target(collator=stack.enter_context(opened_collator(suite.target, timeout=suite.timeout)))
         else:
             target = Target(runtime=stack.enter_context(opened_runtime(suite.target, timeout=suite.timeout)))
         result, found = verify_target(target, laws, examples=examples, seed=seed, **_known(baseline))

@@ -10,11 +10,12 @@ from typing import Any, Final
 
 import pytest
 
+from turncheck.adapters.protocol.collator import CollatorTarget
 from turncheck.adapters.protocol.loading import Loaded, loaded
 from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.inprocess import InProcessProjector
-from turncheck.adapters.targets.registry import open_projector, open_runtime
+from turncheck.adapters.targets.registry import open_collator, open_projector, open_runtime
 from turncheck.model.rendering.printable import joined
 
 from ..check.judge import LogResult, check, more_lines
@@ -36,7 +37,7 @@ def opened_projector(target: Any, *, timeout: float = TIMEOUT) -> Generator[Proj
     name = f"{target.__module__}:{getattr(target, '__qualname__', type(target).__qualname__)}"
     found = loaded(target, name, target.__module__)
     if not isinstance(found, Loaded):
-        raise TypeError(f"{name} is a runtime's adapter: give turncheck_runtime the target python:{name}")
+        raise TypeError(f"{name} is no projector: give turncheck_runtime the target python:{name}")
     yield InProcessProjector(found, name)
 
 
@@ -45,6 +46,13 @@ def opened_runtime(target: str, *, timeout: float = TIMEOUT) -> Generator[Runtim
     """Open a runtime in a process of its own. Raises the errors of ``open_runtime``."""
     with _importable(target), open_runtime(target, timeout=timeout) as runtime:
         yield runtime
+
+
+@contextmanager
+def opened_collator(target: str, *, timeout: float = TIMEOUT) -> Generator[CollatorTarget, None, None]:
+    """Open a collator in a process of its own. Raises the errors of ``open_collator``."""
+    with _importable(target), open_collator(target, timeout=timeout) as collator:
+        yield collator
 
 
 @contextmanager

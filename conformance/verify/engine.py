@@ -109,7 +109,7 @@ class Run(Generic[C]):
 
     def __post_init__(self) -> None:
         several = self.options.several if self.options.shrink and not self.options.fail_fast else 1
-        self.failures = Failures(self.subject.differences, several)
+        self.failures = Failures(self.subject.differences, several, self.subject.telling)
 
     @property
     def usable(self) -> bool:

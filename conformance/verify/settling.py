@@ -112,13 +112,14 @@ class Settling(Generic[C]):
     def _shrunk(self, law: Law, failure: Failure[C], budget: int, *, apart: bool = False) -> Failure[C]:
         """Return the failure with the smallest case that still breaks *law*; with *apart*, by the same symptom.
 
-        Where it is listed, each smaller one takes its place at once, so that an interrupt loses nothing.
+        Its texts tell its events apart, unless it shows something else then. Where it is listed, each smaller one takes
+        its place at once, so that an interrupt loses nothing.
         """
         run, subject = self._run, self._run.subject
         symptom = run.failures.symptom(failure) if apart else None
         tried: set[bytes] = set()
 
-        def fails(smaller: C) -> C | None:
+        def fails(smaller: C, like: Failure[C] | None = None) -> C | None:
             nonlocal failure
             for case in subject.spellings(smaller):
                 key = msgspec.json.encode(case)
@@ -131,14 +132,16 @@ class Settling(Generic[C]):
                 if observation is None or finding is None:
                     continue
                 found = run.failure(law, observation, finding)
-                if not apart or run.failures.symptom(found) == symptom:
+                if like is not None and not run.failures.alike(found, like):
+                    continue
+                if like is not None or not apart or run.failures.symptom(found) == symptom:
                     run.failures.replace(failure, found)
                     failure = found
                     return observation.case
             return None
 
         try:
-            shrink(failure.observation.case, subject, fails)
+            fails(subject.telling(shrink(failure.observation.case, subject, fails)), failure)
         except OverError:
             if not run.usable:
                 raise

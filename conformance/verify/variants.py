@@ -28,7 +28,7 @@ Verified: TypeAlias = tuple[Result, Counterexamples]
 
 _WORST_FIRST: Final[tuple[Verdict, ...]] = ("fail", "error", "inconclusive", "pass", "skipped")
 """Of several verdicts on one law the first counts. What one variant leaves open is open; what it lacks, others have."""
-_COUNTS: Final = ("logs", "events", "words", "stimuli", "unsettled")
+_COUNTS: Final = ("logs", "events", "words", "stimuli", "unsettled", "flows", "frames")
 _T = TypeVar("_T")
 
 

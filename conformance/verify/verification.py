@@ -7,17 +7,20 @@ from typing import Any, TypedDict, Unpack
 
 from msgspec.structs import replace
 
+from turncheck.adapters.protocol.collator import CollatorTarget
 from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.registry import Target
 
 from ..laws.law import Law
 from .engine import Options, Workers, run_and_judge
+from .exploring.flows import explore as explore_flows
 from .exploring.logs import explore as explore_logs
 from .exploring.words import explore as explore_words
 from .outcome.coverage import merged
 from .outcome.results import Case, Counterexamples, Result, summary
 from .outcome.verdict import result_of
+from .subjects.collator import CollatorSubject
 from .subjects.projector import EXAMPLES, ProjectorSubject
 from .subjects.runtime import RuntimeSubject
 
@@ -40,7 +43,7 @@ class Limits(TypedDict, total=False):
 
 def subjects_of(target: Target) -> list[str]:
     """Return the roles of an open target, as laws name them."""
-    roles = {"projector": target.projector, "runtime": target.runtime}
+    roles = {"projector": target.projector, "runtime": target.runtime, "collator": target.collator}
     return [name for name, face in roles.items() if face is not None]
 
 
@@ -49,8 +52,8 @@ def verify_target(
 ) -> tuple[Result, Counterexamples]:
     """Verify each role of *target*, each within *examples* and the budget.
 
-    Returns the result, and for each broken law its counterexamples. Raises the errors of ``verify_projector``
-    and ``verify_runtime``.
+    Returns the result, and for each broken law its counterexamples. Raises the errors of ``verify_projector``,
+    ``verify_runtime`` and ``verify_collator``.
 
     >>> from turncheck.adapters.targets.registry import open_target
     >>> from turncheck.conformance.laws.registry import selected
@@ -66,6 +69,9 @@ def verify_target(
     if target.runtime is not None:
         own = [law for law in laws if law.subject == "runtime"]
         found.append(verify_runtime(target.runtime, own, words=examples, **limits))
+    if target.collator is not None:
+        own = [law for law in laws if law.subject == "collator"]
+        found.append(verify_collator(target.collator, own, examples=examples, **limits))
     results = [result for result, _ in found]
     verdicts = tuple(law for result in results for law in result.laws)
     whole = replace(
@@ -114,6 +120,23 @@ def verify_runtime(
     with target.again(options.hash_seed) as twin:
         subject = RuntimeSubject(target, twin)
         run = run_and_judge(subject, laws, partial(explore_words, subject, words), options)
+    return result_of(run, laws)
+
+
+def verify_collator(
+    target: CollatorTarget, laws: Sequence[Law], *, examples: int = EXAMPLES, **limits: Unpack[Limits]
+) -> tuple[Result, Counterexamples]:
+    """Hold a collator to *laws*, on classic flows of frames and on *examples* generated ones.
+
+    All else is as in ``verify_projector``; a counterexample is a FlowCounterexample.
+
+    >>> from turncheck.adapters.targets.registry import open_collator
+    >>> from turncheck.conformance.laws.registry import selected
+    >>> with open_collator("reference:collation", timeout=5.0) as target:
+    ...     verify_collator(target, selected(["collator"], ["one-block-per-call"]), examples=5)[0].exit_code
+    0
+    """
+    run = run_and_judge(CollatorSubject(target, target), laws, partial(explore_flows, examples), _options(**limits))
     return result_of(run, laws)
 
 

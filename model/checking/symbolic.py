@@ -5,6 +5,7 @@ Needs the extra ``proofs``, as ``proofs`` and ``ranking`` do; nothing else of th
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from importlib import import_module
 from typing import Any, Final
 
@@ -116,13 +117,18 @@ class Taken:
     def refute(self, claim: str, *obligations: Any) -> Iterator[Refutation]:
         """Yield the registers from which the row, once taken, breaks one of *obligations*."""
         solver = z3.SolverFor("QF_AUFLIA")
-        solver.add(self.permits, *well_formed(self.roles.machine, self.before, self.symbols))
-        solver.add(invariant(self.roles, self.row.source, self.before, self.symbols), *self.contract())
-        solver.add(z3.Not(z3.And(*obligations)))
+        solver.add(*self._assumed, z3.Not(z3.And(*obligations)))
         if (answer := solver.check()) != z3.unsat:
             why = str(solver.model()) if answer == z3.sat else "the prover gave up"
             unmet = z3.And(self.permits, z3.Not(z3.And(*obligations)))
             yield Refutation(claim, f"{self.row.source}: {self.row.label}", " ".join(why.split()), self, unmet)
+
+    @cached_property
+    def _assumed(self) -> Sequence[Any]:
+        """What holds before the row, whatever is claimed: writing it down takes longer than refuting a claim."""
+        formed = [*well_formed(self.roles.machine, self.before, self.symbols)]
+        known = invariant(self.roles, self.row.source, self.before, self.symbols)
+        return [self.permits, *formed, known, *self.contract()]
 
     def contract(self) -> Iterator[Any]:
         """The formulas: what a group's calls are answered by (``Group``), and what ids and counts are."""

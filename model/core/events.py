@@ -57,6 +57,19 @@ class RunStop(_Event, frozen=True, gc=False, tag="run-stop"):
     detail: str | None = None
 
 
+def same_end(told: Mapping[str, str], channel: str, reason: str) -> bool:
+    """Return whether *channel* tells an end again that others told: *told* maps each of these to the reason it gave.
+
+    An event and an exception tell one end where they give the same reason; a stream that closes adds nothing to an end.
+
+    >>> same_end({"event": "error"}, "exception", "error"), same_end({"event": "error"}, "exception", "completed")
+    (True, False)
+    """
+    if not told or channel in told or "close" in told:
+        return False
+    return channel == "close" or reason in told.values()
+
+
 class ModelRequest(_Event, frozen=True, gc=False, tag="model-request"):
     """Observation: the model is asked; user messages show here as consumed (RC-D8)."""
 

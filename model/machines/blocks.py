@@ -1,10 +1,11 @@
 """Collate an event flow's frames to blocks: fold the outputs of ``collation``; read both dialects of call records."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import msgspec
 
+from ..declaration.machine import Row
 from ..declaration.stepping import Stepper
 from ..declaration.vocabulary import Output
 from .collation import EVENTS, SPEC
@@ -55,6 +56,8 @@ class Collator:
         self._stepper = Stepper(SPEC, {})
         self._blocks: dict[int, Block] = {}
         self._at = 0
+        self.taken: Final[set[Row]] = set()
+        """The rows that the machine took."""
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -66,7 +69,7 @@ class Collator:
         symbol = str(frame.get("type")).replace("_", "-")
         if symbol not in EVENTS:
             return ()
-        self._stepper.take(symbol, self._seen(symbol, frame), self._at)
+        self.taken.add(self._stepper.take(symbol, self._seen(symbol, frame), self._at))
         self._at += 1
         for output in self._stepper.outputs:
             self._fold(output.name, output.arguments)

@@ -32,10 +32,10 @@ OUTCOMES: Final[Mapping[str, Outcome]] = {
     "too many tokens": Outcome(
         "failed", "provider_error", "maxTokensPerTurn is reached", "go on in a new turn, with less context"
     ),
-    "too much time": Outcome("failed", "timeout", "maxSecondsPerTurn is reached", "go on in a new turn, or allow more"),
+    "too much time": Outcome("failed", "timeout", "{bound} is reached", "go on in a new turn, or allow more"),
     "recovered": Outcome("failed", None, "the process ended during the turn", "see what was done, and send it again"),
 }
-"""Outcome → its terminal (TM-D1, TM-D3, TM-D5)."""
+"""Outcome → its terminal (TM-D1, TM-D3, TM-D5). The shell knows which of its bounds on time was reached: ``bound``."""
 
 
 def refine(outputs: Sequence[Output], told: Mapping[int, Any]) -> list[dict[str, Any]]:

@@ -15,26 +15,21 @@ sys.path[:0] = [str(TESTS), str(TESTS / "conformance")]
 
 import msgspec
 from event_flow import wrong as collations
-from event_flow.flows import flow
-from inprocess import InProcess
+from inprocess import InProcess, InProcessCollator
 from projectors import wrong as projectors
 from runtimes import hosting
 from runtimes import wrong as runtimes
 from runtimes.right import Right
 
-from turncheck.adapters.references.event_flow.emission import Dialect
 from turncheck.adapters.targets.registry import open_projector
 from turncheck.conformance.automata.learn.abstraction import Bounds, letter_named
 from turncheck.conformance.automata.n_complete.reference import model_of, reference_for
 from turncheck.conformance.automata.n_complete.run import Plan, verify_suite
-from turncheck.conformance.laws.collation import Collation
-from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.observe.driver import perform
-from turncheck.conformance.report.lessons import EXAMPLES, FlowExample, Lesson, LinesExample
+from turncheck.conformance.report.lessons import EXAMPLES, Lesson, LinesExample
 from turncheck.conformance.verify.engine import Options
-from turncheck.conformance.verify.outcome.results import plain
-from turncheck.conformance.verify.verification import verify_projector, verify_runtime
+from turncheck.conformance.verify.verification import verify_collator, verify_projector, verify_runtime
 
 PROJECTORS = {
     "total": "UnknownTypeRaises",
@@ -164,21 +159,6 @@ LINES = {
 }
 """Law on a log → its fault, the log that shows it, and the log without it."""
 
-SHAPES = [
-    flow(*iterations, dialect=dialect, always_completes=completes)
-    for iterations in (
-        [(["ha"], 0)],
-        [(["ha", "ha"], 0)],
-        [([], 1), (["well"], 0)],
-        [(["ha"], 1), (["well"], 0)],
-        [(["ha", "ha"], 1), (["well"], 0)],
-        [(["I ", "look."], 1), (["ha", "ha"], 2), (["all ", "well"], 0)],
-    )
-    for dialect in (Dialect("nested", numbered=False, tells_record=False), Dialect("top-level", numbered=True))
-    for completes in (False, True)
-]
-"""Flows of frames, the smaller ones first."""
-
 
 def opened(law):
     """The wrong projector of a law, as a target."""
@@ -196,16 +176,9 @@ def conforming(law, profile):
     return (hosting.Hosting if law in HOSTS else Right)(machine=profile.machine, **profile.policies)
 
 
-def collated(law):
-    """The wrong collation of a law: frames in, blocks out."""
-
-    def collate(frames):
-        fed = getattr(collations, COLLATIONS[law])()
-        for frame in frames:
-            fed.feed(frame)
-        return fed.blocks
-
-    return collate
+def collator(law):
+    """The wrong collator of a law, as a target."""
+    return InProcessCollator(f"event_flow.wrong:{COLLATIONS[law]}")
 
 
 def fault(double):
@@ -244,15 +217,10 @@ def on_runtime(law):
     return Lesson(fault(double(law)), wrong, tuple(map(dict, trace.log)))
 
 
-def on_collation(law):
-    for frames in sorted(SHAPES, key=len):
-        for item in LAWS[law].judge(Collation(frames, collated(law))):
-            if isinstance(item, Finding):
-                told = FlowExample(
-                    tuple(map(dict, frames)), item.message, plain(item.expected), plain(item.observed), item.at
-                )
-                return Lesson(fault(getattr(collations, COLLATIONS[law])), told)
-    raise LookupError(f"no flow shows {law}")
+def on_collator(law):
+    found = shortest(law, lambda laws, examples: verify_collator(collator(law), laws, examples=examples))
+    wrong = msgspec.structs.replace(found, target=COLLATIONS[law])
+    return Lesson(fault(getattr(collations, COLLATIONS[law])), wrong)
 
 
 def on_log(law):
@@ -260,7 +228,7 @@ def on_log(law):
     return Lesson(said, LinesExample(lines, right))
 
 
-MAKERS = {"projector": on_projector, "runtime": on_runtime, "collation": on_collation, "log": on_log}
+MAKERS = {"projector": on_projector, "runtime": on_runtime, "collator": on_collator, "log": on_log}
 
 
 def text(lessons):

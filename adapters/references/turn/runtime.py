@@ -157,6 +157,7 @@ class TurnRuntime(InProcess):
             max_rounds=limits.get("maxRounds"),
             max_tokens=limits.get("maxTokensPerTurn"),
             max_seconds=limits.get("maxSecondsPerTurn"),
+            max_tool_seconds=limits.get("maxSecondsPerTool"),
             max_text=limits.get("maxTextPerMessage"),
         )
 

@@ -30,6 +30,8 @@ from .journal import Journal
 from .memory import Memory, Told
 from .options import PLAIN, Options
 
+TURN_BOUND: Final = "maxSecondsPerTurn"
+TOOL_BOUND: Final = "maxSecondsPerTool"
 _NOTHING: Final = Told()
 
 
@@ -56,6 +58,8 @@ class Session:
         self._memory = Memory(options.queue)
         self._todo: deque[tuple[str, Told]] = deque()
         self._due: float | None = None
+        self._tool_due: float | None = None
+        self._bound = TURN_BOUND
         self._tokens = self._runs = 0
         self._loaded: tuple[Shown, ...] = ()
         self.now = 0.0
@@ -85,8 +89,13 @@ class Session:
 
     @property
     def remaining(self) -> float | None:
-        """Seconds until the open turn's time is up, None where its time is unbounded."""
-        return None if self._due is None else self._due - self.now
+        """Seconds until the time of the open turn or of its tool is up, None where neither is bounded."""
+        due = self._next_due
+        return None if due is None else due - self.now
+
+    @property
+    def _next_due(self) -> float | None:
+        return min((one for one in (self._due, self._tool_due) if one is not None), default=None)
 
     def tell(self, symbol: str, told: Told = _NOTHING) -> None:
         """Pass an event to the machine, and perform outputs until the session is quiet."""
@@ -99,9 +108,11 @@ class Session:
             self._fall(error)
 
     def advance(self, seconds: float) -> None:
-        """Let time pass; an open turn may time out."""
+        """Let time pass; an open turn may time out, by its own bound or by its tool's, whichever is over first."""
+        due = self._next_due
         self.now += seconds
-        if self._due is not None and self._due <= self.now:
+        if due is not None and due <= self.now:
+            self._bound = TURN_BOUND if due == self._due else TOOL_BOUND
             self.tell("timeout")
 
     def close(self) -> None:
@@ -120,7 +131,7 @@ class Session:
         if symbol in {"model-stop", "model-failure", "timeout"}:
             self.model = None
         if symbol in {"tool-return", "tool-failure", "timeout"}:
-            self.tool = None
+            self.tool = self._tool_due = None
         events: list[dict[str, Any]] = []
         for output in self._machine.outputs:
             if output.name != "finish":  # written at ``append``
@@ -138,9 +149,8 @@ class Session:
             case "lock", _:
                 self._lock()
             case "load", (root,):
-                self._loaded = tuple(
-                    Shown(role="system", text=one) for one in (*self._options.contracts, *self._options.memory_pointers)
-                )
+                loaded = (*self._options.contracts, *self._options.memory_pointers, self._options.objective)
+                self._loaded = tuple(Shown(role="system", text=one) for one in loaded)
                 denied = self._memory.told[root].identity["chatId"] in self._options.denied_chats
                 self._answer("denied" if denied else "loaded")
             case "request", (number,):
@@ -171,7 +181,7 @@ class Session:
                 pass
 
     def _begin(self, root: int) -> None:
-        self._tokens = 0
+        self._tokens, self._bound = 0, TURN_BOUND
         self._due = None if self._options.max_seconds is None else self.now + self._options.max_seconds
         wrong = unfit(self._memory.told[root], self._options.max_text)
         self._answer("valid" if wrong is None else "invalid")
@@ -192,6 +202,8 @@ class Session:
             tool=call.tool,
             arguments=parsed(call.arguments),
         )
+        bound = self._options.max_tool_seconds
+        self._tool_due = None if bound is None else self.now + bound
 
     def _answer(self, symbol: str, told: Told = _NOTHING) -> None:
         self._todo.append((symbol, told))
@@ -215,7 +227,8 @@ class Session:
         if event["type"] == "run-stop":
             (name,) = output.arguments
             end = OUTCOMES[name]
-            more |= _given(status=end.status, failure=end.failure, why=end.reason, nextAction=end.next_action)
+            why = end.reason and end.reason.format(bound=self._bound)
+            more |= _given(status=end.status, failure=end.failure, why=why, nextAction=end.next_action)
             more |= _given(recovered=name == "recovered" or None)
         return more
 
@@ -241,7 +254,7 @@ class Session:
     def _fall(self, error: OSError) -> None:
         self._todo.clear()
         self._machine.take("crash")
-        self._due = self.model = self.tool = None
+        self._due = self._tool_due = self.model = self.tool = None
         self.down = f"the session is down, nothing of this is recorded: {error}"
         self._show({"type": "fault", "message": self.down})
         self.close()

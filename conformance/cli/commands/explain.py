@@ -12,8 +12,8 @@ from turncheck.model.rendering.words import event_line
 
 from ...laws.law import Law
 from ...laws.registry import LAWS
-from ...report.lessons import FlowExample, Lesson, LinesExample, lessons, stories
-from ...report.text import counterexample_lines, difference_lines
+from ...report.lessons import Lesson, LinesExample, lessons, stories
+from ...report.text import counterexample_lines
 from ..options.completing import complete_law
 from ..printing.output import document, echo, style
 from ..printing.showing import show
@@ -64,7 +64,7 @@ def _show(law: Law, lesson: Lesson, picture: str) -> None:
     for line in picture.splitlines():
         echo(fill("  {}", style(line)))
     echo()
-    _show_example(law, lesson)
+    _show_example(lesson)
     if lesson.right:
         _head("Right")
         echo(_prose("A runtime that conforms and is told the same logs:"))
@@ -80,13 +80,10 @@ def _prose(text: str) -> Printable:
     return lines(textwrap.fill(text, _WIDE, break_on_hyphens=False))
 
 
-def _show_example(law: Law, lesson: Lesson) -> None:
+def _show_example(lesson: Lesson) -> None:
     match lesson.wrong:
         case LinesExample() as found:
             _show_lines(found)
-        case FlowExample() as found:
-            echo(fill("{}: {}", style("✗ " + law.name, fg="red", bold=True), style(found.message)))
-            show(difference_lines(found.expected, found.observed, style))
         case found:
             show(counterexample_lines(found, style, clauses=False))
 

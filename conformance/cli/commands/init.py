@@ -69,6 +69,18 @@ STARTERS: Final[Mapping[str, Mapping[str, Starter]]] = {
             ("turncheck smoke 'cmd:node projector.mjs'", "node --test"),
         ),
     },
+    "collator": {
+        "python": Starter(
+            "a toy collator, and the laws as tests for pytest",
+            _files("collator", "blocks.py", "test_blocks.py", workflow="python"),
+            ("turncheck smoke python:blocks:Blocks", "pytest"),
+        ),
+        "node": Starter(
+            "a toy collator, what answers turncheck for it, and a test for node --test",
+            _files("collator", "blocks.mjs", "collator.mjs", "blocks.test.mjs", workflow="node"),
+            ("turncheck smoke 'cmd:node collator.mjs'", "node --test"),
+        ),
+    },
 }
 """Kind → language → its files: the single place to add one."""
 
@@ -79,7 +91,7 @@ STARTERS: Final[Mapping[str, Mapping[str, Starter]]] = {
     type=click.Choice(list(STARTERS)),
     default=_DEFAULT,
     show_default=True,
-    help="An agent that is driven, or a function from a log to its turns.",
+    help="An agent that is driven, a function from a log to its turns, or one from frames to response blocks.",
 )
 @click.option(
     "--lang", type=click.Choice(list(STARTERS[_DEFAULT])), required=True, help="What your implementation is written in."
@@ -87,7 +99,7 @@ STARTERS: Final[Mapping[str, Mapping[str, Starter]]] = {
 @click.option("--force", is_flag=True, help="Overwrite files that are there.")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path), default=Path())
 def command(*, kind: str, lang: str, force: bool, folder: Path) -> None:
-    """Write a working adapter or projector, a test and a CI workflow into FOLDER, the current one by default.
+    """Write a working adapter, projector or collator, a test and a CI workflow into FOLDER, the current one by default.
 
     They check a toy that is written too: replace it by yours, and the few lines that speak with it. Nothing is
     overwritten without --force.

@@ -13,10 +13,7 @@ from ...laws.registry import LAWS, meant
 from ..options.completing import complete_law
 from ..printing.output import echo, emit, style
 
-JUDGED: Final = {
-    "log": "check, on a log",
-    "collation": "turncheck.conformance.laws.collation, on a function that collates frames",
-}
+JUDGED: Final = {"log": "check, on a log"}
 
 
 _LISTED: Final = ("name", "kind", "clauses", "says", "subject", "evidence", "needs", "suite")

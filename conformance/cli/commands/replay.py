@@ -11,7 +11,7 @@ import msgspec
 
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
 from turncheck.adapters.protocol.runtime import RuntimeTarget
-from turncheck.adapters.targets.registry import open_projector, open_runtime
+from turncheck.adapters.targets.registry import open_collator, open_projector, open_runtime
 from turncheck.model.core.refused_json import why_refused
 from turncheck.model.rendering.printable import NOTHING, fill, lines
 
@@ -20,13 +20,14 @@ from ...laws.law import Finding
 from ...laws.registry import LAWS
 from ...laws.runtime.subject import Modelled
 from ...report.text import counterexample_lines
-from ...verify.kept.replay import EXIT, Outcome, Replay, asked_projector, asked_runtime, stored
+from ...verify.kept.replay import EXIT, Outcome, Replay, asked_collator, asked_projector, asked_runtime, stored
 from ...verify.outcome.counterexample_files import is_counterexample, read
-from ...verify.outcome.results import BREAKS, AnyCounterexample, Counterexample
+from ...verify.outcome.results import BREAKS, AnyCounterexample, Counterexample, FlowCounterexample, WordCounterexample
 from ..options.shared import SECONDS
 from ..printing.output import echo, emit, notice, style
 from ..printing.showing import show
 
+_SUBJECTS: Final = {Counterexample: "projector", WordCounterexample: "runtime", FlowCounterexample: "collator"}
 _COLOURS: Final[dict[Outcome, str]] = {"FIXED": "green", "STILL FAILS": "red", "CANNOT RUN": "yellow"}
 
 
@@ -112,8 +113,7 @@ def _read(file: Path) -> AnyCounterexample:
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         why = why_refused(file.read_bytes(), error)
         raise click.ClickException(f"{file} is no counterexample file: {why}") from error
-    subject = "projector" if isinstance(found, Counterexample) else "runtime"
-    if found.law != BREAKS and (found.law not in LAWS or LAWS[found.law].subject != subject):
+    if found.law != BREAKS and (found.law not in LAWS or LAWS[found.law].subject != _SUBJECTS[type(found)]):
         raise click.ClickException(f"{file} is about {found.law!r}, a law that this version does not have")
     return found
 
@@ -123,6 +123,9 @@ def _asked(found: AnyCounterexample, text: str, timeout: float) -> Finding | Non
     if isinstance(found, Counterexample):
         with open_projector(text, timeout=timeout, variant=found.variant) as projector:
             return asked_projector(found, projector)
+    if isinstance(found, FlowCounterexample):
+        with open_collator(text, timeout=timeout, variant=found.variant) as collator:
+            return asked_collator(found, collator)
     with open_runtime(text, timeout=timeout, variant=found.variant) as runtime:
         return asked_runtime(found, runtime, _model(found, runtime))
 

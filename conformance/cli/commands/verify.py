@@ -40,6 +40,12 @@ QUICK: Final = 10
 """One in so many generated cases is left with --quick, and of the work that shrinking may take."""
 EXAMPLES: Final = 300
 """The cases that a whole run generates."""
+_CASES: Final = {
+    "projector": "generated logs",
+    "runtime": f"generated words of up to {STEPS} stimuli",
+    "collator": "generated flows of frames",
+}
+"""Role → what is generated for it."""
 RUN_SECONDS: Final = 1800.0
 """Seconds for a whole run: the slowest known runtime takes under two minutes on two busy cores. The length of a suite
 is the user's choice, and foretold."""
@@ -48,7 +54,7 @@ is the user's choice, and foretold."""
 @click.command()
 @click.argument("target", shell_complete=complete_target)
 @click.option(
-    "--examples", type=click.IntRange(0), default=EXAMPLES, show_default=True, help="Generated logs, or words."
+    "--examples", type=click.IntRange(0), default=EXAMPLES, show_default=True, help="Generated logs, words or flows."
 )
 @click.option("--quick", is_flag=True, help="A tenth of them: for each push, where the whole run is for each night.")
 @jobs_option
@@ -121,7 +127,7 @@ def command(
     if quick:
         examples = -(-examples // QUICK)
     if dry_run:
-        _foretell(_laws(["projector", "runtime"], globs), examples, seed)
+        _foretell(_laws([*_CASES], globs), examples, seed)
         return
     text = aside(reports, as_json=as_json)
     graded = grading(baseline_file, update=update_baseline, fail_fast=fail_fast)
@@ -189,8 +195,8 @@ def _laws(subjects: list[str], globs: tuple[str, ...], *, suite: bool = False) -
 
 
 def _foretell(laws: list[Law], examples: int, seed: int) -> None:
-    """Print what would be judged in either role, since a target's role is known only after its start."""
-    for subject, cases in (("projector", "generated logs"), ("runtime", f"generated words of up to {STEPS} stimuli")):
+    """Print what would be judged in each role, since a target's role is known only after its start."""
+    for subject, cases in _CASES.items():
         judged = [law for law in laws if law.subject == subject]
         if not judged:
             continue

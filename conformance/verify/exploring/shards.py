@@ -14,7 +14,7 @@ from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.targets.registry import Target
 
 from ..engine import OverError, Run, silent
-from ..outcome.coverage import Coverage, WordCoverage
+from ..outcome.coverage import AnyCoverage
 from ..outcome.failures import Failure
 from ..subjects.subject import C, Observation, Subject
 
@@ -61,7 +61,7 @@ class Part(Generic[C]):
     inferred: Counter[tuple[str, str]]
     failures: tuple[Failure[C], ...]
     work: int
-    coverage: Coverage | WordCoverage
+    coverage: AnyCoverage
     floor: Counter[str]
     broken: TargetError | None
     cut: str | None

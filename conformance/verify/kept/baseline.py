@@ -9,13 +9,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Any, Final, cast
+from typing import Annotated, Any, Final, cast, get_args
 
 import msgspec
 from msgspec.structs import replace
 
+from turncheck.adapters.protocol.messages import Role
 from turncheck.model.core.stimuli import Word
 
+from ...generation.flows import Flow
 from ...laws.law import Law
 from ...laws.registry import LAWS, meant
 from ..outcome.results import Case, CauseResult, Expectation, Input, LawResult, Result, State
@@ -43,7 +45,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CauseEntry(Entry, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A cause that is known: the ``laws`` that it broke, and its ``counterexample``: a word or a log as JSON."""
+    """A known cause: the ``laws`` that it broke, and its ``counterexample``: a word, a log or a flow as JSON."""
 
     laws: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     counterexample: _Text
@@ -55,6 +57,8 @@ class CauseEntry(Entry, frozen=True, forbid_unknown_fields=True, kw_only=True):
         form = msgspec.json.decode(given, type=dict[str, msgspec.Raw])
         if "stimuli" in form:
             return msgspec.json.decode(given, type=Word)
+        if "iterations" in form:
+            return msgspec.json.decode(given, type=Flow)
         return msgspec.json.decode(given, type=Input)
 
 
@@ -119,7 +123,7 @@ def _causes(given: Any, where: str) -> Mapping[str, CauseEntry]:
         try:
             found[name].case  # noqa: B018 - only whether it can be read
         except (msgspec.MsgspecError, RecursionError) as error:
-            why = f"the counterexample is neither a word nor a log: {error}"
+            why = f"the counterexample is neither a word, a log nor a flow: {error}"
             raise BaselineError(f"{where}.{name}: {why} ({DOCUMENT})") from error
         for law in found[name].laws:
             _judged_by_verify(law, f"{where}.{name}")
@@ -141,8 +145,8 @@ def _entry(glob: str, value: Any, where: str) -> Entry:
 
 
 def _judged_by_verify(glob: str, where: str) -> None:
-    if not _fitting(glob, ("projector", "runtime")):
-        hint = meant(glob, [law for law in LAWS.values() if law.subject in {"projector", "runtime"}])
+    if not _fitting(glob, get_args(Role)):
+        hint = meant(glob, [law for law in LAWS.values() if law.subject in get_args(Role)])
         raise BaselineError(f"{where}: `verify` judges no law of that name{hint} (`turncheck laws` lists them)")
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from turncheck.adapters.protocol.collator import CollatorTarget
 from turncheck.adapters.protocol.errors import OverdueError, TargetError
 from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.protocol.runtime import RuntimeTarget
@@ -17,7 +18,8 @@ from ...laws.runtime.subject import Modelled
 from ...observe.driver import recorded
 from ...observe.projector_trace import ProjectorTrace
 from ...observe.runtime_trace import RuntimeTrace
-from ..outcome.results import BREAKS, AnyCounterexample, Counterexample, WordCounterexample
+from ..outcome.results import BREAKS, AnyCounterexample, Counterexample, FlowCounterexample, WordCounterexample
+from ..subjects.collator import CollatorSubject
 from ..subjects.projector import ProjectorSubject, traced
 from ..subjects.runtime import RuntimeSubject
 from ..subjects.subject import HASH_SEED, C, Observation, Subject, judged, missing
@@ -57,7 +59,7 @@ def stored(found: AnyCounterexample) -> Finding | None:
         closing = [place >= len(found.word.stimuli) for place in range(len(found.applied))]
         profile = replace(found.profile, policies={**found.inferred, **found.profile.policies})
         trace = recorded(found.applied, found.steps, closing, found.word.options, profile)
-    elif found.projection is not None:
+    elif isinstance(found, Counterexample) and found.projection is not None:
         trace = traced(found.input, found.profile, found.projection)
     if law.kind == "relation" or trace is None:
         raise TargetError("one stored observation cannot tell: --run starts the target that the file names", see="")
@@ -90,6 +92,15 @@ def asked_runtime(found: WordCounterexample, runtime: RuntimeTarget, model: Mode
         return _asked(found.law, found.word, subject)
 
 
+def asked_collator(found: FlowCounterexample, collator: CollatorTarget) -> Finding | None:
+    """Return how *collator* breaks the law on the file's flow, None where it keeps it.
+
+    Raises TargetError where that cannot be told.
+    """
+    subject = CollatorSubject(collator, collator)
+    return _broken(found.flow, subject) if found.law == BREAKS else _asked(found.law, found.flow, subject)
+
+
 def _twin(law: str, target: T) -> AbstractContextManager[T]:
     """Start another process with another hash seed for a relation law; any other law does not look at it."""
     again: AbstractContextManager[T] = target.again(HASH_SEED) if LAWS[law].kind == "relation" else nullcontext(target)
@@ -108,7 +119,7 @@ def _asked(name: str, case: C, subject: Subject[C]) -> Finding | None:
         raise TargetError(whose if isinstance(case, Word) else invalid, see="")
     items = [*judged(law, observation)]
     if observation.failed is not None and not items:
-        raise TargetError("the projector fails on the file's input, so that this law cannot be judged", see="")
+        raise TargetError("it fails on the file's input, so that this law cannot be judged", see="")
     if not items and not _alive(observation):
         raise TargetError(f"there was no evidence: the law needs {law.evidence}", see="")
     return first_finding(items)
@@ -117,7 +128,8 @@ def _asked(name: str, case: C, subject: Subject[C]) -> Finding | None:
 def _alive(observation: Observation[Any]) -> bool:
     """True where enough took place for a law without evidence to be kept: a mend may take away what it looked at.
 
-    A runtime has accepted a message and asked its model; a projector has told as many cycles as the model does.
+    A runtime has accepted a message and asked its model; a projector has told as many cycles as the model does. A
+    collation has evidence wherever there are frames.
     """
     trace = observation.trace
     if isinstance(trace, RuntimeTrace):

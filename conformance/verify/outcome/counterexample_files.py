@@ -10,10 +10,11 @@ import msgspec
 from turncheck.model.core.refused_json import LEVELS, too_deep
 from turncheck.model.writing import write_file
 
-from .results import AnyCounterexample, Counterexample, WordCounterexample
+from .results import AnyCounterexample, Counterexample, FlowCounterexample, WordCounterexample
 
 _NAME: Final = 60
 """Bytes of a file's name that a target takes: with the longest law well below the 255 that file systems allow."""
+_FORMS: Final = Counterexample | WordCounterexample | FlowCounterexample
 _LEVELS: Final = LEVELS + 50
 """Levels of a file: it holds values from answers, inside some of its own."""
 
@@ -40,7 +41,8 @@ def read(path: Path) -> AnyCounterexample:
     data = path.read_bytes()
     if too_deep(data, _LEVELS):
         raise msgspec.ValidationError(f"its lists and objects are more than {_LEVELS} levels deep")
-    return msgspec.json.decode(data, type=Counterexample | WordCounterexample)
+    found: AnyCounterexample = msgspec.json.decode(data, type=_FORMS)
+    return found
 
 
 def is_counterexample(path: Path) -> bool:

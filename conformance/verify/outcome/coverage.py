@@ -3,7 +3,7 @@
 import functools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -14,6 +14,8 @@ from turncheck.model.core.events import symbol_of
 from turncheck.model.core.policies import DEFAULT, VALUES, Policies
 from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
+from turncheck.model.machines import collation
+from turncheck.model.machines.blocks import Collator
 from turncheck.model.machines.request_cycle import SPEC, tables
 
 from .results import Covered, Input, LawResult, Share
@@ -141,6 +143,29 @@ class WordCoverage(Exercised):
         if self.situations:
             found["shares"] = [*found.get("shares", ()), self._share("situations", self.situations, made)]
         return {**found, "words": self.cases, "stimuli": work, "unsettled": self.unsettled}
+
+
+class FlowCoverage(Exercised):
+    """Counts the flows that a collator is given, and the rows that the machine ``collation`` takes on their frames."""
+
+    def __init__(self) -> None:
+        super().__init__("collator", collation.SPEC.rows, {})
+
+    def take(self, frames: Iterable[Mapping[str, Any]]) -> None:
+        """Count the rows that frames take."""
+        collator = Collator()
+        for frame in frames:
+            collator.feed(frame)
+        self.taken |= collator.taken
+
+    def figures(self, laws: Iterable[LawResult] = (), work: int = 0) -> Covered:
+        """Return the figures, with the names of what was not exercised; *work* counts the frames."""
+        found = self._shares(laws)
+        shares = [share for share in found.get("shares", ()) if share.total]
+        return {**found, "shares": shares, "flows": self.cases, "frames": work}
+
+
+AnyCoverage: TypeAlias = Coverage | WordCoverage | FlowCoverage
 
 
 def _by_default(profile: Profile) -> set[str]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import dataclass, field
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Final, Generic
+from typing import Any, Final, Generic
 
 import msgspec
 
@@ -16,6 +16,7 @@ SAMPLE: Final = 100
 """Observations that tell what an implementation chooses: the first words of a run take every row."""
 _NAMES: Final = re.compile(r"\d+")
 _QUOTED: Final = re.compile(r"'([a-z -]*)[^']*'")
+_ANY_QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"")
 _SIZE: Final = attrgetter("size")
 
 
@@ -37,6 +38,11 @@ class Failure(Generic[C]):
     def message(self) -> str:
         """The finding's message without numbers and quoted texts, which differ between failures of one kind."""
         return _NAMES.sub("#", _QUOTED.sub(r"'\1'", self.finding.message))
+
+    @property
+    def wording(self) -> str:
+        """The finding's message without any quoted text."""
+        return _ANY_QUOTED.sub("", self.finding.message)
 
 
 @dataclass(frozen=True)
@@ -94,12 +100,17 @@ class Failures(dict[str, dict[Hashable, Failure[C]]]):
     *differences* describes where an observation differs from the model, the first difference first. A difference that
     an observation without any failure shows too is the implementation's choice, and tells no failures apart. With one
     failure per law, symptoms are not compared: the smallest case that breaks the law is kept, whatever it shows.
-    ``sample`` are observations without a failure.
+    ``sample`` are observations without a failure. Cases are the same where *telling* makes them the same.
     """
 
-    def __init__(self, differences: Callable[[Observation[C]], Sequence[Difference]], several: int = 1) -> None:
+    def __init__(
+        self,
+        differences: Callable[[Observation[C]], Sequence[Difference]],
+        several: int = 1,
+        telling: Callable[[Any], Any] = lambda case: case,
+    ) -> None:
         super().__init__()
-        self._differences, self._several = differences, several
+        self._differences, self._several, self._telling = differences, several, telling
         self.sample: Final = list[Observation[C]]()
         self._weighed = 0
         self._chosen: set[Difference] = set()
@@ -149,6 +160,10 @@ class Failures(dict[str, dict[Hashable, Failure[C]]]):
             return None
         return failure.message, self.sign(failure)
 
+    def alike(self, one: Failure[C], other: Failure[C]) -> bool:
+        """Return whether two failures of a law differ in their texts alone."""
+        return self.sign(one) == self.sign(other) and one.wording == other.wording
+
     def sign(self, failure: Failure[C]) -> Difference | None:
         """Return the first difference from the model that tells the failure apart; None where there is none."""
         return next(iter(self.signs(failure)), None)
@@ -181,7 +196,7 @@ class Failures(dict[str, dict[Hashable, Failure[C]]]):
                 groups.append(new)
             else:
                 group.sign = group.sign or new.sign
-                group.cases.add(failure.case)
+                group.cases |= new.cases
                 group.failures.append(failure)
         for name, failures in known.items():
             found = (self._group(failure, breaks).among(groups) for failure in failures)
@@ -191,7 +206,8 @@ class Failures(dict[str, dict[Hashable, Failure[C]]]):
 
     def _group(self, failure: Failure[C], breaks: Callable[[Failure[C]], Collection[str]]) -> _Group[C]:
         laws = frozenset({failure.law, *breaks(failure)})
-        return _Group(self.sign(failure), laws, {failure.case}, [failure])
+        case = msgspec.json.encode(self._telling(failure.observation.case))
+        return _Group(self.sign(failure), laws, {case}, [failure])
 
     def _compared(self, observation: Observation[C]) -> Sequence[Difference]:
         """The differences of an observation, each compared once: laws share it, and a case is judged by all of them."""

@@ -8,6 +8,7 @@ from turncheck.adapters.protocol.messages import Profile
 from turncheck.model.core.events import UserMessage
 from turncheck.model.core.policies import DEFAULT
 from turncheck.model.core.stimuli import Together, ToolAwaited
+from turncheck.model.machines.blocks import Block
 
 from ...laws.law import Law
 from ...laws.runtime.contract import exercised
@@ -72,6 +73,17 @@ class ProjectorFloor(Floor):
         self.counts["steps"] += sum(bool(cycle.steps) for cycle in cycles)
         self.counts["rounds"] += sum(bool(cycle.rounds) for cycle in cycles)
         self.counts["policies"] += trace.policies != DEFAULT
+
+
+class CollatorFloor(Floor):
+    """Counts in blocks: responses, and the tools that they used."""
+
+    life = ("a response is shown", "a tool's result is shown")
+
+    def add(self, blocks: Sequence[Block]) -> None:
+        """Count the blocks of a flow."""
+        self.counts["a response is shown"] += len(blocks)
+        self.counts["a tool's result is shown"] += sum(use.result is not None for one in blocks for use in one.calls)
 
 
 def items(

@@ -11,7 +11,9 @@ from turncheck.adapters.protocol.messages import Implementation, Profile, Role
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.stimuli import Step, Stimulus, Word
+from turncheck.model.machines.blocks import Block
 
+from ...generation.flows import Flow
 from ...observe.runtime_trace import Applied
 
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "skipped", "error"]
@@ -58,8 +60,8 @@ class Input(msgspec.Struct, frozen=True, rename="camel"):
     cuts: list[int] = []
 
 
-Case: TypeAlias = Input | Word
-"""What a projector or a runtime is given."""
+Case: TypeAlias = Input | Word | Flow
+"""What a projector, a runtime or a collator is given."""
 
 
 class _Broken(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -112,7 +114,23 @@ class WordCounterexample(_Broken, frozen=True, tag_field="of", tag="word"):
     variant: str | None = None
 
 
-AnyCounterexample: TypeAlias = Counterexample | WordCounterexample
+class FlowCounterexample(_Broken, frozen=True, tag_field="of", tag="flow"):
+    """The smallest flow found on which a collator breaks a law (file format version 1): no time, no path.
+
+    ``frames`` are what was collated, and ``flow`` says how a backend came to send them; ``blocks`` is what was shown,
+    None where nothing was. ``position`` is the frame at which the fault shows, None where it is about the whole.
+    """
+
+    flow: Flow
+    frames: tuple[dict[str, Any], ...]
+    blocks: tuple[Block, ...] | None = None
+    position: int | None = None
+    expected: Any = None
+    observed: Any = None
+    variant: str | None = None
+
+
+AnyCounterexample: TypeAlias = Counterexample | WordCounterexample | FlowCounterexample
 
 
 class Expectation(msgspec.Struct, frozen=True):
@@ -249,7 +267,8 @@ class Covered(TypedDict, total=False):
 
     ``states``, ``rows`` and ``policies`` (a projector's: their combinations) are written ``exercised/total``;
     ``missed`` are the rows that were not taken. ``logs`` and ``events`` count what a projector was given, ``words``,
-    ``stimuli`` and ``unsettled`` (words) what a runtime was. ``suite`` is there where one was run.
+    ``stimuli`` and ``unsettled`` (words) what a runtime was, ``flows`` and ``frames`` what a collator was. ``suite`` is
+    there where one was run.
     """
 
     shares: list[Share]
@@ -262,6 +281,8 @@ class Covered(TypedDict, total=False):
     words: int
     stimuli: int
     unsettled: int
+    flows: int
+    frames: int
     suite: SuiteRun
 
 
@@ -369,6 +390,8 @@ def only(variants: Sequence[str]) -> str:
 
 def case_of(found: AnyCounterexample) -> Case:
     """Return what the target was given."""
+    if isinstance(found, FlowCounterexample):
+        return found.flow
     return found.input if isinstance(found, Counterexample) else found.word
 
 

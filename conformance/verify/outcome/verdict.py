@@ -9,6 +9,7 @@ import msgspec
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.model.core.stimuli import Step, Word
 
+from ...generation.flows import Flow, frames_of
 from ...laws.law import Law
 from ..engine import Run
 from ..subjects.subject import missing
@@ -21,6 +22,7 @@ from .results import (
     Counterexamples,
     Crash,
     Evidence,
+    FlowCounterexample,
     LawResult,
     Result,
     Verdict,
@@ -67,6 +69,8 @@ def _crash(run: Run[Any], error: TargetError) -> AnyCounterexample:
     if isinstance(error.case, Word):
         steps = (Step(),) * len(error.case.stimuli)
         return WordCounterexample(word=error.case, applied=error.case.stimuli, steps=steps, **common)
+    if isinstance(error.case, Flow):
+        return FlowCounterexample(flow=error.case, frames=frames_of(error.case), **common)
     return Counterexample(input=error.case, **common)
 
 

@@ -113,7 +113,7 @@ def best(traces: Sequence[RuntimeTrace], declared: Mapping[str, Any]) -> dict[st
         for name in (name for name in values if name not in declared):
             for value in values[name]:
                 tried = {**chosen, name: value}
-                count = _explained(traces, {**declared, **tried})
+                count = _explained(traces, {**declared, **tried}, explained)
                 if count > explained:
                     found, explained = tried, count
         if found is chosen:
@@ -121,13 +121,23 @@ def best(traces: Sequence[RuntimeTrace], declared: Mapping[str, Any]) -> dict[st
         chosen = found
 
 
-def _explained(traces: Sequence[RuntimeTrace], policies: Mapping[str, Any]) -> int:
-    """How many requests show what they have to show under *policies*."""
-    return sum(
-        difference(expected, found, policies.get(CUT)) is None
-        for trace in traces
-        for _, expected, found in histories(trace, {**trace.policies, **policies})
-    )
+def _explained(traces: Sequence[RuntimeTrace], policies: Mapping[str, Any], most: int = -1) -> int:
+    """How many requests show what they have to show under *policies*; some number up to *most* if not more than that.
+
+    Counting ends where the rest cannot exceed *most*: a runtime that declares what it does has no more to find, and
+    looking through all values all the same was an eighth of a verification.
+    """
+    shown = [sum(request.input is not None for request in trace.requests) for trace in traces]
+    count, left = 0, sum(shown)
+    for trace, own in zip(traces, shown, strict=True):
+        if count + left <= most:
+            break
+        left -= own
+        count += sum(
+            difference(expected, found, policies.get(CUT)) is None
+            for _, expected, found in histories(trace, {**trace.policies, **policies})
+        )
+    return count
 
 
 def _cuts(traces: Sequence[RuntimeTrace]) -> Iterator[int]:

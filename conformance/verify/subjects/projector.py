@@ -24,6 +24,7 @@ from ..outcome.coverage import Coverage
 from ..outcome.floor import ProjectorFloor
 from ..outcome.results import Counterexample, Input
 from .subject import Difference, Observation, failing
+from .telling_texts import told_apart
 
 EXAMPLES: Final = 300
 """Generated logs by default: the late doubles of the tests are caught by it at every seed that was tried."""
@@ -118,6 +119,11 @@ class ProjectorSubject:
     def spellings(case: Input) -> tuple[Input, ...]:
         """The log as it is."""
         return (case,)
+
+    @staticmethod
+    def telling(case: Input) -> Input:
+        """Return the log with texts that tell its events apart."""
+        return replace(case, events=told_apart(case.events))
 
     @staticmethod
     def counterexample(observation: Observation[Input], **common: Any) -> Counterexample:

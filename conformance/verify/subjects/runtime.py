@@ -136,6 +136,11 @@ class RuntimeSubject:
         yield case
         yield Word(tuple(map(unnamed, case.stimuli)), case.options)
 
+    @staticmethod
+    def telling(case: Word) -> Word:
+        """Return the word as it is: its texts are numbered."""
+        return case
+
     def counterexample(self, observation: Observation[Word], **common: Any) -> WordCounterexample:
         """Make the file of a failing word."""
         steps: tuple[ObservedStep, ...] = observation.trace.steps

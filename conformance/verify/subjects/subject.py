@@ -2,20 +2,23 @@
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
+from turncheck.adapters.protocol.collator import CollatorTarget
 from turncheck.adapters.protocol.errors import ImplementationError, UnsupportedError
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 
 from ...laws.law import Finding, Law, Witness
-from ..outcome.coverage import Coverage, WordCoverage
+from ..outcome.coverage import AnyCoverage
 from ..outcome.floor import Floor
 from ..outcome.results import AnyCounterexample
 
 C = TypeVar("C")
-"""A case: the log that a projector is given, or the word that a runtime is given."""
+"""A case: the log that a projector is given, the word of a runtime, or the flow of frames of a collator."""
+
+AnyTarget: TypeAlias = ProjectorTarget | RuntimeTarget | CollatorTarget
 
 HASH_SEED: Final = 4321
 """The twin process's PYTHONHASHSEED: any fixed one that differs from the target's own."""
@@ -26,13 +29,14 @@ class Observation(Generic[C]):
     """The observation of a subject on one case.
 
     A law on one observation looks at ``trace``; a relation law observes again with ``means``. ``failed`` stands instead
-    of both where the implementation failed on the case, which breaks the law ``total``.
+    of both where the implementation failed on the case, which breaks the law ``breaks``.
     """
 
     case: C
     trace: Any = None
     means: Any = None
     failed: Finding | None = None
+    breaks: str = "total"
 
 
 class Difference(NamedTuple):
@@ -57,12 +61,12 @@ class Subject(Protocol[C]):
     repeating: ClassVar[tuple[str, ...]]
 
     @property
-    def target(self) -> ProjectorTarget | RuntimeTarget:
+    def target(self) -> AnyTarget:
         """The implementation itself."""
         ...
 
     @property
-    def twin(self) -> ProjectorTarget | RuntimeTarget:
+    def twin(self) -> AnyTarget:
         """The same in a process with another hash seed."""
         ...
 
@@ -82,7 +86,7 @@ class Subject(Protocol[C]):
         ...
 
     @property
-    def coverage(self) -> Coverage | WordCoverage:
+    def coverage(self) -> AnyCoverage:
         """What was exercised until now."""
         ...
 
@@ -122,6 +126,10 @@ class Subject(Protocol[C]):
         """Yield the ways to write the case; the first that still breaks a law is kept."""
         ...
 
+    def telling(self, case: C) -> C:
+        """Return the case with texts that tell its events or stimuli apart."""
+        ...
+
     def counterexample(self, observation: Observation[C], **common: Any) -> AnyCounterexample:
         """Make the file of a failing observation; *common* are the fields that all files have."""
         ...
@@ -133,13 +141,13 @@ def judged(law: Law, observation: Observation[Any]) -> Iterator[Finding | Witnes
     A failure of the implementation on an input that the law has changed is a finding of that law.
     """
     if observation.failed is not None:
-        if law.name == "total":
+        if law.name == observation.breaks:
             yield observation.failed
         return
     try:
         yield from law.judge(observation.means if law.kind == "relation" else observation.trace)
     except (ImplementationError, UnsupportedError) as error:
-        yield Finding(None, failing(error, "the projector failed when observed again"))
+        yield Finding(None, failing(error, "it failed when it was observed again"))
 
 
 def failing(error: ImplementationError | UnsupportedError, failed: str) -> str:

@@ -15,7 +15,7 @@ from turncheck.adapters.protocol.errors import (
     excerpt,
 )
 from turncheck.adapters.protocol.messages import Feed, Hello, Profile, Project, Reset, Stop, encode
-from turncheck.adapters.protocol.projections import read_projection
+from turncheck.adapters.protocol.projector import read_projection
 from turncheck.model.core.cycles import (
     AiBlock,
     Anomaly,

@@ -150,6 +150,7 @@ BOUNDS = {
     "maxToolCallsPerTurn": (1, (ONE, call(), call("c2"), STOP, ToolReturn(call_id="c1"))),
     "maxRounds": (1, (ONE, call(), STOP, ToolReturn(call_id="c1"))),
     "maxSecondsPerTurn": (5, (ONE, call(), STOP, Advance(seconds=5))),
+    "maxSecondsPerTool": (5, (ONE, call(), STOP, Advance(seconds=5))),
     "maxTokensPerTurn": (10, (ONE, TEXT, ModelStop(reason="end-turn", usage={"tokens": 11}))),
 }
 
@@ -161,6 +162,27 @@ def test_a_bound_that_is_reached_fails_the_turn_by_its_name_and_says_how_to_go_o
     stop = end(*word, limits={bound: limit})
     assert (stop["status"], stop["why"]) == ("failed", f"{bound} is reached")
     assert stop["nextAction"].startswith("go on in a new turn")
+
+
+@pytest.mark.parametrize(
+    ("turn", "bound"), [(6, "maxSecondsPerTool"), (5, "maxSecondsPerTurn"), (4, "maxSecondsPerTurn")]
+)
+def test_of_two_bounds_on_time_the_one_that_is_over_first_counts(turn, bound):
+    """TM-2.5, TM-D3; the turn's where both are."""
+    limits = {"maxSecondsPerTool": 5, "maxSecondsPerTurn": turn}
+    assert end(ONE, call(), STOP, Advance(seconds=60), limits=limits)["why"] == f"{bound} is reached"
+
+
+def test_each_run_of_a_tool_has_a_time_of_its_own():
+    """TM-2.5."""
+    word = (ONE, call(), call("c2"), STOP, Advance(seconds=4), ToolReturn(call_id="c1"), Advance(seconds=4))
+    _, step = told(*word, limits={"maxSecondsPerTool": 5})
+    assert [one.due for one in step.awaiting if isinstance(one, TimerAwaited)] == [1]
+
+
+def test_the_model_takes_the_time_of_no_tool():
+    _, step = told(ONE, call(), STOP, ToolReturn(call_id="c1"), Advance(seconds=60), limits={"maxSecondsPerTool": 5})
+    assert not [one for one in step.awaiting if isinstance(one, TimerAwaited)]
 
 
 def test_the_tokens_of_all_responses_of_a_turn_count_together():
@@ -309,7 +331,7 @@ def test_a_turn_carries_its_identity():
 def test_a_session_lives_in_a_folder_of_its_own_and_comes_back(tmp_path, name):
     told(User(id="u1", text="one", session_id=name), TEXT, STOP, state=str(tmp_path))
     _, step = told(User(id="u2", text="two", session_id=name), state=str(tmp_path))
-    assert [entry.text for entry in step.awaiting[0].input] == ["one", "done.", "two"]
+    assert [entry.text for entry in step.awaiting[0].input[1:]] == ["one", "done.", "two"]
     assert [folder.parent for folder in tmp_path.glob("*")] == [tmp_path]
 
 
@@ -324,10 +346,19 @@ def test_a_turn_loads_contracts_memory_pointers_and_recent_messages(tmp_path):
     assert [(entry.role, entry.text) for entry in step.awaiting[0].input] == [
         ("system", "answer in English"),
         ("system", "notes/2026.md"),
+        ("system", "objective: answer the message within 16 tool calls, 16 model requests"),
         ("user", "one"),
         ("assistant", "done."),
         ("user", "two"),
     ]
+
+
+def test_a_turns_objective_names_each_bound(tmp_path):
+    """TM-2.3."""
+    names = ("maxToolCallsPerTurn", "maxRounds", "maxTokensPerTurn", "maxSecondsPerTurn", "maxSecondsPerTool")
+    _, step = told(ONE, limits={name: number for number, name in enumerate(names, 2)}, state=str(tmp_path))
+    said = "objective: answer the message within 2 tool calls, 3 model requests, 4 tokens, 5 s, 6 s per tool"
+    assert step.awaiting[0].input[0].text == said
 
 
 def test_the_journal_is_a_log_of_the_core(tmp_path):
@@ -358,7 +389,7 @@ def test_what_waited_is_served_after_a_restart(tmp_path):
     told(ONE, User(id="u2", text="two"), state=str(tmp_path))
     events, step = told(state=str(tmp_path))
     assert [event["type"] for event in events] == ["run-stop", "model-request"]
-    assert [entry.text for entry in step.awaiting[0].input] == ["one", "two"]
+    assert [entry.text for entry in step.awaiting[0].input[1:]] == ["one", "two"]
 
 
 def test_a_killed_runtime_has_to_be_reset(tmp_path):

@@ -265,3 +265,12 @@ def test_after_a_reset_the_new_process_is_fed(misbehaving):
 def test_a_reset_that_fails_is_no_verdict(misbehaving):
     with pytest.raises(TargetError, match="cannot reset: boom"):
         misbehaving("fails").reset()
+
+
+def test_the_reference_passes_over_events_that_it_was_fed():
+    """L-N4."""
+    log = [{"type": "user-message", "text": name} for name in ("one", "two", "three")]
+    with open_projector("reference", timeout=20.0) as target:
+        target.feed(log[:2])
+        target.feed(log[1:], 1)
+        assert target.fed() == target.project(log)

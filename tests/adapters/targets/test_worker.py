@@ -176,7 +176,7 @@ def test_an_attribute_that_is_not_there_is_told_with_what_is(serve):
 
 
 def test_an_attribute_that_is_no_projector_is_told(serve):
-    with pytest.raises(StartError, match="neither a function of the events nor an object with `project`: 5"):
+    with pytest.raises(StartError, match="nor an object with `project` or `collate`: 5"):
         serve("number")
 
 

@@ -112,6 +112,8 @@ def test_every_workflow_fits_its_schema(invoke, tmp_path):
         ("runtime", "node", "cmd:node adapter.mjs"),
         ("projector", "python", "python:turns:project"),
         ("projector", "node", "cmd:node projector.mjs"),
+        ("collator", "python", "python:blocks:Blocks"),
+        ("collator", "node", "cmd:node collator.mjs"),
     ],
 )
 def test_it_walks_through_its_life(invoke, tmp_path, kind, lang, target):
@@ -171,3 +173,22 @@ def test_a_fault_in_the_projector_turns_the_test_red(invoke, tmp_path, brief, la
     ran = run(tmp_path, *test.split(), before=brief if lang == "node" else "")
     assert ran.returncode == 1
     assert "the next root is not the follow-up that waited longest" in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("lang", "name", "adds", "test"),
+    [
+        ("python", "blocks.py", '["text"] += frame["content"]', "pytest --turncheck-examples 0"),
+        ("node", "blocks.mjs", ".text += content", "node --test"),
+    ],
+)
+def test_a_fault_in_the_collator_turns_the_test_red(invoke, tmp_path, brief, lang, name, adds, test):
+    """EF-D2: a delta replaces the one before."""
+    invoke(tmp_path, "init", "--kind", "collator", "--lang", lang)
+    blocks = tmp_path / name
+    text = blocks.read_text("utf-8")
+    assert text.count(adds) == 1
+    blocks.write_text(text.replace(adds, adds.replace("+=", "=")), "utf-8")
+    ran = run(tmp_path, *test.split(), before=brief if lang == "node" else "")
+    assert ran.returncode == 1
+    assert "the newest block does not show what was streamed" in ran.stdout

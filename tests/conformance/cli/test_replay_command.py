@@ -133,7 +133,7 @@ def test_a_target_that_cannot_run_exits_2(invoke, tmp_path, file, target):
 @pytest.mark.parametrize(
     ("target", "fields", "said"),
     [
-        ("wrong:raises", {}, "the projector fails on the file's input"),
+        ("wrong:raises", {}, "it fails on the file's input"),
         ("plain:no_views", {"law": "rounds"}, "does not declare rounds"),
         ("plain:own_policies", {}, "the file's policies are not the target's own"),
         ("plain:Plain", {"input": Input([], Policies())}, "no evidence"),

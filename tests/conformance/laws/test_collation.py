@@ -15,7 +15,7 @@ from turncheck.model.machines.blocks import Collator, collate
 
 SETTINGS = settings(max_examples=40, deadline=None, database=None, derandomize=True)
 FLOWS = (CLASSIC, NUMBERED)
-ALL = selected(["collation"])
+ALL = selected(["collator"])
 DOUBLES = dict(doubles(wrong))
 """Wrong collation → the laws that it breaks with their clauses, the one that names its fault first."""
 EVERY = [(name, law) for name, broken in DOUBLES.items() for law in broken]

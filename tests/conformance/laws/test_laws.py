@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES, RUNTIME_POLICIES, Profile
-from turncheck.adapters.protocol.projections import read_projection
+from turncheck.adapters.protocol.projector import read_projection
 from turncheck.adapters.targets.reference_projector import PROFILE
 from turncheck.conformance.generation.logs import cases
 from turncheck.conformance.laws.law import Finding, LawsOn, Witness

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -41,6 +42,12 @@ def verdict(result, name):
 def encoded(name, seed=0):
     result, counterexamples = run(name, seed=seed, examples=12)
     return msgspec.json.encode([result, counterexamples])
+
+
+@cache
+def first(name):
+    """What this process wrote of it when it was asked first."""
+    return encoded(name)
 
 
 # ---- counterexamples ----
@@ -87,7 +94,7 @@ def test_a_counterexample_is_read_as_it_was_written(last_in_first_out, tmp_path)
 
 @pytest.mark.parametrize("name", ["plain:Plain", "wrong:AcceptsAfterStop"])
 def test_the_same_seed_gives_the_same_bytes(name):
-    assert encoded(name) == encoded(name)
+    assert encoded(name) == first(name)
 
 
 def test_the_same_seed_gives_the_same_bytes_in_another_process():
@@ -99,11 +106,11 @@ def test_the_same_seed_gives_the_same_bytes_in_another_process():
     done = subprocess.run(
         [sys.executable, "-c", code], stdout=subprocess.PIPE, check=True, env={"PYTHONHASHSEED": "77"}
     )
-    assert done.stdout == encoded("wrong:AcceptsAfterStop")
+    assert done.stdout == first("wrong:AcceptsAfterStop")
 
 
 def test_another_seed_generates_other_logs():
-    assert encoded("plain:Plain", seed=1) != encoded("plain:Plain", seed=0)
+    assert encoded("plain:Plain", seed=1) != first("plain:Plain")
 
 
 # ---- verdicts ----

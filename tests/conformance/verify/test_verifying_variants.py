@@ -68,8 +68,8 @@ def test_a_profile_of_ones_own_needs_a_choice(capsys, folder):
     assert (ended.value.code, "choose one with --variant" in capsys.readouterr().err) == (2, True)
 
 
-@pytest.mark.parametrize("kind", ["junit", "markdown", "html", "github", "sarif"])
-def test_reports_say_it_too(capsys, folder, kind):
-    report = folder / f"report.{kind}"
-    ran(capsys, "verify", TARGET, *ASKED, "--out", folder, "--report", f"{kind}={report}")
-    assert "only in abort=task" in report.read_text("utf-8")
+def test_reports_say_it_too(capsys, folder):
+    kinds = ["junit", "markdown", "html", "github", "sarif"]
+    asked = [word for kind in kinds for word in ("--report", f"{kind}={folder / kind}")]
+    ran(capsys, "verify", TARGET, *ASKED, "--out", folder, *asked)
+    assert [kind for kind in kinds if "only in abort=task" not in (folder / kind).read_text("utf-8")] == []

@@ -41,6 +41,15 @@ def batch(events: Sequence[Event]) -> Batch:
     return Batch(tuple(events), range(len(events)))
 
 
+def test_an_open_cycle_has_neither_a_stop_nor_a_reason() -> None:
+    """RC-D9."""
+    projector = Projector()
+    projector.feed((USER, TEXT), range(2))
+    running = projector.open_cycle()
+    assert running is not None
+    assert (running.root, running.stop, running.reason) == (0, None, None)
+
+
 def fed(sessions: LogProjector, events: Sequence[Event], size: int) -> None:
     for start in range(0, len(events), size):
         part = tuple(events[start : start + size])

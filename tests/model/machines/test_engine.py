@@ -253,6 +253,13 @@ def test_at_the_bound_the_calls_of_the_last_round_are_run_and_the_run_ends_as_er
     assert stops(*BEGUN, CALL, OUTPUT, "stream-end", max_tool_rounds=1) == ["max_tool_rounds"]
 
 
+@pytest.mark.parametrize(("last", "codes"), [("stream-end", []), (ERROR, ["stream_error"])])
+def test_the_bound_is_told_as_an_error_of_its_own_behind_a_broken_stream_too(last, codes):
+    """RS-5.4."""
+    told_errors = told(heard(engine(max_tool_rounds=1), *BEGUN, CALL, OUTPUT, last), "error")
+    assert [code for code, _ in told_errors] == [*codes, "max_tool_rounds"]
+
+
 def test_without_a_call_the_last_round_completes():
     """RS-D0."""
     assert stops(*BEGUN, "stream-end", max_tool_rounds=1) == ["completed"]

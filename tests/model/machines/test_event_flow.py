@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turncheck.adapters.references.event_flow.backend import Backend
-from turncheck.adapters.references.event_flow.emission import Dialect
 from turncheck.model.checking.alphabet import alphabet
 from turncheck.model.checking.explore import explore
 from turncheck.model.checking.refinement import Core, acceptance
@@ -278,7 +277,7 @@ def test_both_dialects_give_the_same_blocks_but_for_the_request(tells_record):
     """As the backend speaks them (EF-D1)."""
     story = (["I look."], 1), (["all ", "well"], 0)
     nested, top = (
-        collate(flow(*story, dialect=Dialect(records, tells_record=tells_record)))
+        collate(flow(*story, nested=records == "nested", tells_record=tells_record))
         for records in ("nested", "top-level")
     )
     assert [msgspec.structs.replace(one, request=None) for one in nested] == [
@@ -321,6 +320,14 @@ def test_an_empty_complete_message_does_not_take_the_text():
     """EF-10."""
     message = {"type": "message_complete", "role": "assistant", "content": None, "tool_calls": None}
     assert collate([{"type": "delta", "content": "hi"}, message])[0].text == "hi"
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_who_missed_the_response_reads_who_answered_from_the_record_alone(nested):
+    """EF-10."""
+    completed = [frame for frame in flow((["hi"], 0), nested=nested) if frame["type"] == "message_complete"]
+    (block,) = collate(completed)
+    assert (block.provider, block.model) == ("openai", "gpt")
 
 
 @pytest.mark.parametrize("frame", [{}, {"type": None}, {"type": "ping"}, {"type": "tool_call_result", "id": "c9"}])

@@ -1,8 +1,10 @@
 """Break each clause once in a copy of the tree, run the tests named, and write docs/broken.json and docs/broken.md.
 
-``python -m broken [CLAUSE…]``: of some clauses, the others stay as they were. Exits 1 where a break is not noticed.
+``python -m broken [-j N] [CLAUSE…]``: of some clauses, the others stay as they were. Exits 1 where a break is not
+noticed. With N processes at once, by default two.
 """
 
+import argparse
 import json
 import os
 import platform
@@ -20,7 +22,6 @@ from typing import Any, Final
 from broken.breaks import ROOT, Break, breaks
 from broken.page import FIGURES, PAGE, page
 
-WORKERS: Final = 2
 SECONDS: Final = 300
 """The longest of the tests named takes a tenth of this; a break may make one hang, which is noticed too."""
 _FAILED: Final = re.compile(r"^FAILED (\S+?)(?:\[| - |$)", re.MULTILINE)
@@ -32,10 +33,12 @@ _GENERATE: Final = (
 
 
 def naming(tests: Path, file: str, clause: str) -> list[str]:
-    """Return the tests of a file that name the clause in a comment at their head: those run first."""
+    """Return the tests of a file that name the clause at their head: those run first. None of a single test."""
+    if "::" in file:
+        return []
     _, *parts = re.split(r"^def (?=test_)", (tests / file).read_text("utf-8"), flags=re.MULTILINE)
     heads = [part.splitlines()[:4] for part in parts]
-    named = re.compile(rf"# .*{re.escape(clause)}(?![\w.])")
+    named = re.compile(rf'(?:# |""").*{re.escape(clause)}(?!\w|\.\d)')
     return [f"{file}::{head[0].partition('(')[0]}" for head in heads if any(map(named.search, head))]
 
 
@@ -90,13 +93,13 @@ class Copy:
         return subprocess.run(command, capture_output=True, text=True, check=False, **place)
 
 
-def measured(wanted: Sequence[Break], folder: Path, keep: Callable[[str, str | None], None]) -> None:
+def measured(wanted: Sequence[Break], folder: Path, workers: int, keep: Callable[[str, str | None], None]) -> None:
     """Break each clause, and hand each to *keep* with the test that notices it.
 
     Raises RuntimeError where a test that noticed something fails without a break, too.
     """
     copies: SimpleQueue[Copy] = SimpleQueue()
-    for number in range(WORKERS):
+    for number in range(workers):
         copies.put(Copy(folder / str(number)))
 
     def noticed(one: Break) -> tuple[str, str | None]:
@@ -107,7 +110,7 @@ def measured(wanted: Sequence[Break], folder: Path, keep: Callable[[str, str | N
             copies.put(copy)
 
     seen: set[str] = set()
-    with ThreadPoolExecutor(WORKERS) as pool:
+    with ThreadPoolExecutor(workers) as pool:
         for clause, found in pool.map(noticed, wanted):
             print(f"{clause}: {found or 'NOT NOTICED'}", flush=True)
             keep(clause, found)
@@ -119,7 +122,11 @@ def measured(wanted: Sequence[Break], folder: Path, keep: Callable[[str, str | N
 
 def main(arguments: Sequence[str]) -> int:
     """Break the clauses that are named, or all. Both files are written as it goes: a run that is cut has its part."""
-    wanted = [one for one in breaks() if not arguments or one.clause in arguments]
+    options = argparse.ArgumentParser(prog="python -m broken", description=__doc__)
+    options.add_argument("-j", dest="workers", type=int, default=2, metavar="N")
+    options.add_argument("clauses", nargs="*", metavar="CLAUSE")
+    asked = options.parse_args(arguments)
+    wanted = [one for one in breaks() if not asked.clauses or one.clause in asked.clauses]
     noticed: dict[str, str | None] = json.loads(FIGURES.read_text("utf-8"))["noticed"] if FIGURES.exists() else {}
     ask = ["git", "log", "-1", "--format=%h %cs"]
     shown = subprocess.run(ask, cwd=ROOT, capture_output=True, text=True, check=True)
@@ -135,5 +142,5 @@ def main(arguments: Sequence[str]) -> int:
         PAGE.write_text(page(figures), "utf-8")
 
     with tempfile.TemporaryDirectory(prefix="turncheck-broken-") as folder:
-        measured(wanted, Path(folder), keep)
+        measured(wanted, Path(folder), asked.workers, keep)
     return 1 if None in noticed.values() else 0

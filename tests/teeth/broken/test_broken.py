@@ -23,7 +23,7 @@ def test_the_tests_that_an_edit_names_exist(one) -> None:
         file, _, name = test.partition("::")
         path: Path = ROOT / "tests" / file
         assert path.exists()
-        assert f"def {name}" in path.read_text("utf-8") or not name
+        assert f"def {name.partition('[')[0]}" in path.read_text("utf-8") or not name
 
 
 def test_no_clause_is_broken_twice() -> None:

@@ -6,7 +6,7 @@ import msgspec
 
 from turncheck.adapters.targets.registry import open_projector
 from turncheck.conformance.laws.registry import selected
-from turncheck.conformance.verify.outcome.results import AnyCounterexample, Counterexample, Result
+from turncheck.conformance.verify.outcome.results import AnyCounterexample, Counterexample, Result, WordCounterexample
 from turncheck.conformance.verify.subjects.projector import EXAMPLES
 from turncheck.conformance.verify.verification import verify_projector, verify_runtime
 
@@ -49,6 +49,7 @@ def sequence(counterexample: AnyCounterexample) -> tuple[str, ...]:
     """Return the stimuli of a word, or the events of a log, each in a word or two."""
     if isinstance(counterexample, Counterexample):
         return tuple(map(_event, counterexample.input.events))
+    assert isinstance(counterexample, WordCounterexample)
     given = msgspec.to_builtins(counterexample.word)
     return tuple(map(_stimulus, given["stimuli"]))
 

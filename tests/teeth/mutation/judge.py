@@ -16,7 +16,7 @@ import msgspec
 from mutation.mutants import Mutant, change
 from turncheck.adapters.protocol.errors import HangingError, ImplementationError, TargetError
 from turncheck.adapters.protocol.messages import Implementation, Profile
-from turncheck.adapters.protocol.projections import read_projection
+from turncheck.adapters.protocol.projector import read_projection
 from turncheck.conformance.generation.classic_logs import CLASSICS
 from turncheck.conformance.laws.law import first_finding
 from turncheck.conformance.laws.registry import selected

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -21,12 +21,21 @@ from turncheck.model.rendering.svg import embedded
 from turncheck.model.rendering.words import awaited_line
 
 from ....observe.runtime_trace import projection_policies
-from ....verify.outcome.results import AnyCounterexample, Counterexample, LawResult, WordCounterexample
-from ...counterexample_diagram import word_picture
+from ....verify.outcome.results import (
+    AnyCounterexample,
+    Counterexample,
+    FlowCounterexample,
+    LawResult,
+    WordCounterexample,
+)
+from ...counterexample_diagram import flow_picture, word_picture
 from .machine import picture_of
 from .stimulus_rows import rows_of_word
 from .strings import Pieces, compact, said, shortened
 from .views import Views, views
+
+Driven: TypeAlias = Counterexample | WordCounterexample
+"""A counterexample with a log, which has cycles."""
 
 DRAWN: Final = 120
 """Events of a sequence picture, at most; the list beside it has them all."""
@@ -59,6 +68,8 @@ class Failure(NamedTuple):
 
 def failure_of(place: int, law: LawResult, found: AnyCounterexample, cause: str = "") -> Failure:
     """Lay out *found*; *place* is its number on the page, and *cause* says what it belongs to."""
+    if isinstance(found, FlowCounterexample):
+        return _of_flow(place, law, found, cause)
     if isinstance(found, Counterexample):
         log, policies = found.input.events, found.input.policies
     else:
@@ -83,6 +94,24 @@ def failure_of(place: int, law: LawResult, found: AnyCounterexample, cause: str 
     )
 
 
+def _of_flow(place: int, law: LawResult, found: FlowCounterexample, cause: str) -> Failure:
+    """Lay out frames: they have no cycles, and no way through the core's machine."""
+    told = msgspec.to_builtins(found.flow)
+    frames = [Entry("frame", at, compact(frame), marked=at == found.position) for at, frame in enumerate(found.frames)]
+    return Failure(
+        name=f"failure-{place}",
+        law=law,
+        found=found,
+        facts=[(name, compact(value)) for name, value in told.items() if name != "iterations"],
+        picture=embedded(flow_picture(found)) if len(found.frames) <= DRAWN else "",
+        entries=frames,
+        views=(),
+        path="",
+        style="",
+        cause=cause,
+    )
+
+
 def _lit(selector: str, rows: Sequence[Row], position: int | None) -> str:
     states = dict.fromkeys([rows[0].source, *(row.dest for row in rows)])
     colours = dict.fromkeys(rows[:-1], "lit")
@@ -99,21 +128,21 @@ def _in_words(rows: Sequence[Row], position: int | None) -> str:
     return f"The log's way: {way}; the offending transition is {rows[position].source}: {rows[position].label}"
 
 
-def _picture(found: AnyCounterexample, log: Sequence[Any], projection: Projection) -> str:
+def _picture(found: Driven, log: Sequence[Any], projection: Projection) -> str:
     if isinstance(found, WordCounterexample) and found.again:
         return embedded(word_picture(found))
     before: Mapping[int, Sequence[Drawn]] = rows_of_word(found) if isinstance(found, WordCounterexample) else {}
     return embedded(session_scene(found.law, log, projection, found.position, before))
 
 
-def _views(found: AnyCounterexample, log: Sequence[Any], ours: Projection) -> list[Views]:
+def _views(found: Driven, log: Sequence[Any], ours: Projection) -> list[Views]:
     theirs: Projection | None = found.projection if isinstance(found, Counterexample) else None
     if theirs is None or theirs == ours:
         return [views("the model", log, ours, ours)]
     return [views("the model", log, ours, theirs), views("the implementation", log, theirs, ours)]
 
 
-def _facts(found: AnyCounterexample, policies: Policies) -> list[tuple[str, Pieces]]:
+def _facts(found: Driven, policies: Policies) -> list[tuple[str, Pieces]]:
     if isinstance(found, Counterexample):
         cuts = [("cut before", compact(found.input.cuts))] if found.input.cuts else []
         return [("policies", compact(msgspec.to_builtins(policies))), *cuts]
@@ -123,7 +152,7 @@ def _facts(found: AnyCounterexample, policies: Policies) -> list[tuple[str, Piec
     return [(name, compact(value)) for name, value in facts.items() if value]
 
 
-def _entries(found: AnyCounterexample, log: Sequence[Any], rows: Sequence[Row]) -> list[Entry]:
+def _entries(found: Driven, log: Sequence[Any], rows: Sequence[Row]) -> list[Entry]:
     events = [
         Entry("event", at, compact(event), _taken(rows[at]), marked=at == found.position)
         for at, event in enumerate(log)

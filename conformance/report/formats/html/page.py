@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 LIMIT: Final = 3
 """Limit on a page's size. Failures that would exceed it are shown without their pictures."""
 _TEMPLATES: Final = Path(__file__).parent / "templates"
-_MACHINES: Final = {"projector": "request_cycle", "runtime": "interaction"}
+_MACHINES: Final = {"projector": "request_cycle", "runtime": "interaction", "collator": "collation"}
 """A target's role → the machine whose rows are counted."""
-_COUNTS: Final = ("logs", "events", "words", "stimuli", "unsettled")
+_COUNTS: Final = ("logs", "events", "words", "stimuli", "unsettled", "flows", "frames")
 
 
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
