@@ -50,7 +50,7 @@ quick: setup
 	$(PYTEST) -m "not slow"
 
 # The rest; tests/slow_places.py says what is slow, and why.
-slow: setup runtimes debian tests/axe/node_modules tests/teeth/wild/node_modules
+slow: setup runtimes debian tests/ag_ui/node_modules tests/axe/node_modules tests/teeth/wild/node_modules
 	$(PYTEST) -m slow
 
 # Every static check, the cheapest first: formatter, linter, import contracts, generated files in step with their sources,

@@ -50,6 +50,7 @@ SLOW: Final[Mapping[str, str]] = {
     "conformance/cli/test_smoke_command.py": "12 s: doubles are walked through an adapter's life",
     "adapters/targets/test_environments.py": "12 s, pip and npm",
     "adapters/targets/http/test_pydantic_ai_server.py": "12 s, and the environment of the server of docs/http.md",
+    "adapters/logs/test_ag_ui_peers.py": "20 s: verifyEvents from npm is asked about each stream",
     "teeth/wild": "20 s: a runtime is mutated and verified, and acorn from npm",
     "teeth/mutation": "5 s: the bench needs the whole model of the checkout for itself",
     "test_packaging.py": "3 s: a wheel is built",

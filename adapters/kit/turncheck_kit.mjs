@@ -431,8 +431,16 @@ class Execution extends Awaited {
   }
 }
 
+/** A call that waits for a person or the client. */
+class Decision extends Awaited {
+  take(stimulus) {
+    this.settle(() => this.resolve(stimulus));
+  }
+}
+
+const DECISIONS = { approve: "approval", deny: "approval", "client-result": "client-tool" };
 const REFUSALS = ["rejected", "unsupported", "not-awaited"];
-const EVENTS = new Set(["user-message", "agent-output", "tool-result", "run-stop", "model-request", "fault", "native"]);
+const EVENTS = new Set(["user-message", "agent-output", "tool-result", "run-stop", "model-request", "fault", "native", "run-pause", "run-resume"]);
 
 /** The environment of a runtime from one reset to the next. Events of an environment that is over are lost. */
 export class Environment {
@@ -523,6 +531,24 @@ export class Environment {
   }
 
   /**
+   * Ask about a call: resolve to the stimulus that decides about it, `{kind: "approve"}`, `{kind: "deny", message?}` or
+   * `{kind: "client-result", output}`. Rejects with the signal's reason, and is no longer awaited, when that is aborted.
+   * @param {string} callId
+   * @param {"approval" | "client-tool"} kind a person approves or denies the call, or the client executes it
+   * @param {{signal?: AbortSignal, sessionId?: string}} [options]
+   * @returns {Promise<{kind: string, callId: string, message?: string, output?: unknown}>}
+   */
+  decision(callId, kind = "approval", { signal, sessionId } = {}) {
+    return new Promise((resolve, reject) => {
+      if (!Object.values(DECISIONS).includes(kind))
+        throw new TypeError(`a decision is an approval or a client-tool, not ${excerpt(kind)}`);
+      const decision = new Decision(this, signal, false, json({ kind, callId, sessionId }).slice(0, -1));
+      if (!this.awaited.has(decision)) return reject(signal.reason);
+      Object.assign(decision, { callId, decides: kind, sessionId, resolve, reject });
+    });
+  }
+
+  /**
    * Refuse the stimulus: it did not take place; the first refusal counts. Throws TypeError if *why* is no {@link Why}.
    * @param {Why} why
    * @param {string} message
@@ -546,12 +572,14 @@ export class Environment {
     const model = kind.startsWith("model-");
     const id = (model ? stimulus.requestId : stimulus.execution) ?? undefined;
     const sessionId = stimulus.sessionId ?? undefined;
+    const decides = DECISIONS[kind];
     for (const awaited of this.awaited) {
-      const fits = awaited instanceof (model ? Request : Execution) && awaited.sessionId === sessionId;
+      const wanted = model ? Request : decides ? Decision : Execution;
+      const fits = awaited instanceof wanted && awaited.decides === decides && awaited.sessionId === sessionId;
       if (fits && (id === undefined || awaited.id === id) && (model || awaited.callId === callId))
         return awaited.take(stimulus);
     }
-    const what = model ? "the model" : `call ${callId}`;
+    const what = model ? "the model" : `${decides ? "a decision about " : ""}call ${callId}`;
     return this.refuse("not-awaited", `nothing waits for ${what}${id === undefined ? "" : ` (${id})`}`);
   }
 
@@ -610,7 +638,7 @@ const SHAPES = {
     "observer?": ["throws", "slow"],
     "stateDir?": "a string",
   },
-  tool: { name: "a string", "schema?": "an object" },
+  tool: { name: "a string", "schema?": "an object", "needs?": ["approval", "client"] },
   limits: { "maxRounds?": "an integer" },
   assistant: { text: "a string" },
   reasoning: { text: "a string" },
@@ -631,6 +659,9 @@ const STIMULI = {
   "model-fail": { class: ["retryable", "fatal", "stream"], "requestId?": "a string" },
   "tool-return": { callId: "a string", "output?": "any", "data?": "any", "metadata?": "any", "execution?": "a string" },
   "tool-fail": { callId: "a string", message: "a string", "execution?": "a string" },
+  approve: { callId: "a string" },
+  deny: { callId: "a string", "message?": "a string" },
+  "client-result": { callId: "a string", "output?": "any" },
   advance: { seconds: "a number, 0 or more" },
   client: { action: ["join", "leave"] },
   "store-fail": { times: "a number, 0 or more" },
@@ -726,6 +757,9 @@ const NEEDS = {
   "model-fail": "model-failure",
   "tool-return": "tools",
   "tool-fail": "tool-failure",
+  approve: "approval",
+  deny: "approval",
+  "client-result": "client-tools",
   advance: "clock",
   "store-fail": "store-faults",
   together: "together",

@@ -887,6 +887,44 @@ class ToolExecution(_Awaited):
         return returned.get("output")
 
 
+class Decision(_Awaited):
+    """A call that waits for a person or the client: ``await`` it, or in a thread ``wait()``, for the stimulus.
+
+    It is ``{"kind": "approve"}``, ``{"kind": "deny", "message"?}`` or ``{"kind": "client-result", "output"}``. Close it
+    where the run ends, or goes on, without a decision.
+    """
+
+    def __init__(self, env: Environment, key: str, session: str | None, shown: Json) -> None:
+        super().__init__(env, key, session, shown, deaf=False)
+        self.call_id: Final[str] = shown["callId"]
+        self.kind: Final[str] = shown["kind"]
+        self._stimulus: Json | None = None
+
+    def arrived(self) -> bool:
+        """Return whether it is decided."""
+        return self._stimulus is not None
+
+    def take(self, stimulus: Json) -> None:
+        """Take the decision."""
+        self._env.forget(self)
+        self._stimulus = stimulus
+        self.notify()
+
+    def close(self) -> None:
+        """Stop asking: the decision is no longer awaited."""
+        if self._stimulus is None:
+            self.cancel()
+
+    def wait(self) -> Json:
+        """Block until it is decided; return the stimulus. Raises Interrupted."""
+        self.block()
+        return self._stimulus or {}
+
+    def __await__(self) -> Generator[Any, None, Json]:
+        yield from self.arrival().__await__()  # its value is None
+        return self._stimulus or {}
+
+
 class Environment:
     """The environment of an adapter from one reset to the next: options, log, model and tools.
 
@@ -895,8 +933,8 @@ class Environment:
     "throws" or "slow" (``observe`` does it). ``variant`` is the name of the variant to be, None without any. ``loop``
     is this environment's event loop. Each reset makes a new environment; events logged to an old one are lost.
 
-    With sessions, give ``session=`` (the stimulus's ``sessionId``) to ``model`` and ``tool``, and ``"sessionId"`` to
-    each event that is logged.
+    With sessions, give ``session=`` (the stimulus's ``sessionId``) to ``model``, ``tool`` and ``decision``, and
+    ``"sessionId"`` to each event that is logged.
     """
 
     def __init__(self, options: Json, patience: float, threads: _Threads) -> None:
@@ -908,11 +946,12 @@ class Environment:
         self.closed = False
         self.variant: str | None = None
         self._manual = options.get("clock") == "manual"
-        self._awaited: dict[str, ModelRequest | ToolExecution] = {}
+        self._awaited: dict[str, ModelRequest | ToolExecution | Decision] = {}
         self._events: list[str] = []
         self._refusal: Json | None = None
         self._failure: BaseException | None = None
         self._requests, self._executions = itertools.count(1), itertools.count(1)
+        self._decisions = itertools.count(1)
         self._idle_fires = 0
         self._at_quiet: Callable[[], object] = _nothing
 
@@ -954,6 +993,20 @@ class Environment:
             execution = ToolExecution(self, key, session, shown, call_id=call_id, deaf=deaf)
             self._awaited[key] = execution
         return execution
+
+    def decision(self, call_id: str, kind: str = "approval", *, session: str | None = None) -> Decision:
+        """Ask about a call: await the returned decision, or ``wait()`` for it in a thread.
+
+        *kind* is "approval" (a person approves or denies the call) or "client-tool" (the client executes it). Raises
+        ValueError for another.
+        """
+        if kind not in ("approval", "client-tool"):
+            raise ValueError(f'a decision is an "approval" or a "client-tool", not {kind!r}')
+        with self.lock:
+            key = f"d{next(self._decisions)}"
+            decision = Decision(self, key, session, {"kind": kind, "callId": call_id})
+            self._awaited[key] = decision
+        return decision
 
     def refuse(self, why: str, message: str) -> None:
         """Refuse the stimulus under way; the first refusal counts.
@@ -1008,7 +1061,8 @@ class Environment:
     def answer(self, stimulus: Json) -> None:
         """Hand a stimulus of the model or a tool to the request or execution that awaits it."""
         session = stimulus.get("sessionId")
-        wanted = ModelRequest if stimulus["kind"].startswith("model-") else ToolExecution
+        wanted = _ADDRESSEES.get(stimulus["kind"], ToolExecution)
+        decides = "client-tool" if stimulus["kind"] == "client-result" else "approval"
         key = stimulus.get("requestId") or stimulus.get("execution")
         for awaited in list(self._awaited.values()):
             if (
@@ -1016,10 +1070,12 @@ class Environment:
                 and awaited.session == session
                 and key in (None, awaited.id)
                 and (isinstance(awaited, ModelRequest) or awaited.call_id == stimulus["callId"])
+                and (not isinstance(awaited, Decision) or awaited.kind == decides)
             ):
                 awaited.take(stimulus)
                 return
         what = "the model" if wanted is ModelRequest else f"call {stimulus['callId']!r}"
+        what = f"a decision about {what}" if wanted is Decision else what
         there = ", ".join(f"{awaited.id}" for awaited in self._awaited.values()) or "nothing"
         self.refuse("not-awaited", f"nothing waits for {what}{f' ({key})' if key else ''}; awaited: {there}")
 
@@ -1468,11 +1524,20 @@ _STIMULI: Final[dict[str, dict[str, _Field]]] = {
     "model-fail": {"class": _one_of("retryable", "fatal", "stream").must(), "requestId": _TEXT},
     "tool-return": {"callId": _TEXT.must(), "output": _ANY, "data": _ANY, "metadata": _ANY, "execution": _TEXT},
     "tool-fail": {"callId": _TEXT.must(), "message": _TEXT.must(), "execution": _TEXT},
+    "approve": {"callId": _TEXT.must()},
+    "deny": {"callId": _TEXT.must(), "message": _TEXT},
+    "client-result": {"callId": _TEXT.must(), "output": _ANY},
     "advance": {"seconds": _SECONDS.must()},
     "client": {"action": _one_of("join", "leave").must()},
     "store-fail": {"times": _NUMBER.must()},
     "together": {"stimuli": _LIST.must()},
 }
+
+_ADDRESSEES: Final[dict[str, type[_Awaited]]] = {
+    **dict.fromkeys(("model-output", "model-stop", "model-fail"), ModelRequest),
+    **dict.fromkeys(("approve", "deny", "client-result"), Decision),
+}
+"""Stimulus → what takes it; a run of a tool takes all others that answer."""
 
 _ITEMS: Final[dict[str, dict[str, _Field]]] = {
     "assistant": {"text": _TEXT.must()},
@@ -1491,6 +1556,9 @@ _KIND_CAPABILITIES: Final = {
     "model-fail": "model-failure",
     "tool-return": "tools",
     "tool-fail": "tool-failure",
+    "approve": "approval",
+    "deny": "approval",
+    "client-result": "client-tools",
     "advance": "clock",
     "store-fail": "store-faults",
     "together": "together",

@@ -14,7 +14,7 @@ from turncheck.model.core.history import ARRANGEMENTS, CUT
 from turncheck.model.core.policies import VALUES, Policies, projected
 from turncheck.model.core.refused_json import why_refused
 from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
-from turncheck.model.machines.interaction import Aborted, Fate, Kept, Unread
+from turncheck.model.machines.interaction import Aborted, Fate, Kept, SteerWhilePaused, Unread
 
 from .errors import DOCUMENT, ImplementationError, RubbishError, StartError, UnsupportedError
 from .strict_json import StrictnessError, check_strict
@@ -40,6 +40,8 @@ RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
     "serial": "options.policies {tools: serial}: can also run tools one after the other",
     "tool-failure": "a tool can fail",
     "model-failure": "the model can fail, in each class",
+    "approval": "calls of tools that need approval wait for a person",
+    "client-tools": "calls of the client's tools wait for the client's result",
     "reasoning": "logs the model's reasoning",
     "model-input": "shows the whole context that the model is shown",
     "raw-arguments": "takes a call's arguments as text, well-formed or not",
@@ -78,6 +80,7 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "busy": ("reject", "steer", "followUp"),
     "tools": ("serial", "parallel"),
     "steerLands": ("after-batch", "after-call"),
+    "steerWhilePaused": get_args(SteerWhilePaused),
     "abortEnds": ("at-once", "when-released"),
     "queueAfterInterrupted": get_args(Fate),
     "queueAfterError": get_args(Fate),

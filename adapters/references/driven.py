@@ -10,7 +10,13 @@ from typing import Any, Final, Self
 import msgspec
 
 from turncheck.model.core.stimuli import (
+    ApprovalAwaited,
+    Approve,
     Awaited,
+    ClientResult,
+    ClientToolAwaited,
+    Decision,
+    Deny,
     ModelAwaited,
     ModelFail,
     ModelOutput,
@@ -46,7 +52,13 @@ def unsupported(what: str) -> Refused:
 
 def not_awaited(stimulus: Stimulus) -> Refused:
     """Return the refusal of an answer that nothing waits for."""
-    what = "tool runs" if isinstance(stimulus, ToolReturn | ToolFail) else "request is open"
+    match stimulus:
+        case ToolReturn() | ToolFail():
+            what = "tool runs"
+        case Approve() | Deny() | ClientResult():
+            what = "call waits for a decision"
+        case _:
+            what = "request is open"
     return Refused(Refusal("not-awaited", f"no such {what}"))
 
 
@@ -154,7 +166,7 @@ class InProcess(ABC):
 
     def _addressee(self, stimulus: Stimulus) -> Any:
         """Return the object that waits for this answer, None where it is no answer."""
-        if not isinstance(stimulus, ModelOutput | ModelStop | ModelFail | ToolReturn | ToolFail):
+        if not isinstance(stimulus, _ANSWERS):
             return None
         for awaited, waits in self.waiting():
             if _answers(stimulus, awaited) and self.addressed(stimulus.session_id, awaited.session_id):
@@ -164,6 +176,8 @@ class InProcess(ABC):
 
 class Driven(InProcess):
     """A runtime of one session: ``request`` and ``tool`` are the awaited model request and tool run.
+
+    ``undecided`` are the calls that wait for a person or the client.
 
     A subclass takes its stimuli in ``take``. A call or request that ignored an abort (``deafTools``, ``deafModel``)
     stays awaited here until its answer comes, which is dropped.
@@ -177,6 +191,7 @@ class Driven(InProcess):
         """Start a new, empty runtime."""
         self.request: ModelAwaited | None = None
         self.tool: ToolAwaited | None = None
+        self.undecided: list[Decision] = []
         self._late: list[ModelAwaited | ToolAwaited] = []
         self._executions = 0
         return super().reset(options)
@@ -196,6 +211,8 @@ class Driven(InProcess):
             yield self.tool, None
         elif self.request is not None:
             yield self.request, None
+        for decision in self.undecided:
+            yield decision, None
 
     def execute(self, call: ToolCall) -> None:
         """Start a tool; its end is awaited from now on."""
@@ -211,6 +228,11 @@ class Driven(InProcess):
         elif self.tool is None and self.request is not None and self.options.deaf_model:
             self._late.append(self.request)
         self.request = self.tool = None
+        self.undecided = []
+
+
+_ANSWERS: Final = (ModelOutput, ModelStop, ModelFail, ToolReturn, ToolFail, Approve, Deny, ClientResult)
+"""Stimuli that somebody has to wait for."""
 
 
 def _answers(stimulus: Stimulus, awaited: Awaited) -> bool:
@@ -219,5 +241,9 @@ def _answers(stimulus: Stimulus, awaited: Awaited) -> bool:
             return stimulus.request_id in {None, awaited.request_id}
         case ToolReturn() | ToolFail(), ToolAwaited():
             return stimulus.call_id == awaited.call_id and stimulus.execution in {None, awaited.execution}
+        case Approve() | Deny(), ApprovalAwaited():
+            return stimulus.call_id == awaited.call_id
+        case ClientResult(), ClientToolAwaited():
+            return stimulus.call_id == awaited.call_id
         case _:
             return False

@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import Any, Final, cast
 
 from turncheck.adapters.logs.formats.ag_ui import AgUiMapper
+from turncheck.adapters.logs.formats.ag_ui_fields import NAMES
 from turncheck.adapters.logs.formats.ai_sdk import AiSdkMapper
 from turncheck.adapters.logs.formats.anthropic import AnthropicMapper
 from turncheck.adapters.logs.formats.declared import Row
@@ -175,13 +176,16 @@ _UI_FIELDS: Final = (
 )
 _KEPT: Final[Mapping[str, Kept]] = {
     "ag-ui": _kept(
-        "delta message messages outcome input resume activityType encryptedValue timestamp",
-        "id messageId entityId threadId runId parentMessageId",
+        f"{' '.join(sorted(NAMES))} resume interrupts interruptIds op path from",
+        "id messageId entityId threadId runId parentMessageId stepName subagentRunId parentSubagentRunId interruptIds",
         "toolCallName",
         (
             *(*AgUiMapper().handlers, "cancelled", "success", "interrupt", "pydantic_ai_enqueued_messages"),
             *(f'{{"pydantic_ai": {{"outcome": "{name}"}}}}' for name in ("failed", "denied", "retried", "interrupted")),
+            *("tool-call", "message", "suspended", "add", "replace", "test", "move", "copy", "remove"),
         ),
+        "",
+        "/",  # pointers of patches
     ),
     "ai-sdk": _kept(
         _UI_FIELDS,

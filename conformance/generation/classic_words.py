@@ -19,12 +19,12 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
-from .situations import TOOLS
+from .situations import tools_for
 
 
 def starts(capabilities: frozenset[str]) -> tuple[ResetOptions, list[ResetOptions]]:
     """Return the options with which words start: the plain ones, and those that change what a run may do."""
-    base = ResetOptions(tools=TOOLS if "tools" in capabilities else ())
+    base = ResetOptions(tools=tools_for(capabilities))
     found: list[ResetOptions] = []
     if "limits" in capabilities:
         found.append(msgspec.structs.replace(base, limits={"maxRounds": 2}))

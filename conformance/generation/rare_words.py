@@ -1,4 +1,7 @@
-"""Situations that rows of ``interaction`` do not make: several things at once, a clock that waits, ids that recur."""
+"""Situations that rows of ``interaction`` do not make: several things at once, a clock that waits, ids that recur.
+
+Those around decisions are of ``decision_words``.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -21,6 +24,7 @@ from turncheck.model.core.stimuli import (
 )
 
 from .classic_words import starts
+from .decision_words import decision_words
 
 
 class Rare(NamedTuple):
@@ -45,7 +49,7 @@ _ALIKE: Final = ("c5", "C5", "c5 ", "c51", "с5")  # noqa: RUF001 - the last one
 def rare_words(capabilities: frozenset[str], policies: Mapping[str, Any]) -> Iterator[Rare]:
     """Yield the situations that *capabilities* and *policies* make possible, each with its word."""
     plain, _ = starts(capabilities)
-    for needs, name, word in (*_aborts(), *_tools(policies), *_failures()):
+    for needs, name, word in (*_aborts(), *_tools(policies), *_failures(), *decision_words()):
         if capabilities.issuperset(needs):
             yield Rare(name, word, plain)
     if capabilities.issuperset(("clock", "model-failure")) and policies.get("retries"):

@@ -5,9 +5,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
+    ApprovalAwaited,
+    Approve,
+    ClientResult,
+    ClientToolAwaited,
+    Decision,
+    Deny,
     ModelFail,
     ModelOutput,
     ModelStop,
@@ -40,16 +48,48 @@ _NEEDS: Final[Mapping[str, str]] = {
     "follow-up": "follow-up",
     "reasoning": "reasoning",
     "tool-call": "tools",
+    "gated-call": "approval",
+    "client-call": "client-tools",
     "fatal-failure": "model-failure",
     "retryable-failure": "model-failure",
     "tool-return": "tools",
     "tool-failure": "tool-failure",
+    "approve": "approval",
+    "deny": "approval",
+    "client-result": "client-tools",
     "abort": "abort",
     "advance": "clock",
 }
-TOOLS: Final = tuple(
-    {"name": name, "schema": {"type": "object", "properties": {"path": {"type": "string"}}}} for name in _TOOLS
-)
+_SCHEMA: Final = {"type": "object", "properties": {"path": {"type": "string"}}}
+TOOLS: Final = tuple({"name": name, "schema": _SCHEMA} for name in _TOOLS)
+PAY: Final = {"name": "pay", "schema": _SCHEMA, "needs": "approval"}
+"""A tool whose calls a person has to approve."""
+LOCATE: Final = {"name": "locate", "schema": _SCHEMA, "needs": "client"}
+"""A tool that the client executes."""
+_DECIDED: Final[Mapping[str, type[Decision]]] = {
+    "approve": ApprovalAwaited,
+    "deny": ApprovalAwaited,
+    "client-result": ClientToolAwaited,
+}
+"""Event → what has to wait for it."""
+_OTHER_KIND: Final[Mapping[str, tuple[str, ...]]] = {
+    "gated-call": ("client-call", "client-result"),
+    "client-call": ("gated-call", "approve", "deny"),
+}
+"""Call → the events that an access word has not behind it: the machine cannot tell whom a call waits for."""
+
+
+def tools_for(capabilities: frozenset[str]) -> tuple[dict[str, Any], ...]:
+    """Return the tools that a runtime with *capabilities* is given."""
+    own = TOOLS if "tools" in capabilities else ()
+    return (
+        *own,
+        *([PAY] if "approval" in capabilities else []),
+        *([LOCATE] if "client-tools" in capabilities else []),
+    )
+
+
+_CALLING: Final = ("tool-call", *_OTHER_KIND)
 
 
 def idle(row: Row) -> bool:
@@ -74,12 +114,14 @@ class _Place(NamedTuple):
     state: str
     held: tuple[int, ...]
     attempts: int
+    gated: str | None = None
+    """The event of the calls that have to be decided in this word."""
 
 
 _Arrival: TypeAlias = tuple[Row | None, _Place]
 """The row taken last, None at the start, and the place it led to."""
-_QUEUES: Final = ("queue", "steers", "calls")
-_START: Final[_Arrival] = None, _Place(SPEC.initial, (0, 0, 0), 0)
+_QUEUES: Final = ("queue", "steers", "calls", "gated")
+_START: Final[_Arrival] = None, _Place(SPEC.initial, (0,) * len(_QUEUES), 0)
 
 
 def access_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> Mapping[Row, tuple[str, ...]]:
@@ -145,11 +187,13 @@ def _onward(given: Mapping[str, Any], capabilities: frozenset[str]) -> _Onward:
         held.update({name: deque(range(size)) for name, size in zip(_QUEUES, place.held, strict=True)})
         held["attempts"] = place.attempts
         row = stepper.take(event, at=0)
-        return row, _Place(row.dest, tuple(min(len(held[name]), 2) for name in _QUEUES), held["attempts"])
+        sizes = tuple(min(len(held[name]), 2) for name in _QUEUES)
+        return row, _Place(row.dest, sizes, held["attempts"], event if event in _OTHER_KIND else place.gated)
 
     @cache
     def branches(place: _Place) -> Sequence[tuple[str, _Arrival]]:
-        found = [(event, taken(place, event)) for event in events]
+        barred = _OTHER_KIND.get(place.gated or "", ())
+        found = [(event, taken(place, event)) for event in events if event not in barred]
         return [(event, arrival) for event, arrival in found if not idle(arrival[0])]
 
     return lambda arrival: branches(arrival[1])
@@ -169,7 +213,9 @@ class Situation:
         row = self._seen.row(event)
         if event == "retryable-failure" and self._seen.said:
             return None  # a response that has begun can only break off: the row of a fatal failure
-        if event == "tool-call" and row is not None and row.source == "inferring" and not self._seen.models[0].tools:
+        if event in _DECIDED and not self._undecided(event):
+            return None
+        if event in _CALLING and row is not None and row.source == "inferring" and not self._seen.models[0].tools:
             return None  # the request offers none
         return row
 
@@ -210,6 +256,16 @@ class Situation:
                 return ModelOutput(item=Reasoning(text=f"thought {number} {colour}."))
             case "tool-call":
                 return ModelOutput(item=self._call(number, variant))
+            case "gated-call":
+                return ModelOutput(item=replace(self._call(number, variant), tool=PAY["name"]))
+            case "client-call":
+                return ModelOutput(item=replace(self._call(number, variant % 4), tool=LOCATE["name"]))
+            case "approve" | "deny" | "client-result":
+                name = self._undecided(event)[-1 if variant % 2 else 0].call_id
+                if event == "client-result":
+                    return ClientResult(call_id=name, output=f"result {number} {colour}")
+                message = None if variant % 3 == 0 else f"refusal {number}"
+                return Approve(call_id=name) if event == "approve" else Deny(call_id=name, message=message)
             case "model-stop":
                 return ModelStop(reason="tool-use" if self._seen.calls else "end-turn")
             case "fatal-failure":
@@ -227,6 +283,10 @@ class Situation:
                 return Abort()
             case _:
                 return Advance(seconds=1)
+
+    def _undecided(self, event: str) -> list[Decision]:
+        """The calls that wait for *event*."""
+        return [one for one in self._seen.undecided if type(one) is _DECIDED[event]]
 
     def _call(self, number: int, variant: int) -> ToolCall:
         can = self._driver.capabilities

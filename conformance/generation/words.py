@@ -24,7 +24,7 @@ from .situations import STEPS, VARIANTS, Situation, follow
 
 _T = TypeVar("_T")
 
-_WEIGHTS: Final = {"tool-call": 4, "model-stop": 3, "tool-return": 3, "text": 2}
+_WEIGHTS: Final = {"tool-call": 4, "model-stop": 3, "tool-return": 3, "text": 2, "gated-call": 2, "approve": 2}
 """Number of rules per row: with one each, a failure or an abort ends a run before much has happened (one tool result
 per word on the null runtime; with these, 2.4)."""
 

@@ -8,7 +8,11 @@ from turncheck.adapters.protocol.messages import Profile, check_policies
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.stimuli import (
     Advance,
+    ApprovalAwaited,
+    Approve,
     Awaited,
+    ClientResult,
+    ClientToolAwaited,
     ModelAwaited,
     ModelOutput,
     ModelStop,
@@ -52,7 +56,7 @@ class Recorder:
         self.policies: Final[Mapping[str, Any]] = {**profile.policies, **options.policies}
         check_policies(self.policies)
         self.capabilities: Final = frozenset(profile.capabilities)
-        self.observation: Final = Observation(self.policies)
+        self.observation: Final = Observation(self.policies, options.decider)
         self.steps: list[ObservedStep] = []
         self.observation.follow(start)
 
@@ -215,5 +219,9 @@ def answer_to(awaited: Awaited) -> Stimulus:
             return ModelStop(reason="end-turn", request_id=request)
         case ToolAwaited(call_id=call, execution=execution):
             return ToolReturn(call_id=call, output="closing result", execution=execution)
+        case ApprovalAwaited(call_id=call):
+            return Approve(call_id=call)
+        case ClientToolAwaited(call_id=call):
+            return ClientResult(call_id=call, output="closing result")
         case TimerAwaited(due=due):
             return Advance(seconds=due)

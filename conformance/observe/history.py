@@ -16,6 +16,7 @@ from turncheck.model.core.events import ModelRequest, RunStop, ToolResult, UserM
 from turncheck.model.core.history import Entry
 from turncheck.model.core.stimuli import (
     Abort,
+    ClientResult,
     ModelFail,
     ModelOutput,
     ModelStop,
@@ -125,7 +126,7 @@ class _Keeper:
                 self._say(stimulus)
             else:
                 self._settle("settle" if isinstance(stimulus, ModelStop) else "settle_failed")
-        elif isinstance(stimulus, ToolReturn | ToolFail):
+        elif isinstance(stimulus, ToolReturn | ToolFail | ClientResult):
             self._ended(step, stimulus)
         elif isinstance(stimulus, Abort) and step.was_active:
             self._cut = self._cut or (not self._speaks and bool(self._calls))
@@ -194,7 +195,7 @@ class _Keeper:
                 if at in registers["calls"]:
                     registers["calls"].remove(at)
 
-    def _ended(self, step: ObservedStep, stimulus: ToolReturn | ToolFail) -> None:
+    def _ended(self, step: ObservedStep, stimulus: ToolReturn | ToolFail | ClientResult) -> None:
         """A tool ended: what it said is its call's result, unless the run was aborted before."""
         call = self._calls.get(stimulus.call_id)
         runs = [one for one in step.before if isinstance(one, ToolAwaited) and one.call_id == stimulus.call_id]

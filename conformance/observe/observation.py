@@ -6,12 +6,24 @@ and the log decide, and the machine supplies the state that neither shows.
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import symbol_of
-from turncheck.model.core.stimuli import Awaited, ModelAwaited, Step, Stimulus, Together, ToolAwaited, User
+from turncheck.model.core.stimuli import (
+    ApprovalAwaited,
+    Awaited,
+    ClientToolAwaited,
+    Decider,
+    Decision,
+    ModelAwaited,
+    Step,
+    Stimulus,
+    Together,
+    ToolAwaited,
+    User,
+)
 from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines import interaction, request_cycle
@@ -21,8 +33,8 @@ from .told_ends import ToldEnds
 
 _SPEECH: Final = frozenset(("output", "call"))
 """What ``interaction`` emits for an item of a response."""
-_ENDS: Final = frozenset(("result", "failure"))
-"""What it emits for the end of a run of a tool."""
+_ENDS: Final = frozenset(("result", "failure", "deny"))
+"""What it emits for a result: of a run of a tool, of the client, or of a person who denies a call."""
 
 _NAMES: Final = ("type", "kind", "id", "callId", "tool", "requestId", "responseId")
 """Fields of an event by which laws look others up."""
@@ -31,13 +43,15 @@ _NAMES: Final = ("type", "kind", "id", "callId", "tool", "requestId", "responseI
 class Observation:
     """A runtime as far as it was observed. *policies* are the declared ones, as the reset's options change them.
 
+    *decider* says who decides about the calls of a tool, by the same options.
+
     ``log`` holds the events; ``open_cycles`` has, for each position of the log and for its end, the index of the cycle
     that was open before it, -1 for none. ``queue`` and ``steers`` are positions of messages: the follow-ups that wait,
     and the steers that no request has shown. ``said`` is true while a response has begun and not ended; ``made`` counts
     its calls so far, since some tools run before the response is over.
     """
 
-    def __init__(self, policies: Mapping[str, Any]) -> None:
+    def __init__(self, policies: Mapping[str, Any], decider: Callable[[str], Decider | None] = lambda _: None) -> None:
         self.log: Final[list[dict[str, Any]]] = []
         self.open_cycles: Final = [-1]
         self.awaiting: tuple[Awaited, ...] = ()
@@ -46,6 +60,7 @@ class Observation:
         self.made = 0
         self._cycle: Final = Stepper(request_cycle.SPEC, request_cycle.tables(projection_policies(policies)))
         self._run: Final = Stepper(interaction.SPEC, interaction.tables(policies))
+        self._decider: Final = decider
         self._sent: Final[dict[str, str]] = {}  # text of a message → its id
         self._ends: Final = ToldEnds()
         self._opened = -1
@@ -81,13 +96,20 @@ class Observation:
         return tools_of(self.awaiting)
 
     @property
+    def undecided(self) -> list[Decision]:
+        """The calls that wait for a person or the client."""
+        return [one for one in self.awaiting if isinstance(one, ApprovalAwaited | ClientToolAwaited)]
+
+    @property
     def state(self) -> str | None:
         """The control state of ``interaction``, None where no state fits (only a timer is awaited, or it is stuck)."""
         if not self.active:
             return "idle"
         if self.models:
             return "inferring"
-        return "executing" if self.tools else None
+        if self.tools:
+            return "executing"
+        return "paused" if self.undecided else None
 
     @property
     def queue(self) -> Sequence[int]:
@@ -97,7 +119,7 @@ class Observation:
     @property
     def calls(self) -> int:
         """The number of calls not started: those of the response under way, or those that wait while tools run."""
-        return len(self._run.context.registers["calls"])
+        return len(self._run.context.registers["calls"]) + len(self._run.context.registers["gated"])
 
     def row(self, event: str) -> Row | None:
         """Return the row of ``interaction`` that *event* takes now, None where no state fits."""
@@ -133,7 +155,7 @@ class Observation:
 
     def _hear(self, stimulus: Stimulus) -> list[str]:
         """Take a stimulus; return the names of ``interaction``'s outputs."""
-        event = interaction.event_of(stimulus)
+        event = interaction.event_of(stimulus, self._decider)
         if event is None:
             return []
         self._run.take(event, stimulus)
@@ -150,6 +172,7 @@ class Observation:
         if not self.active or requests:
             self.said = False
             run["calls"].clear()
+            run["gated"].clear()
         calls = run["calls"]
         ended = read.count("append-result") - sum(name in _ENDS for name in heard)  # malformed ones, without a run
         begun = state == "executing" and self._run.state == "inferring"  # before the response was over
@@ -157,6 +180,10 @@ class Observation:
             calls.popleft()
         if state == "executing":
             calls.extend([-1] * (len(self.tools) - 1 - len(calls)))
+        if self.undecided and state in {"executing", "paused"}:  # in one of them, the machine has popped one already
+            run["gated"] = deque([-1] * (len(self.undecided) - (state == "paused")))
+        if state == "paused":
+            calls.clear()
         run["queue"], run["steers"] = deque(self.queue), deque(self.steers)
         self._run.state = state or self._run.state
 

@@ -10,6 +10,12 @@ from turncheck.adapters.protocol.messages import encode
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
+    ApprovalAwaited,
+    Approve,
+    ClientResult,
+    ClientToolAwaited,
+    Decider,
+    Deny,
     ModelAwaited,
     ModelFail,
     ModelOutput,
@@ -35,6 +41,7 @@ from .stage import Stage, Unseen
 
 HISTORY: Final = "docs/protocol.md#what-the-model-is-shown"
 TERMINALS: Final = "docs/adapters.md#what-every-adapter-has-to-settle"
+DECISIONS: Final = "docs/protocol.md#decisions"
 HELLO: Final = ModelOutput(item=Text(text="hello"))
 REASONING: Final = ModelOutput(item=Reasoning(text="hm"))
 END: Final = ModelStop(reason="end-turn")
@@ -84,6 +91,22 @@ def _tool_failure(life: Life) -> None:
     life.send(ToolFail(call_id=call, message="no such file"))
     life.logged(type="tool-result", callId=call)
     life.ended()
+
+
+def _decided(kind: Decider, answer: Stimulus, life: Life, *, runs: bool) -> None:
+    """The model calls a tool that needs *kind*; *answer* decides, and the run goes on."""
+    life.begin(ResetOptions(tools=({**TOOLS[0], "needs": kind},)))
+    life.call()
+    wanted = ApprovalAwaited if kind == "approval" else ClientToolAwaited
+    if [type(one) for one in life.step.awaiting] != [wanted]:
+        name = "approval" if kind == "approval" else "client-tool"
+        expected = f'"awaiting": [{{"kind": "{name}", "callId": "c1"}}] and no tool that runs'
+        raise life.misbehaving(f"a call that needs {kind} has to wait for it, and nothing else", expected, DECISIONS)
+    life.send(answer)
+    if any(isinstance(one, ToolAwaited) for one in life.step.awaiting) != runs:
+        raise life.misbehaving("only what is approved is executed", "a tool" if runs else "no tool", DECISIONS)
+    life.ended("completed")
+    life.logged(type="tool-result", callId="c1")
 
 
 def _delivery(life: Life, delivery: Literal["steer", "followUp"], cycles: int) -> None:
@@ -212,6 +235,21 @@ CAPABILITIES: Final = (
     Stage("executes a tool call", _tool, needs=("tools",)),
     Stage("executes tools one after the other if so configured", _serial, needs=("tools", "serial")),
     Stage("takes a tool's failure", _tool_failure, needs=("tools", "tool-failure")),
+    Stage(
+        "asks before it executes what needs approval",
+        partial(_decided, "approval", Approve(call_id="c1"), runs=True),
+        needs=("tools", "approval"),
+    ),
+    Stage(
+        "executes nothing that is denied",
+        partial(_decided, "approval", Deny(call_id="c1", message="no"), runs=False),
+        needs=("tools", "approval"),
+    ),
+    Stage(
+        "waits for the client's result",
+        partial(_decided, "client", ClientResult(call_id="c1", output="contents"), runs=False),
+        needs=("tools", "client-tools"),
+    ),
     Stage(
         "takes arguments that are no JSON", _word(*calling('{"path": '), ends=None), needs=("tools", "raw-arguments")
     ),

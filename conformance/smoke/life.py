@@ -9,6 +9,11 @@ from turncheck.model.core.decode import judge
 from turncheck.model.core.events import Malformed, RunStop, UnknownType
 from turncheck.model.core.projection import project
 from turncheck.model.core.stimuli import (
+    ApprovalAwaited,
+    Approve,
+    ClientResult,
+    ClientToolAwaited,
+    Decision,
     ModelAwaited,
     ModelOutput,
     ModelStop,
@@ -132,8 +137,14 @@ class Life:
             self._answer(waiting[0], f"answer {number}")
         raise self.misbehaving(f"does not come to an end after {ANSWERS} answers", '"awaiting": []')
 
-    def _answer(self, awaited: ModelAwaited | ToolAwaited, text: str) -> None:
+    def _answer(self, awaited: ModelAwaited | ToolAwaited | Decision, text: str) -> None:
         session = awaited.session_id
+        if isinstance(awaited, ApprovalAwaited):
+            self.send(Approve(call_id=awaited.call_id, session_id=session))
+            return
+        if isinstance(awaited, ClientToolAwaited):
+            self.send(ClientResult(call_id=awaited.call_id, output="contents", session_id=session))
+            return
         if isinstance(awaited, ToolAwaited):
             call, execution = awaited.call_id, awaited.execution
             self.send(ToolReturn(call_id=call, output="contents", execution=execution, session_id=session))

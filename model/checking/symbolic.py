@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from itertools import combinations, product
 from typing import Any, Final
 
 from ..declaration.contexts import Slots
@@ -199,6 +200,13 @@ def well_formed(machine: Machine, at: Moment, symbols: Symbols) -> Iterator[Any]
                 yield z3.And(oldest >= 0, some >= 0, z3.Implies(held.head < SLOT, oldest < some))
                 for popped in _only_popped(machine, name):
                     yield z3.And(at.registers[popped] < oldest, z3.Implies(waits(held), at.registers[popped] < some))
+    for popped, queues in _shared(machine).items():
+        held = [at.registers[name] for name in queues]
+        value = at.registers[popped]
+        yield from (z3.Implies(there, entry != value) for one in held for there, entry in _entries(one))
+        for one, other in combinations(held, 2):
+            for (here, entry), (there, second) in product(_entries(one), _entries(other)):
+                yield z3.Implies(z3.And(here, there), entry != second)
 
 
 def enumerated(machine: Machine, symbols: Symbols) -> Iterator[Any]:
@@ -212,6 +220,27 @@ def _only_popped(machine: Machine, queue: str) -> set[str]:
     """The registers that hold only values popped from a queue, or -1."""
     popped = {effect.into.name for effect in machine.effects.values() if isinstance(effect, Pop)}
     return popped - {target for target, source in flows(machine) if source not in (Register(queue), Const(-1))}
+
+
+def _entries(queue: Slots) -> list[tuple[Any, Any]]:
+    """The oldest entry of a queue and that of slot ``j``, each with the formula that it is there."""
+    return [(queue.head < queue.tail, queue.values[queue.head]), (waits(queue), queue.values[SLOT])]
+
+
+def _shared(machine: Machine) -> dict[str, list[str]]:
+    """Register → the queues that its values are popped from, where they are several, and no value is in two of them.
+
+    Each takes positions of events alone, and no row puts one into two of them, or twice into one.
+    """
+    found: dict[str, list[str]] = {}
+    for target in dict.fromkeys(effect.into.name for effect in machine.effects.values() if isinstance(effect, Pop)):
+        sources = [source for name, source in flows(machine) if name == target and source != Const(-1)]
+        queues = [one.name for one in sources if isinstance(one, Register) and machine.registers[one.name] == "queue"]
+        once = all(sum(len(pushes_of(machine, row.effects, name)) for name in queues) <= 1 for row in machine.rows)
+        pushed = [push for name in queues for push in pushes_of(machine, machine.effects, name)]
+        if len(queues) == len(sources) > 1 and once and all(isinstance(push.value, Here) for push in pushed):
+            found[target] = queues
+    return found
 
 
 def pushes_of(machine: Machine, effects: Iterable[str], queue: str) -> list[Push]:

@@ -5,7 +5,7 @@ is an output too): its new log events, all answers that are awaited now, and per
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
@@ -110,6 +110,26 @@ class ToolFail(_Stimulus, frozen=True, kw_only=True, tag="tool-fail"):
     execution: str | None = None
 
 
+class Approve(_Stimulus, frozen=True, kw_only=True, tag="approve"):
+    """A person approves a call: it may be executed."""
+
+    call_id: str
+
+
+class Deny(_Stimulus, frozen=True, kw_only=True, tag="deny"):
+    """A person denies a call: it is never executed; ``message`` says why, for the model."""
+
+    call_id: str
+    message: str | None = None
+
+
+class ClientResult(_Stimulus, frozen=True, kw_only=True, tag="client-result"):
+    """The client has executed a call, and says what came of it."""
+
+    call_id: str
+    output: Any = None
+
+
 class Advance(_Stimulus, frozen=True, kw_only=True, tag="advance"):
     """Time passes: *seconds* of the virtual clock."""
 
@@ -131,12 +151,30 @@ class StoreFail(_Stimulus, frozen=True, kw_only=True, tag="store-fail"):
 class Together(_Stimulus, frozen=True, kw_only=True, tag="together"):
     """Several stimuli at once: applied in order, without waiting for quiet between them."""
 
-    stimuli: tuple[User | Abort | ModelOutput | ModelStop | ModelFail | ToolReturn | ToolFail, ...]
+    stimuli: tuple[
+        User | Abort | ModelOutput | ModelStop | ModelFail | ToolReturn | ToolFail | Approve | Deny | ClientResult, ...
+    ]
 
 
 Stimulus: TypeAlias = (
-    User | Abort | ModelOutput | ModelStop | ModelFail | ToolReturn | ToolFail | Advance | Client | StoreFail | Together
+    User
+    | Abort
+    | ModelOutput
+    | ModelStop
+    | ModelFail
+    | ToolReturn
+    | ToolFail
+    | Approve
+    | Deny
+    | ClientResult
+    | Advance
+    | Client
+    | StoreFail
+    | Together
 )
+
+Decider: TypeAlias = Literal["approval", "client"]
+"""Who decides about a call: a person, who approves or denies it, or the client, which executes it."""
 
 
 class Shown(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -181,7 +219,20 @@ class TimerAwaited(_Stimulus, frozen=True, kw_only=True, tag="timer"):
     due: float = msgspec.field(name="in")
 
 
-Awaited: TypeAlias = ModelAwaited | ToolAwaited | TimerAwaited
+class ApprovalAwaited(_Stimulus, frozen=True, kw_only=True, tag="approval"):
+    """A call waits for a person to approve or deny it."""
+
+    call_id: str
+
+
+class ClientToolAwaited(_Stimulus, frozen=True, kw_only=True, tag="client-tool"):
+    """A call waits for the client's result."""
+
+    call_id: str
+
+
+Decision: TypeAlias = ApprovalAwaited | ClientToolAwaited
+Awaited: TypeAlias = ModelAwaited | ToolAwaited | TimerAwaited | Decision
 
 
 class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -201,7 +252,10 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ResetOptions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """A runtime's options at its start (PROTOCOL, reset)."""
+    """A runtime's options at its start (PROTOCOL, reset).
+
+    A tool's ``needs`` says who decides about its calls (``Decider``); without it, the runtime executes them.
+    """
 
     tools: tuple[dict[str, Any], ...] = ()
     limits: dict[str, int] = {}
@@ -211,6 +265,15 @@ class ResetOptions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     deaf_model: bool = False
     observer: Literal["throws", "slow"] | None = None
     state_dir: str | None = None
+
+    def decider(self, tool: str) -> Decider | None:
+        """Return who decides about calls of *tool*, None where the runtime executes them.
+
+        >>> ResetOptions(tools=({"name": "pay", "needs": "approval"},)).decider("pay")
+        'approval'
+        """
+        needs = next((one.get("needs") for one in self.tools if one.get("name") == tool), None)
+        return needs if needs in get_args(Decider) else None
 
 
 class Word(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

@@ -323,18 +323,19 @@ class Settle(_Auxiliary):
     """Take what a response *said* into a history, as far as *kept* says, and empty ``said``.
 
     ``whole``: all of it, its calls are still to be answered, and *whole* holds its items. ``keep``: all of it, and then
-    each of its *calls* once more, which stands for the result that it never got. ``texts``: all but the calls. Any
-    other: nothing.
+    each of its *calls* once more, in their order, which stands for the result that it never got. ``texts``: all but the
+    calls. Any other: nothing.
     """
 
     history: Register
     said: Register
-    calls: Register
+    calls: tuple[Register, ...]
     kept: Table | Const
     whole: Register | None = None
 
     def apply(self, context: Context) -> None:
-        history, said, calls = (one.read(context) for one in (self.history, self.said, self.calls))
+        history, said = self.history.read(context), self.said.read(context)
+        calls = sorted(at for register in self.calls for at in register.read(context))
         match self.kept.read(context):
             case "whole":
                 history += said

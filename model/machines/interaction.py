@@ -8,18 +8,26 @@ and the laws say which answers are right.
 It also runs (``reference:interaction``): its outputs say all that a shell has to do. A position names a message or a
 call by its place among the environment's events.
 
+A call that a person has to approve, or that the client executes, is *gated*: when the other calls of its response have
+ended, the run pauses until all of these are decided. What is approved runs at once, and the run pauses again for the
+others. The machine decides about them in their order; a decision that comes before its turn waits with the shell.
+
 What the model is asked with is a history of positions, in the registers of that kind; ``request`` puts it out. A
 message, an item or a tool's end stands where it came; a call's position that stands a second time is the result that
 the call never got. What a runtime may choose there is ``Kept``, ``Aborted`` and ``Unread``.
 """
 
-from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias, get_args
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Literal, TypeAlias
 
 from ..core.policies import QueueFate
 from ..core.stimuli import (
     Abort,
     Advance,
+    Approve,
+    ClientResult,
+    Decider,
+    Deny,
     ModelFail,
     ModelOutput,
     ModelStop,
@@ -32,7 +40,6 @@ from ..core.stimuli import (
     User,
 )
 from ..declaration.machine import Machine, NativeRow
-from ..declaration.proof_roles import CallRoles, DeliveryRole, Ending, MessageRoles, ProofRoles, RunRoles, every_choice
 from ..declaration.vocabulary import *
 
 Busy: TypeAlias = Literal["steer", "followUp", "reject"]
@@ -49,8 +56,10 @@ Aborted: TypeAlias = Literal[Kept, "drop-with-calls"]
 """The same where an abort cut it; ``drop-with-calls``: nothing either of a response whose tools were cut."""
 Unread: TypeAlias = Literal["keep", "drop", "later"]
 """Where the messages stand that a run took and never showed: at its end, nowhere, or behind the next root (RC-D8)."""
+SteerWhilePaused: TypeAlias = Literal["waits", "instead"]
+"""A steer that comes while calls wait for a decision: it waits too, or the run goes on with it, instead of them."""
 
-STATES: Final = ("idle", "inferring", "executing")
+STATES: Final = ("idle", "inferring", "executing", "paused")
 
 EVENTS: Final = {
     "user": ("RC-3.1", "RC-3.2", "BED-002a", "BED-002c"),
@@ -59,16 +68,23 @@ EVENTS: Final = {
     "text": ("RC-7.3",),
     "reasoning": ("RC-7.3",),
     "tool-call": ("BED-003c", "BED-003d"),
+    "gated-call": ("L-A1", "L-A2"),
+    "client-call": ("L-A8",),
     "model-stop": ("BED-003a", "BED-003c", "RC-7.5"),
     "fatal-failure": ("BED-006f", "RC-D6"),
     "retryable-failure": ("BED-006a", "BED-006d", "RC-D6"),
     "tool-return": ("BED-004b", "BED-004c"),
     "tool-failure": ("BED-004e", "BED-004f"),
-    "abort": ("BED-005a", "BED-005b", "BED-005d", "BED-D3", "RC-D6"),
+    "approve": ("L-A1", "L-A3", "L-A4"),
+    "deny": ("L-A3", "L-A4"),
+    "client-result": ("L-A8",),
+    "abort": ("BED-005a", "BED-005b", "BED-005d", "BED-D3", "RC-D6", "L-A5"),
     "advance": ("BED-006a",),
 }
 
 _ACTIVE: Final = ["inferring", "executing"]
+_STOPPED: Final = ["executing", "paused"]
+_OPEN_RUN: Final = [*_ACTIVE, "paused"]
 _ASK: Final = ["first_try", "ask"]
 _OPEN: Final = ["accept", "open", "record_joined", "record", "record_late", *_ASK]
 _NEXT: Final = ["promote", "open_next", "record_next", "record_late", *_ASK]
@@ -77,12 +93,16 @@ _ANSWER: Final = ["answer", "record"]
 _FAILED: Final = ["answer_failure", "record"]
 _READ: Final = ["read_steers", "record_steers", "take_steers"]
 _LEAVE: Final = ["read_steers", "record_unread", "put_off_unread", "take_steers"]
-_SKIP: Final = ["skip_calls", "record_skipped", "forget_calls"]
-_FAIL: Final = ["skip_calls", "settle_failed", "forget_calls"]
+_FORGET: Final = ["forget_calls", "forget_gated"]
+_SKIP: Final = ["skip_calls", "record_skipped", "record_gated", *_FORGET]
+_FAIL: Final = ["skip_calls", "settle_failed", *_FORGET]
 _BREAK: Final = [*_FAIL, *_LEAVE, "fail"]
 """Effects of a run that ends before its model does: no call stays unanswered, and no steer unread."""
-_ABORT: Final = ["skip_calls", "settle_aborted", "forget_calls", *_LEAVE, "interrupt"]
+_ABORT: Final = ["skip_calls", "settle_aborted", *_FORGET, *_LEAVE, "interrupt"]
 _JOIN: Final = ["read_queue", "put_off_queue", "forget_queue"]
+_PAUSE: Final = ["pause", "take_gated"]
+_INSTEAD: Final = ["accept", "keep_steer", "resume", "cut", "record_cut", "rest", *_SKIP, *_READ, *_ASK]
+_DENY: Final = ["deny", "record"]
 _CUT: Final = ["cut", "record_cut", "rest", *_SKIP, "retract", *_LEAVE, "interrupt"]
 
 # fmt: off
@@ -90,19 +110,26 @@ TABLE: Final[list[NativeRow]] = [
     # event               source           dest         if                                    unless                              then
     ["user",              "idle",          "inferring", [],                                   [],                                 _OPEN],
     ["user",              _ACTIVE,         None,        ["busy_steers"],                      [],                                 ["accept", "keep_steer"]],
-    ["user",              _ACTIVE,         None,        ["busy_queues"],                      [],                                 ["accept", "enqueue"]],
-    ["user",              _ACTIVE,         None,        ["busy_rejects"],                     [],                                 ["refuse"]],
+    ["user",              "paused",        None,        ["busy_steers", "steers_wait"],       [],                                 ["accept", "keep_steer"]],
+    ["user",              "paused",        "inferring", ["busy_steers", "steers_instead"],    [],                                 _INSTEAD],
+    ["user",              _OPEN_RUN,       None,        ["busy_queues"],                      [],                                 ["accept", "enqueue"]],
+    ["user",              _OPEN_RUN,       None,        ["busy_rejects"],                     [],                                 ["refuse"]],
     ["steer",             "idle",          "inferring", [],                                   [],                                 _OPEN],
     ["steer",             _ACTIVE,         None,        [],                                   [],                                 ["accept", "keep_steer"]],
+    ["steer",             "paused",        None,        ["steers_wait"],                      [],                                 ["accept", "keep_steer"]],
+    ["steer",             "paused",        "inferring", ["steers_instead"],                   [],                                 _INSTEAD],
     ["follow-up",         "idle",          "inferring", [],                                   [],                                 _OPEN],
-    ["follow-up",         _ACTIVE,         None,        [],                                   [],                                 ["accept", "enqueue"]],
+    ["follow-up",         _OPEN_RUN,       None,        [],                                   [],                                 ["accept", "enqueue"]],
     ["text",              "inferring",     None,        [],                                   [],                                 ["say", "hold"]],
     ["reasoning",         "inferring",     None,        [],                                   [],                                 ["say"]],
     ["tool-call",         "inferring",     None,        [],                                   [],                                 ["call", "note_call", "hold"]],
+    ["gated-call",        "inferring",     None,        [],                                   [],                                 ["call", "note_gated", "hold"]],
+    ["client-call",       "inferring",     None,        [],                                   [],                                 ["call", "note_gated", "hold"]],
     ["model-stop",        "inferring",     "executing", ["called"],                           [],                                 ["settle", *_START]],
-    ["model-stop",        "inferring",     "inferring", ["steered"],                          ["called"],                         ["settle", *_READ, *_ASK]],
-    ["model-stop",        "inferring",     "inferring", ["waiting"],                          ["called", "steered"],              ["settle", "complete", *_NEXT]],
-    ["model-stop",        "inferring",     "idle",      [],                                   ["called", "steered", "waiting"],   ["settle", "complete"]],
+    ["model-stop",        "inferring",     "paused",    ["undecided"],                            ["called"],                         ["settle", *_PAUSE]],
+    ["model-stop",        "inferring",     "inferring", ["steered"],                          ["called", "undecided"],                ["settle", *_READ, *_ASK]],
+    ["model-stop",        "inferring",     "inferring", ["waiting"],                          ["called", "undecided", "steered"],     ["settle", "complete", *_NEXT]],
+    ["model-stop",        "inferring",     "idle",      [],                                   ["called", "undecided", "steered", "waiting"], ["settle", "complete"]],
     ["retryable-failure", "inferring",     "inferring", ["retries_left"],                     [],                                 [*_FAIL, "try_again", "ask"]],
     ["retryable-failure", "inferring",     "inferring", ["error_promotes", "waiting"],        ["retries_left"],                   [*_BREAK, *_NEXT]],
     ["retryable-failure", "inferring",     "idle",      ["error_promotes"],                   ["retries_left", "waiting"],        _BREAK],
@@ -117,33 +144,49 @@ TABLE: Final[list[NativeRow]] = [
     ["tool-return",       "executing",     None,        ["called", "lands_after_batch"],      [],                                 [*_ANSWER, *_START]],
     ["tool-return",       "executing",     None,        ["called", "lands_after_call"],       ["steered"],                        [*_ANSWER, *_START]],
     ["tool-return",       "executing",     "inferring", ["called", "lands_after_call", "steered"], [],                            [*_ANSWER, "rest", *_SKIP, *_READ, *_ASK]],
-    ["tool-return",       "executing",     "inferring", ["steered"],                          ["called"],                         [*_ANSWER, "rest", *_READ, *_ASK]],
-    ["tool-return",       "executing",     "inferring", [],                                   ["called", "steered"],              [*_ANSWER, "rest", *_ASK]],
+    ["tool-return",       "executing",     "paused",    ["undecided", "lands_after_batch"],       ["called"],                         [*_ANSWER, *_PAUSE]],
+    ["tool-return",       "executing",     "paused",    ["undecided", "lands_after_call"],        ["called", "steered"],              [*_ANSWER, *_PAUSE]],
+    ["tool-return",       "executing",     "inferring", ["undecided", "lands_after_call", "steered"], ["called"],                     [*_ANSWER, "rest", *_SKIP, *_READ, *_ASK]],
+    ["tool-return",       "executing",     "inferring", ["steered"],                          ["called", "undecided"],                [*_ANSWER, "rest", *_READ, *_ASK]],
+    ["tool-return",       "executing",     "inferring", [],                                   ["called", "undecided", "steered"],     [*_ANSWER, "rest", *_ASK]],
     ["tool-failure",      "executing",     None,        ["called", "lands_after_batch"],      [],                                 [*_FAILED, *_START]],
     ["tool-failure",      "executing",     None,        ["called", "lands_after_call"],       ["steered"],                        [*_FAILED, *_START]],
     ["tool-failure",      "executing",     "inferring", ["called", "lands_after_call", "steered"], [],                            [*_FAILED, "rest", *_SKIP, *_READ, *_ASK]],
-    ["tool-failure",      "executing",     "inferring", ["steered"],                          ["called"],                         [*_FAILED, "rest", *_READ, *_ASK]],
-    ["tool-failure",      "executing",     "inferring", [],                                   ["called", "steered"],              [*_FAILED, "rest", *_ASK]],
+    ["tool-failure",      "executing",     "paused",    ["undecided", "lands_after_batch"],       ["called"],                         [*_FAILED, *_PAUSE]],
+    ["tool-failure",      "executing",     "paused",    ["undecided", "lands_after_call"],        ["called", "steered"],              [*_FAILED, *_PAUSE]],
+    ["tool-failure",      "executing",     "inferring", ["undecided", "lands_after_call", "steered"], ["called"],                     [*_FAILED, "rest", *_SKIP, *_READ, *_ASK]],
+    ["tool-failure",      "executing",     "inferring", ["steered"],                          ["called", "undecided"],                [*_FAILED, "rest", *_READ, *_ASK]],
+    ["tool-failure",      "executing",     "inferring", [],                                   ["called", "undecided", "steered"],     [*_FAILED, "rest", *_ASK]],
+    ["approve",           "paused",        "executing", [],                                   [],                                 ["resume", "start"]],
+    ["deny",              "paused",        None,        ["undecided"],                        [],                                 [*_DENY, "take_gated"]],
+    ["deny",              "paused",        "inferring", ["steered"],                          ["undecided"],                      [*_DENY, "rest", "resume", *_READ, *_ASK]],
+    ["deny",              "paused",        "inferring", [],                                   ["undecided", "steered"],           [*_DENY, "rest", "resume", *_ASK]],
+    ["client-result",     "paused",        None,        ["undecided"],                        [],                                 [*_ANSWER, "take_gated"]],
+    ["client-result",     "paused",        "inferring", ["steered"],                          ["undecided"],                      [*_ANSWER, "rest", "resume", *_READ, *_ASK]],
+    ["client-result",     "paused",        "inferring", [],                                   ["undecided", "steered"],           [*_ANSWER, "rest", "resume", *_ASK]],
     ["abort",             "inferring",     "inferring", ["abort_promotes", "waiting"],        [],                                 [*_ABORT, *_NEXT]],
-    ["abort",             "executing",     "inferring", ["abort_promotes", "waiting"],        [],                                 [*_CUT, *_NEXT]],
+    ["abort",             _STOPPED,        "inferring", ["abort_promotes", "waiting"],        [],                                 [*_CUT, *_NEXT]],
     ["abort",             "inferring",     "idle",      ["abort_promotes"],                   ["waiting"],                        _ABORT],
-    ["abort",             "executing",     "idle",      ["abort_promotes"],                   ["waiting"],                        _CUT],
+    ["abort",             _STOPPED,        "idle",      ["abort_promotes"],                   ["waiting"],                        _CUT],
     ["abort",             "inferring",     "idle",      ["abort_drops"],                      [],                                 [*_ABORT, "forget_queue"]],
-    ["abort",             "executing",     "idle",      ["abort_drops"],                      [],                                 [*_CUT, "forget_queue"]],
+    ["abort",             _STOPPED,        "idle",      ["abort_drops"],                      [],                                 [*_CUT, "forget_queue"]],
     ["abort",             "inferring",     "idle",      ["abort_holds"],                      [],                                 _ABORT],
-    ["abort",             "executing",     "idle",      ["abort_holds"],                      [],                                 _CUT],
+    ["abort",             _STOPPED,        "idle",      ["abort_holds"],                      [],                                 _CUT],
     ["abort",             "inferring",     "idle",      ["abort_joins"],                      [],                                 [*_ABORT, *_JOIN]],
-    ["abort",             "executing",     "idle",      ["abort_joins"],                      [],                                 [*_CUT, *_JOIN]],
+    ["abort",             _STOPPED,        "idle",      ["abort_joins"],                      [],                                 [*_CUT, *_JOIN]],
     ["abort",             "idle",          None,        [],                                   [],                                 ["ignore"]],
     ["advance",           "*",             None,        [],                                   [],                                 ["ignore"]],
 ]
 # fmt: on
 
 _QUEUE, _STEERS, _CALLS = Register("queue"), Register("steers"), Register("calls")
+_GATED = Register("gated")
 _RUNNING, _ATTEMPTS, _TAKEN = Register("running"), Register("attempts"), Register("taken")
 _HISTORY, _SAID, _LATE = Register("history"), Register("said"), Register("late")
+_OPEN_CALLS = (_CALLS, _GATED)
 _JOINED, _ITEMS = Register("joined"), Register("items")
 _BUSY, _LANDS = Table("busy", Busy), Table("steer_lands", SteerLands)
+_PAUSED = Table("steer_while_paused", SteerWhilePaused)
 _UNREAD, _ABORTED = Table("unread", Unread), Table("aborted_response", Aborted)
 _AFTER_ERROR, _AFTER_ABORT = Table("queue_after_error", Fate), Table("queue_after_interrupted", Fate)
 
@@ -158,8 +201,9 @@ SPEC: Final = Machine(
     registers={
         "queue": "queue",  # follow-ups that wait
         "steers": "queue",  # steers that the model has not seen
-        "calls": "queue",  # calls that are not started
-        "running": "number",  # the call that runs, -1 for none
+        "calls": "queue",  # calls that are not started, and may be
+        "gated": "queue",  # calls that wait for a decision, but for the one that is decided next
+        "running": "number",  # the call that runs, or that is decided next; -1 for none
         "attempts": "number",  # retries of the request
         "taken": "number",  # the follow-up that was promoted last
         "history": "history",  # what a request shows
@@ -175,6 +219,9 @@ SPEC: Final = Machine(
         "waiting": Nonempty(_QUEUE),
         "steered": Nonempty(_STEERS),
         "called": Nonempty(_CALLS),
+        "undecided": Nonempty(_GATED),
+        "steers_wait": Equal(_PAUSED, Const("waits")),
+        "steers_instead": Equal(_PAUSED, Const("instead")),
         "lands_after_batch": Equal(_LANDS, Const("after-batch")),
         "lands_after_call": Equal(_LANDS, Const("after-call")),
         "retries_left": Less(_ATTEMPTS, Table("retries")),
@@ -193,7 +240,9 @@ SPEC: Final = Machine(
     # * ``read``: these messages wait no more; ``request``: ask the model, and show it what stands at these positions;
     # * ``output``, ``call``: log what the model said; ``start``: run the call;
     # * ``result``, ``failure``: a call (the first position) ended as the second says; ``cut``, ``skip``: these calls
-    #   have no result, and get a synthetic one;
+    #   have no result, and get a synthetic one (``skip`` has two lists of them);
+    # * ``pause``: ask about those of these calls that were not asked about; ``resume``: the run goes on; ``deny``: a call (the first position) was denied, as
+    #   the second says;
     # * ``stop``: log that the run is over, and await nothing any more;
     # * ``refuse``: the message is rejected; ``not-awaited``: nobody waits for the event; ``ignore``: it changes nothing.
     effects={
@@ -220,8 +269,14 @@ SPEC: Final = Machine(
         "answer_failure": Emit("failure", (_RUNNING, Here())),
         "cut": Emit("cut", (_RUNNING,)),
         "rest": Set(_RUNNING, Const(-1)),
-        "skip_calls": Emit("skip", (_CALLS,)),
+        "skip_calls": Emit("skip", (_CALLS, _GATED)),
         "forget_calls": Clear(_CALLS),
+        "note_gated": Push(_GATED, Here()),
+        "pause": Emit("pause", (_GATED,)),
+        "take_gated": Pop(_GATED, into=_RUNNING),
+        "deny": Emit("deny", (_RUNNING, Here())),
+        "resume": Emit("resume"),
+        "forget_gated": Clear(_GATED),
         "complete": Emit("stop", (Const("completed"),)),
         "fail": Emit("stop", (Const("error"),)),
         "interrupt": Emit("stop", (Const("interrupted"),)),
@@ -235,10 +290,11 @@ SPEC: Final = Machine(
         "record_late": Record(_HISTORY, _LATE, empties=True),
         "record_cut": Record(_HISTORY, _RUNNING),
         "record_skipped": Record(_HISTORY, _CALLS),
+        "record_gated": Record(_HISTORY, _GATED),
         "hold": Record(_SAID, Here()),
-        "settle": Settle(_HISTORY, _SAID, _CALLS, Const("whole"), _ITEMS),
-        "settle_aborted": Settle(_HISTORY, _SAID, _CALLS, _ABORTED),
-        "settle_failed": Settle(_HISTORY, _SAID, _CALLS, Table("failed_response", Kept)),
+        "settle": Settle(_HISTORY, _SAID, _OPEN_CALLS, Const("whole"), _ITEMS),
+        "settle_aborted": Settle(_HISTORY, _SAID, _OPEN_CALLS, _ABORTED),
+        "settle_failed": Settle(_HISTORY, _SAID, _OPEN_CALLS, Table("failed_response", Kept)),
         "retract": Retract(_HISTORY, _ITEMS, Equal(_ABORTED, Const("drop-with-calls"))),
         "ignore": Emit("ignore"),
         "not_awaited": Emit("not-awaited"),
@@ -247,18 +303,25 @@ SPEC: Final = Machine(
         "waiting": "nobody waits",
         "steered": "no steer",
         "called": "no call left",
+        "undecided": "all decided",
         "retries_left": "retries used up",
     },
     always={
         "an idle agent has no call and no steer": lambda state, data: (
-            state != "idle" or not (data["calls"] or data["steers"])
+            state != "idle" or not (data["calls"] or data["gated"] or data["steers"])
         ),
-        "a call runs while the agent executes": lambda state, data: (state == "executing") == (data["running"] >= 0),
+        "a call runs while the agent executes, and one is decided next while it pauses": lambda state, data: (
+            (state in {"executing", "paused"}) == (data["running"] >= 0)
+        ),
+        "nothing that may run waits while it pauses": lambda state, data: state != "paused" or not data["calls"],
         "messages wait in the order in which they came": lambda _, data: list(data["queue"]) == sorted(data["queue"]),
     },
     sometimes={
         "a steer and a follow-up wait side by side": lambda _, data: bool(data["steers"] and data["queue"]),
         "calls wait while one runs": lambda state, data: state == "executing" and bool(data["calls"]),
+        "a call waits for a decision while another runs": lambda state, data: (
+            state == "executing" and bool(data["gated"])
+        ),
         "a held queue waits while idle": lambda state, data: state == "idle" and bool(data["queue"]),
     },
     ignored=("not_awaited",),
@@ -273,6 +336,7 @@ POLICIES: Final[Mapping[str, tuple[str, Any]]] = {
     "aborted_response": ("abortedResponse", "keep"),
     "failed_response": ("failedResponse", "keep"),
     "unread": ("unread", "keep"),
+    "steer_while_paused": ("steerWhilePaused", "waits"),
 }
 """Table → its name in a profile, and its default."""
 
@@ -283,68 +347,8 @@ def tables(policies: Mapping[str, Any]) -> dict[str, Any]:
     return {table: given.get(name, default) for table, (name, default) in POLICIES.items()}
 
 
-ROLES: Final = ProofRoles(
-    machine=SPEC,
-    run=RunRoles(
-        active=("inferring", "executing"),
-        begins=("open", "open_next"),
-        ends=("complete", "fail", "interrupt"),
-        answers={
-            "inferring": ("model-stop", "retryable-failure", "fatal-failure"),
-            "executing": ("tool-return", "tool-failure"),
-        },
-        ignores=("ignore", "not_awaited"),
-        reasons={
-            "complete": [Ending(("model-stop",), (), ("called", "steered"))],
-            "fail": [Ending(("fatal-failure",)), Ending(("retryable-failure",), (), ("retries_left",))],
-            "interrupt": [Ending(("abort",))],
-        },
-        logged=("output", "call", "result", "failure", "cut", "skip"),
-        asks={"inferring": ("request",), "executing": ("start",)},
-        numbers=("running",),
-    ),
-    messages=MessageRoles(
-        taken={
-            "user": ("open", "keep_steer", "enqueue", "refuse"),
-            "steer": ("open", "keep_steer"),
-            "follow-up": ("open", "enqueue"),
-        },
-        queues=("queue", "steers", "calls"),
-        drops=dict.fromkeys(("abort", "fatal-failure", "retryable-failure"), ("forget_queue",)),
-        waiting="queue",
-        promotes={
-            "complete": (),
-            "fail": ("error_holds", "error_drops", "error_joins"),
-            "interrupt": ("abort_holds", "abort_drops", "abort_joins"),
-        },
-        deliveries=(
-            DeliveryRole("user", "keep_steer", "busy_steers"),
-            DeliveryRole("user", "enqueue", "busy_queues"),
-            DeliveryRole("steer", "keep_steer"),
-            DeliveryRole("follow-up", "enqueue"),
-        ),
-    ),
-    calls=CallRoles(
-        registers=("calls", "running"),
-        makes=("call",),
-        results=("result", "failure", "cut", "skip"),
-        empty={"inferring": ("running",)},
-    ),
-    tables=every_choice(
-        busy=get_args(Busy),
-        steer_lands=get_args(SteerLands),
-        retries=(2,),
-        queue_after_error=get_args(Fate),
-        queue_after_interrupted=get_args(Fate),
-        aborted_response=("keep",),  # what a history holds decides nothing
-        failed_response=("keep",),
-        unread=("keep",),
-    ),
-)
-
-
-def event_of(stimulus: Stimulus) -> str | None:
-    """Return a stimulus' event, None where the machine has none for it."""
+def event_of(stimulus: Stimulus, decider: Callable[[str], Decider | None] = lambda _: None) -> str | None:
+    """Return a stimulus' event, None where the machine has none for it; *decider* says who decides about a tool's call."""
     match stimulus:
         case User(content=None, delivery=delivery):
             return {None: "user", "steer": "steer", "followUp": "follow-up"}[delivery]
@@ -352,19 +356,22 @@ def event_of(stimulus: Stimulus) -> str | None:
             return "text"
         case ModelOutput(item=Reasoning()):
             return "reasoning"
-        case ModelOutput(item=ToolCall()):
-            return "tool-call"
-        case ModelStop():
-            return "model-stop"
+        case ModelOutput(item=ToolCall(tool=tool)):
+            return _CALLS_OF[decider(tool)]
         case ModelFail(failure=failure):
             return "retryable-failure" if failure == "retryable" else "fatal-failure"
-        case ToolReturn():
-            return "tool-return"
-        case ToolFail():
-            return "tool-failure"
-        case Abort():
-            return "abort"
-        case Advance():
-            return "advance"
         case _:
-            return None
+            return _PLAIN.get(type(stimulus))
+
+
+_CALLS_OF: Final[Mapping[Decider | None, str]] = {None: "tool-call", "approval": "gated-call", "client": "client-call"}
+_PLAIN: Final[Mapping[type, str]] = {
+    ModelStop: "model-stop",
+    ToolReturn: "tool-return",
+    ToolFail: "tool-failure",
+    Approve: "approve",
+    Deny: "deny",
+    ClientResult: "client-result",
+    Abort: "abort",
+    Advance: "advance",
+}

@@ -37,10 +37,18 @@ def awaited_line(one: stimuli.Awaited, *, whole: bool = False) -> str:
         case stimuli.ToolAwaited():
             name, more = f"tool {one.call_id}", f"{one.tool or ''} {short(one.arguments)}".strip()
             notes = [one.execution, *["cancelled"] * one.cancelled]
+        case stimuli.ApprovalAwaited(call_id=call):
+            name, more, notes = f"approval of {call}", "", []
+        case stimuli.ClientToolAwaited(call_id=call):
+            name, more, notes = f"client's result of {call}", "", []
         case stimuli.TimerAwaited():
             name, more, notes = f"timer in {one.due:g} s", "", []
     noted = f" ({', '.join(notes)})" if notes else ""
     return f"{session}{name}{noted}{f': {more}' if whole and more else ''}"
+
+
+def _names(value: object) -> list[str]:
+    return [plain(name) for name in cast("list[object]", value)] if isinstance(value, list) else []
 
 
 def _entry(entry: stimuli.Shown) -> str:
@@ -98,6 +106,8 @@ def of_event(value: object) -> Telling:
             return Telling(TOOLS, AGENT, what, plain(event.get("output")), spoken=True)
         case "model-request":
             return Telling(AGENT, MODEL, "asks")
+        case "run-pause":
+            return Telling(AGENT, USER, "run-pause", ", ".join(_names(event.get("calls"))))
         case "run-stop":
             return Telling(AGENT, AGENT, "run-stop", plain(event.get("reason")), spoken=True)
         case str():
@@ -106,7 +116,7 @@ def of_event(value: object) -> Telling:
             return Telling(AGENT, AGENT, "no event", plain(value), spoken=True)
 
 
-def of_stimulus(stimulus: stimuli.Stimulus) -> Telling:
+def of_stimulus(stimulus: stimuli.Stimulus) -> Telling:  # noqa: PLR0912 - one case a stimulus
     """Name the parties and the words of a stimulus."""
     match stimulus:
         case stimuli.User(text=text, delivery=delivery):
@@ -125,6 +135,12 @@ def of_stimulus(stimulus: stimuli.Stimulus) -> Telling:
             return Telling(TOOLS, AGENT, "returns", call)
         case stimuli.ToolFail(call_id=call):
             return Telling(TOOLS, AGENT, "fails", call)
+        case stimuli.Approve(call_id=call):
+            return Telling(USER, AGENT, "approves", call)
+        case stimuli.Deny(call_id=call, message=message):
+            return Telling(USER, AGENT, f"denies {call}", message or "")
+        case stimuli.ClientResult(call_id=call):
+            return Telling(USER, AGENT, "the client returns", call)
         case stimuli.Advance(seconds=seconds):
             return Telling(AGENT, AGENT, f"{seconds:g} s pass")
         case stimuli.Client(action=action):

@@ -159,6 +159,7 @@ def test_a_stop_reason_that_no_policy_is_about_is_a_type_error(model: Path) -> N
                 "interaction: event 'fatal-failure' in state 'inferring'",
                 "interaction: event 'abort' in state 'inferring'",
                 "interaction: event 'abort' in state 'executing'",
+                "interaction: event 'abort' in state 'paused'",
             },
         ),
         (
@@ -168,6 +169,7 @@ def test_a_stop_reason_that_no_policy_is_about_is_a_type_error(model: Path) -> N
             {
                 "interaction: event 'user' in state 'inferring'",
                 "interaction: event 'user' in state 'executing'",
+                "interaction: event 'user' in state 'paused'",
             },
         ),
     ],
@@ -196,6 +198,6 @@ def test_a_new_machine_touches_its_file_and_the_registry_and_has_everything(mode
     (model / "machines/upload.py").write_text(UPLOAD, encoding="utf-8")
     registry = model / "machines/registry.py"
     change(registry, "request_cycle, turn\n", "request_cycle, turn, upload\n")
-    change(registry, "collation, interaction)\n", "collation, interaction, upload)\n")
+    change(registry, "collation, interaction_roles)\n", "collation, interaction_roles, upload)\n")
     roles = 'from turncheck.model.machines.registry import PROOF_ROLES\nroles = PROOF_ROLES["upload"]\n'
     assert said(model, roles + LOOK[what]) == [SEEN[what]]

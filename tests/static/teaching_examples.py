@@ -17,7 +17,7 @@ import msgspec
 from event_flow import wrong as collations
 from inprocess import InProcess, InProcessCollator
 from projectors import wrong as projectors
-from runtimes import hosting
+from runtimes import deciding, hosting
 from runtimes import wrong as runtimes
 from runtimes.right import Right
 
@@ -113,6 +113,15 @@ HOSTS = {
     "idle-restart-changes-nothing": "EndsTheLastRunAgain",
     "store-faults": "AcknowledgesWhatItDidNotStore",
 }
+DECIDERS = {
+    "approved-before-executed": "ExecutesWhileItAsks",
+    "asked-about-once": "ForgetsTheFirstDenial",
+    "decisions-honoured": "ExecutesWhatIsDenied",
+    "decision-is-its-calls-alone": "DeniesAllAtOnce",
+    "undecided-calls-settled": "LeavesTheUndecidedOpen",
+    "late-decision-changes-nothing": "TheLastAnswerWins",
+    "client-result-once": "LosesTheClientsResult",
+}
 COLLATIONS = {
     "one-block-per-call": "DuplicatesBlocks",
     "blocks-described": "LosesProviderFromTheSecondIteration",
@@ -168,12 +177,17 @@ def opened(law):
 
 def double(law):
     """The wrong runtime of a law."""
-    return getattr(hosting, HOSTS[law]) if law in HOSTS else getattr(runtimes, RUNTIMES[law])
+    module, names = next((one, names) for one, names in _MODULES if law in names)
+    return getattr(module, names[law])
 
 
 def conforming(law, profile):
     """The right runtime of a law, with the claims of *profile*."""
-    return (hosting.Hosting if law in HOSTS else Right)(machine=profile.machine, **profile.policies)
+    right = hosting.Hosting if law in HOSTS else deciding.Deciding if law in DECIDERS else Right
+    return right(machine=profile.machine, **profile.policies)
+
+
+_MODULES = ((hosting, HOSTS), (deciding, DECIDERS), (runtimes, RUNTIMES))
 
 
 def collator(law):

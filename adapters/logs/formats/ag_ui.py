@@ -10,9 +10,19 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from turncheck.model.core.events import Delivery, RunPause, RunResume, RunStop, StopReason, ToolResult, UserMessage
+from turncheck.model.core.events import (
+    Delivery,
+    Malformed,
+    RunPause,
+    RunResume,
+    RunStop,
+    StopReason,
+    ToolResult,
+    UserMessage,
+)
 
 from .ag_ui_items import Outputs
+from .ag_ui_rules import Rules
 from .dispatch import Dispatcher, ignore
 from .fields import MisfitError, Object, maybe_text, record, records, text, user_message
 from .items import Slot
@@ -54,11 +64,16 @@ class _Result:
 
 
 class AgUiMapper(Dispatcher):
-    """Maps AG-UI events. The first run *may be resumed*: then it answers calls that an earlier log has."""
+    """Maps AG-UI events. The first run *may be resumed*: then it answers calls that an earlier log has.
 
-    def __init__(self, *, may_be_resumed: bool = True) -> None:
+    With *rules* the protocol's own rules are held too; the driver of live servers asks for what a turn needs alone.
+    """
+
+    def __init__(self, *, may_be_resumed: bool = True, rules: bool = True) -> None:
         super().__init__()
         self._outputs = Outputs(self.items, self._begin_user)
+        self._rules = Rules()
+        self._held = rules
         self._results: list[_Result] = []  # not settled yet
         self._waiting: set[str] = set()  # calls that a run left to the client or to an approval
         self._paused = False  # the next run resumes the one before
@@ -81,7 +96,22 @@ class AgUiMapper(Dispatcher):
         self._outputs.before(name)
         if name not in _AMID_RESULTS:
             self._settle_results(last=name in {"RUN_FINISHED", "RUN_ERROR"})
-        super().take(at, name, event)
+        defect = self._defect(name, event)
+        if defect is not None:
+            self.items.put(at, Malformed(f"{name}: {defect}"))
+        try:
+            super().take(at, name, event)
+        except MisfitError:
+            if defect is None:
+                raise
+
+    def _defect(self, name: str, event: Object) -> str | None:
+        """What is wrong with an event by the protocol's own rules; what follows a terminal is wrong anyway."""
+        if not self._held or name not in self.handlers:
+            return None
+        if self.running and name != "RUN_STARTED":
+            return self._rules.inside(name, event, self._outputs.chunk)
+        return None if self.over and name != "RUN_STARTED" else self._rules.outside(name, event)
 
     def finish(self) -> None:
         """Settle the results at the log's end."""
@@ -100,6 +130,7 @@ class AgUiMapper(Dispatcher):
         if self.over:
             self._resumed = None
         self.running, self.over, self._paused = True, False, False
+        self._rules.begin_run(event)
         if resumes:
             self._outputs.given()
         else:

@@ -50,6 +50,11 @@ class Outputs:
         if self._chunk is not None and name != self._chunk[0] and name not in AMID_CHUNKS:
             self._end_chunk()
 
+    @property
+    def chunk(self) -> Hashable | None:
+        """The item that chunks are gathered for: its family and its id; None where there is none."""
+        return None if self._chunk is None else self._chunk[1]
+
     def begin_run(self) -> None:
         """Forget the run before."""
         self.calls.clear()
@@ -83,6 +88,8 @@ class Outputs:
             if self._chunk is None:
                 raise MisfitError(f"{field} is missing, and no item is open")
             self._append(self._chunk[1], at, piece or "")
+            if family == "REASONING_MESSAGE" and piece == "":
+                self._end_chunk()  # the protocol's sign for the end of a message in chunks
 
         return {f"{family}_START": start, f"{family}_{piece}": delta, f"{family}_END": end, f"{family}_CHUNK": chunk}
 

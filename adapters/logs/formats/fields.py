@@ -61,6 +61,12 @@ def records(event: Object, field: str) -> list[Object]:
     raise MisfitError(f"{field} holds something that is no object")
 
 
+def objects(value: object) -> list[Object]:
+    """The objects of a list, without what is none; nothing where *value* is no list."""
+    values = cast("list[object]", value) if isinstance(value, list) else []
+    return [cast("Object", one) for one in values if isinstance(one, dict)]
+
+
 def items(event: Object, field: str) -> list[object]:
     """A required list. Raises MisfitError."""
     return _required(event, field, _LIST, "list")

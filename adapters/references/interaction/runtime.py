@@ -16,6 +16,11 @@ from msgspec.structs import replace
 from turncheck.model.checking.alphabet import positions
 from turncheck.model.core.history import CUT, Entry, arranged, cut
 from turncheck.model.core.stimuli import (
+    ApprovalAwaited,
+    Approve,
+    ClientResult,
+    ClientToolAwaited,
+    Deny,
     ModelAwaited,
     ModelFail,
     ModelOutput,
@@ -45,6 +50,7 @@ PROFILE: Final = Profile(
     (
         *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),
         *("raw-arguments", "call-ids", "together", "observer", "deaf", "clock", "terminal-events"),
+        *("approval", "client-tools"),
     ),
     SPEC.name,
     {
@@ -59,6 +65,7 @@ _REFUSALS: Final = {
     "refuse": Refusal("rejected", "the agent is busy; it can be aborted"),
     "not-awaited": Refusal("not-awaited", "nobody waits for this"),
 }
+_UNDECIDED: Final = "not executed: nobody decided about it"
 
 
 class InteractionRuntime(Driven):
@@ -92,6 +99,9 @@ class InteractionRuntime(Driven):
         self._entries: dict[int, Entry] = {}  # by position, what is shown of what came there
         self._missing: dict[int, Entry] = {}  # by a call's position, the result that it got instead of its own
         self._unusable: set[int] = set()
+        self._asked_about: set[int] = set()
+        self._early: dict[str, tuple[str, Stimulus]] = {}  # decisions that the machine has not come to, by call id
+        self._paused = False  # the log says so
 
     @property
     def log(self) -> Sequence[dict[str, Any]]:
@@ -100,7 +110,7 @@ class InteractionRuntime(Driven):
 
     def take(self, stimulus: Stimulus) -> None:
         """Pass the stimulus to the machine, and then the events that follow from it."""
-        event = event_of(stimulus)
+        event = event_of(stimulus, self.options.decider)
         if event is None:
             raise unsupported(type(stimulus).__name__)
         if isinstance(stimulus, ModelStop | ModelFail):
@@ -108,9 +118,15 @@ class InteractionRuntime(Driven):
         elif isinstance(stimulus, ToolReturn | ToolFail):
             self.tool = None
         self._refusal = None
-        self._due.append((event, stimulus))
+        if isinstance(stimulus, Approve | Deny | ClientResult):
+            self._decided(stimulus.call_id)
+            self._early[stimulus.call_id] = event, stimulus
+        else:
+            self._due.append((event, stimulus))
+        self._come_to_decisions()
         while self._due:
             self._hear(*self._due.popleft())
+            self._come_to_decisions()
         if self._refusal is not None:
             raise Refused(self._refusal)
 
@@ -142,13 +158,20 @@ class InteractionRuntime(Driven):
             case "failure", (int(at), int(end)):
                 self._ended(at, end, isError=True)
             case "cut", (int(at),):
-                self._synthetic(at, "cancelled while it ran")
-            case "skip", ([*places],):
-                for at in places:
+                self._synthetic(at, _UNDECIDED if self.tool is None else "cancelled while it ran")
+            case "skip", ([*calls], [*gated]):
+                for at in (*calls, *gated):
                     self._synthetic(at, "not executed: the run went on without it")
+            case "pause", ([*places],):
+                self._pause(places)
+            case "resume", ():
+                self._resume()
+            case "deny", (int(at), int(end)):
+                self._ended(at, end, isError=True)
             case "stop", (reason,):
                 self._tell("run-stop", reason=reason)
                 self.leave()
+                self._early, self._paused = {}, False
             case ("refuse" | "not-awaited") as name, ():
                 self._refusal = _REFUSALS[name]
             case _:
@@ -239,20 +262,63 @@ class InteractionRuntime(Driven):
 
     def _ended(self, at: int, end: int, **flags: bool) -> None:
         match self._event(end):
-            case ToolReturn(output=told) | ToolFail(message=told):
+            case ToolReturn(output=told) | ToolFail(message=told) | ClientResult(output=told):
                 self._result(at, told, self._entries, end, **flags)
+            case Deny(message=told):
+                self._result(at, _denied(told), self._entries, end, **flags)
             case _:
                 pass
 
     def _synthetic(self, at: int, why: str) -> None:
+        """End a call that the run goes on without, or ends: with the decision about it that came early, if one did."""
+        call = self._calls.get(at)
+        match None if call is None else self._early.get(call.call_id, (None, None))[1]:
+            case ClientResult(output=told):
+                self._result(at, told, self._missing, at)
+                return
+            case Deny(message=told):
+                self._result(at, _denied(told), self._missing, at, isError=True)
+                return
+            case _:
+                pass
         self._result(at, why, self._missing, at, isError=True, synthetic=True)
 
     def _result(self, at: int, told: Any, entries: dict[int, Entry], end: int, **flags: bool) -> None:
         """Log the result of the call *at*; it is shown as what came at *end*."""
         if (call := self._calls.get(at)) is not None:
+            self._decided(call.call_id)
             self._tell("tool-result", callId=call.call_id, output=told, **flags)
             shown = Shown(role="tool", text=as_text(told), call_id=call.call_id, is_error=flags.get("isError"))
             entries[end] = Entry(shown, self._asked)
+
+    # ---- decisions ----
+
+    def _pause(self, places: Sequence[int]) -> None:
+        """Ask about the calls that were not asked about; the run does nothing until one of them is decided."""
+        for at in places:
+            if (call := self._calls.get(at)) is not None and at not in self._asked_about:
+                self._asked_about.add(at)
+                client = self.options.decider(call.tool) == "client"
+                self.undecided.append((ClientToolAwaited if client else ApprovalAwaited)(call_id=call.call_id))
+        if self.undecided:
+            self._paused = True
+            self._tell("run-pause", calls=[one.call_id for one in self.undecided])
+
+    def _resume(self) -> None:
+        if self._paused:
+            self._paused = False
+            self._tell("run-resume")
+
+    def _decided(self, name: str) -> None:
+        """A call waits for a decision no more."""
+        self.undecided = [one for one in self.undecided if one.call_id != name]
+        self._early.pop(name, None)
+
+    def _come_to_decisions(self) -> None:
+        """Hand the machine the decision about the call that it decides next, where there is one."""
+        call = self._calls.get(self._stepper.context.registers["running"])
+        if not self._due and self._stepper.state == "paused" and call is not None and call.call_id in self._early:
+            self._due.append(self._early.pop(call.call_id))
 
     # ---- the log ----
 
@@ -266,3 +332,7 @@ class InteractionRuntime(Driven):
         event = {"type": kind, **{name: value for name, value in fields.items() if value is not None}}
         self._log.append(event)
         self.observe()
+
+
+def _denied(message: str | None) -> str:
+    return "denied" if message is None else f"denied: {message}"

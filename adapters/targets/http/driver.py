@@ -9,7 +9,10 @@ import msgspec
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
+    Approve,
     Client,
+    ClientResult,
+    Deny,
     ModelAwaited,
     ModelFail,
     ModelOutput,
@@ -178,6 +181,8 @@ class Driver:
                 self._refuse("unsupported", "a run of AG-UI has one client, whose leaving is the abort")
             case StoreFail():
                 self._refuse("unsupported", "the endpoint's store is its own")
+            case Approve() | Deny() | ClientResult():
+                self._refuse("unsupported", "an interrupt is answered in a run of its own, which is not driven")
 
     def _user(self, stimulus: User) -> None:
         session = self._session(stimulus.session_id)

@@ -145,7 +145,7 @@ _TEXT: Final = Said("text")
 
 def _awaits(step: ObservedStep) -> Awaits:
     """Count what is awaited after *step*."""
-    awaited = [one for one in step.answer.awaiting if isinstance(one, TimerAwaited) or not one.cancelled]
+    awaited = [one for one in step.answer.awaiting if not getattr(one, "cancelled", False)]
     return Awaits(
         sum(isinstance(one, ModelAwaited) for one in awaited),
         sum(isinstance(one, ToolAwaited) for one in awaited),

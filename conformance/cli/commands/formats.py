@@ -8,10 +8,11 @@ import click
 from turncheck.adapters.logs.formats.mapping import ASPECTS, Format
 from turncheck.adapters.logs.formats.recognition import named
 from turncheck.adapters.logs.formats.registry import UnsupportedFormatError, every_format
+from turncheck.adapters.logs.places import without_secrets
 from turncheck.adapters.logs.reading import read_values
 from turncheck.model.rendering.printable import fill
 
-from ...check.fleet.one import reason, shown
+from ...check.fleet.one import reason
 from ...check.reader_kit import ReaderReport, judge_reader
 from ..options.inputs import expanded, opened
 from ..printing.output import echo, emit, style
@@ -56,7 +57,7 @@ def _values(log: str) -> list[Any]:
         with opened(log) as stream:
             return [value for value in read_values(stream, format_name="turncheck")[1] if value != "[DONE]"]
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"{shown(log)}: {reason(error)}") from error
+        raise click.ClickException(f"{without_secrets(log)}: {reason(error)}") from error
 
 
 def _plain(form: Format) -> dict[str, object]:

@@ -6,12 +6,13 @@ from typing import Any, get_args
 import click
 import msgspec
 
+from turncheck.adapters.logs.places import without_secrets
 from turncheck.model.core.cycles import Call, CycleViews, SessionProjection, SteerStep, UserStep
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import AnomalyError
 from turncheck.model.rendering.printable import Printable, fill
 
-from ...check.fleet.one import reason, shown
+from ...check.fleet.one import reason
 from ...check.projecting import projected
 from ..options.inputs import log_options, opened
 from ..options.shared import options
@@ -49,7 +50,7 @@ def command(
     when the log cannot be read.
     """
     try:
-        with opened(log) as stream, Progress(shown(log)) as progress:
+        with opened(log) as stream, Progress(without_secrets(log)) as progress:
             sessions = projected(
                 stream,
                 format_name=format_name,
@@ -59,10 +60,10 @@ def command(
                 progress=progress.events,
             )
     except AnomalyError as error:
-        echo(fill("{}: {}", shown(log), error), err=True)
+        echo(fill("{}: {}", without_secrets(log), error), err=True)
         context.exit(1)
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"{shown(log)}: {reason(error)}") from error
+        raise click.ClickException(f"{without_secrets(log)}: {reason(error)}") from error
     for session in sessions:
         emit(session) if as_json else _show(session, view)
 

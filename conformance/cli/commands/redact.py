@@ -4,9 +4,10 @@ import sys
 
 import click
 
+from turncheck.adapters.logs.places import without_secrets
 from turncheck.model.rendering.printable import Document
 
-from ...check.fleet.one import reason, shown
+from ...check.fleet.one import reason
 from ...check.redaction import Unknown, redact
 from ..options.inputs import log_options, opened
 from ..printing.output import Progress, document, notice
@@ -36,10 +37,10 @@ def command(*, log: str, max_line: int, format_name: str | None) -> None:
     except BrokenPipeError:
         raise  # the reader has seen enough
     except (OSError, ValueError) as error:
-        raise click.ClickException(f"{shown(log)}: {reason(error)}") from error
+        raise click.ClickException(f"{without_secrets(log)}: {reason(error)}") from error
     for line in unknown.lines():
-        notice(f"{shown(log)}: {line}")
+        notice(f"{without_secrets(log)}: {line}")
     if number and not unknown.events:
         raise click.ClickException(
-            f"{shown(log)}: no line is an event of turncheck's own format, so that nothing of it is left"
+            f"{without_secrets(log)}: no line is an event of turncheck's own format, so that nothing of it is left"
         )

@@ -9,9 +9,15 @@ import msgspec
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
+    ApprovalAwaited,
+    Approve,
     Awaited,
     Client,
+    ClientResult,
+    ClientToolAwaited,
+    Decision,
     Delivery,
+    Deny,
     ModelOutput,
     Reasoning,
     Stimulus,
@@ -57,6 +63,9 @@ FORMS: Final[Mapping[str, Form]] = {
     "fail": Form("fail CLASS", "the model fails: retryable, fatal or stream", ("retryable", "fatal", "stream")),
     "return": Form("return [OUTPUT]", "the tool that is awaited longest returns: JSON, or a text"),
     "toolfail": Form("toolfail MESSAGE", "the tool that is awaited longest fails"),
+    "approve": Form("approve", "the call that waits longest for approval is approved"),
+    "deny": Form("deny [MESSAGE]", "the call that waits longest for approval is denied"),
+    "answer": Form("answer [OUTPUT]", "the client answers the call that waits longest for it: JSON, or a text"),
     "advance": Form("advance SECONDS", "time passes"),
     "join": Form("join", "a client joins"),
     "leave": Form("leave", "a client leaves"),
@@ -87,7 +96,9 @@ class Shorthand:
         except (ValueError, msgspec.MsgspecError) as error:
             raise ShorthandError(f"{error}; expected {expected}") from error
 
-    def _read(self, name: str, rest: str, awaiting: Sequence[Awaited]) -> Stimulus:
+    def _read(  # noqa: PLR0912 - one case a form
+        self, name: str, rest: str, awaiting: Sequence[Awaited]
+    ) -> Stimulus:
         match name:
             case "user" | "steer" | "follow":
                 text = _given(rest)
@@ -108,12 +119,18 @@ class Shorthand:
                 return ToolReturn(call_id=_oldest(awaiting), output=_value(rest) if rest else "")
             case "toolfail":
                 return ToolFail(call_id=_oldest(awaiting), message=_given(rest))
+            case "deny":
+                return Deny(call_id=_oldest(awaiting, ApprovalAwaited), message=rest or None)
+            case "answer":
+                return ClientResult(call_id=_oldest(awaiting, ClientToolAwaited), output=_value(rest) if rest else "")
             case "advance":
                 return Advance(seconds=float(_given(rest)))
             case _ if rest:
                 raise ValueError(f"{rest!r} follows it")
             case "abort":
                 return Abort()
+            case "approve":
+                return Approve(call_id=_oldest(awaiting, ApprovalAwaited))
             case _:
                 return Client(action="join" if name == "join" else "leave")
 
@@ -145,9 +162,9 @@ def _value(text: str) -> Any:
         return text
 
 
-def _oldest(awaiting: Sequence[Awaited]) -> str:
-    """Return the call of the tool that is awaited longest."""
+def _oldest(awaiting: Sequence[Awaited], kind: type[ToolAwaited | Decision] = ToolAwaited) -> str:
+    """Return the call of the tool, or of the decision of a *kind*, that is awaited longest."""
     for awaited in awaiting:
-        if isinstance(awaited, ToolAwaited):
+        if isinstance(awaited, kind):
             return awaited.call_id
-    raise ValueError("no tool is awaited")
+    raise ValueError("no tool is awaited" if kind is ToolAwaited else "no call waits for it")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from turncheck.model.core.events import Event, ToolResult
-from turncheck.model.core.stimuli import ToolAwaited, ToolCall, ToolFail, ToolReturn
+from turncheck.model.core.stimuli import ClientResult, ToolAwaited, ToolCall, ToolFail, ToolReturn
 
 from ...observe.projector_trace import calls_of
 from ...observe.runtime_trace import ObservedStep, Response, RuntimeTrace, flat
@@ -67,7 +67,7 @@ def results_survive(trace: RuntimeTrace) -> Judgement:
                 continue
             if stop.reason != "completed":
                 yield WITNESS
-            if not any(_holds(event, stimulus.output) for event in logged):
+            if not any(holds(event, stimulus.output) for event in logged):
                 yield Finding(step.first, f"the result of {name} is lost", stimulus.output, logged)
 
 
@@ -77,7 +77,9 @@ def results_not_invented(trace: RuntimeTrace) -> Judgement:
     ended: Counter[str] = Counter()
     for step in trace.steps:
         for stimulus in flat(step.stimulus):  # of several at once, the refused one is not known
-            if isinstance(stimulus, ToolReturn | ToolFail) and (step.took_place or stimulus is not step.stimulus):
+            if isinstance(stimulus, ToolReturn | ToolFail | ClientResult) and (
+                step.took_place or stimulus is not step.stimulus
+            ):
                 ended[stimulus.call_id] += 1
         for at in range(step.first, step.end):
             event = trace.events[at]
@@ -186,7 +188,7 @@ def tools_as_declared(trace: RuntimeTrace) -> Judgement:
     """Tools run one after the other, in the order of their calls, or side by side, as declared."""
     serial = trace.policies.get("tools") == "serial"
     for response in trace.whole_responses():
-        calls = _calls(response)
+        calls = [call for call in _calls(response) if trace.options.decider(call.tool) is None]
         names = [call.call_id for call in calls]
         if len(names) < 2 or len(set(names)) < len(names) or any(malformed(call.arguments) for call in calls):
             continue
@@ -222,7 +224,7 @@ def _result_of(event: Event, call: str) -> bool:
 
 def _tells(trace: RuntimeTrace, at: int, message: str) -> bool:
     """True for a result that says that the tool failed: by its flag, or, where a runtime has none, in its text."""
-    return bool(getattr(trace.events[at], "is_error", False)) or _holds(trace.log[at], message)
+    return bool(getattr(trace.events[at], "is_error", False)) or holds(trace.log[at], message)
 
 
 def _cancelled(step: ObservedStep, stimulus: ToolReturn) -> bool:
@@ -237,7 +239,7 @@ def _repeated(trace: RuntimeTrace) -> bool:
     return len(names) != len(set(names))
 
 
-def _holds(event: Any, output: Any) -> bool:
+def holds(event: Any, output: Any) -> bool:
     """True for a logged result that holds the tool's output, in whatever wrapping."""
     logged = event.get("output")
     return logged == output or (isinstance(output, str) and output in json.dumps(logged, ensure_ascii=False))

@@ -1,11 +1,14 @@
 """Laws on the contract itself: the log can be read, and what is declared is there."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
+    Approve,
+    ClientResult,
+    Deny,
     ModelFail,
     ModelOutput,
     ModelStop,
@@ -89,20 +92,23 @@ def needs(stimulus: Stimulus) -> str | None:
             return "reasoning"
         case ModelOutput(item=ToolCall(arguments=str())):
             return "raw-arguments"
-        case ModelOutput(item=ToolCall()) | ToolReturn():
+        case ModelOutput(item=ToolCall()):
             return "tools"
-        case Abort():
-            return "abort"
-        case ToolFail():
-            return "tool-failure"
-        case ModelFail():
-            return "model-failure"
-        case Together():
-            return "together"
-        case StoreFail():
-            return "store-faults"
         case _:
-            return None
+            return _NEEDS.get(type(stimulus))
+
+
+_NEEDS: Final[Mapping[type, str]] = {
+    ToolReturn: "tools",
+    Abort: "abort",
+    ToolFail: "tool-failure",
+    Approve: "approval",
+    Deny: "approval",
+    ClientResult: "client-tools",
+    ModelFail: "model-failure",
+    Together: "together",
+    StoreFail: "store-faults",
+}
 
 
 def exercised(stimulus: Stimulus, calls: set[str]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.registry import Target
-from turncheck.model.core.stimuli import Abort, ResetOptions, Stimulus, Together, Word
+from turncheck.model.core.stimuli import Abort, Approve, ClientResult, Deny, ResetOptions, Stimulus, Together, Word
 from turncheck.model.declaration.machine import Row
 from turncheck.model.machines.interaction import tables
 
@@ -154,7 +154,10 @@ def _play(player: Player, one: _Directed) -> None:
     player.finish(driver, situation.taken)
 
 
+_MAY_BE_REFUSED: Final = (Together, Abort, Approve, Deny, ClientResult)
+
+
 def _made(driver: Driver, word: Sequence[Stimulus]) -> bool:
-    """Return whether *word* was applied whole; of several at once, some may be refused, and so may an idle abort."""
-    refused = (step.answer.refused for step in driver.steps if not isinstance(step.stimulus, Together | Abort))
+    """Return whether *word* was applied whole; of several at once, some may be refused, and so may late decisions."""
+    refused = (step.answer.refused for step in driver.steps if not isinstance(step.stimulus, _MAY_BE_REFUSED))
     return len(driver.steps) >= len(word) and all(one is None or one.why == "rejected" for one in refused)

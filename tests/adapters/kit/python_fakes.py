@@ -15,6 +15,7 @@ from turncheck_kit import Adapter, Interrupted, ModelFailure, SyncAdapter, ToolF
 WORK = 0.05  # real seconds that a thread or a child takes: long after the loop has nothing else to do
 
 CAPABILITIES = ["abort", "tools", "tool-failure", "model-failure", "reasoning", "clock", "deaf", "together", "observer"]
+CAPABILITIES += ["approval", "client-tools"]
 
 
 def work():
@@ -262,6 +263,22 @@ class Fakes(Adapter):  # type: ignore[misc]  # the kit is found by path
 
     async def tool_in_a_thread(self):
         self.say(await asyncio.to_thread(lambda: self.env.tool("c1", "read", {}).wait()))
+
+    async def approval(self):
+        self.say(await self.env.decision("c1"))
+
+    async def two_decisions(self):
+        asked = [self.env.decision("c1"), self.env.decision("c1", "client-tool")]
+        self.say([(await one)["kind"] for one in asked])
+
+    async def asks_in_vain(self):
+        self.env.decision("c1").close()
+
+    async def decision_in_a_thread(self):
+        self.say(await asyncio.to_thread(lambda: self.env.decision("c1").wait()["kind"]))
+
+    async def asks_badly(self):
+        self.env.decision("c1", "vote")
 
 
 class SyncFakes(SyncAdapter):  # type: ignore[misc]  # as above

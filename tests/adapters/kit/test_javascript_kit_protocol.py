@@ -213,6 +213,30 @@ def test_a_request_yields_its_items_and_then_has_the_reason_and_the_usage():
     assert [len(step["awaiting"]) for step in steps] == [1, 1, 1, 0]
 
 
+APPROVE, DENY = {"kind": "approve", "callId": "c1"}, {"kind": "deny", "callId": "c1", "message": "no"}
+CLIENT_RESULT = {"kind": "client-result", "callId": "c1", "output": "here"}
+
+
+@pytest.mark.parametrize("decision", [APPROVE, DENY], ids=["approve", "deny"])
+def test_a_person_and_the_client_decide_about_their_own(decision):
+    steps = steps_of("decisions", user("go"), CLIENT_RESULT, decision)
+    assert [[entry["kind"] for entry in step["awaiting"]] for step in steps] == [
+        ["approval", "client-tool"],
+        ["approval"],
+        [],
+    ]
+    assert [json.loads(event["text"]) for event in steps[-1]["events"]] == [decision, CLIENT_RESULT]
+
+
+def test_a_decision_that_nobody_waits_for_is_not_awaited():
+    assert steps_of("decisions", user("go"), {**APPROVE, "callId": "c2"})[1]["refused"]["why"] == "not-awaited"
+
+
+def test_an_aborted_question_is_no_longer_awaited():
+    step = steps_of("decision of an aborted run", user("go"), {"kind": "advance", "seconds": 2})[-1]
+    assert ([event["text"] for event in step["events"]], step["awaiting"]) == (["stopped"], [])
+
+
 def test_failures_of_the_model_and_of_a_tool_are_thrown_with_their_kind_and_message():
     steps = steps_of("failures", user("go"), fails("stream"), tool_fails("c1", "no such file"))
 

@@ -81,7 +81,7 @@ def test_hello_tells_who_is_there_and_what_it_claims(process):
             "roles": ["runtime"],
             "capabilities": [
                 *("abort", "tools", "tool-failure", "model-failure", "reasoning"),
-                *("clock", "deaf", "together", "observer"),
+                *("clock", "deaf", "together", "observer", "approval", "client-tools"),
             ],
         },
     }
@@ -388,6 +388,41 @@ def test_a_deaf_tool_stays_awaited_and_its_output_still_arrives(fakes):
     steps = fakes.run(user("tool"), ABORT, returns("c1"))
     assert [entry["cancelled"] for entry in steps[1]["awaiting"]] == [True]
     assert (steps[2]["awaiting"], said(steps[2])) == ([], [["done", None, None]])
+
+
+APPROVE, DENY = {"kind": "approve", "callId": "c1"}, {"kind": "deny", "callId": "c1", "message": "no"}
+CLIENT_RESULT = {"kind": "client-result", "callId": "c1", "output": "here"}
+
+
+@pytest.mark.parametrize("stimulus", [APPROVE, DENY], ids=["approve", "deny"])
+def test_a_call_waits_for_a_person_and_the_decision_arrives(fakes, stimulus):
+    steps = fakes.run(user("approval"), stimulus)
+    assert [step["awaiting"] for step in steps] == [[{"kind": "approval", "callId": "c1"}], []]
+    assert said(*steps) == [stimulus]
+
+
+def test_a_person_and_the_client_decide_about_their_own(fakes):
+    steps = fakes.run(user("two_decisions"), CLIENT_RESULT, APPROVE)
+    assert [entry["kind"] for entry in steps[1]["awaiting"]] == ["approval"]
+    assert said(*steps) == [["approve", "client-result"]]
+
+
+@pytest.mark.parametrize("stimulus", [CLIENT_RESULT, {**APPROVE, "callId": "c2"}], ids=["kind", "call"])
+def test_a_decision_that_nobody_waits_for_is_not_awaited(fakes, stimulus):
+    assert fakes.run(user("approval"), stimulus)[1]["refused"]["why"] == "not-awaited"
+
+
+def test_a_cancelled_and_a_closed_question_are_no_longer_awaited(fakes):
+    assert fakes.run(user("approval"), ABORT)[-1]["awaiting"] == []
+    assert does(fakes, "asks_in_vain")["awaiting"] == []
+
+
+def test_a_thread_may_wait_for_a_decision(fakes):
+    assert said(*fakes.run(user("decision_in_a_thread"), APPROVE)) == ["approve"]
+
+
+def test_a_decision_of_another_kind_fails(fakes):
+    assert "vote" in fakes.ask("apply", stimulus=user("asks_badly"))["error"]["message"]
 
 
 def test_stimuli_together_are_applied_in_order_without_quiet_between(fakes):

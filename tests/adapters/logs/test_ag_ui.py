@@ -159,7 +159,9 @@ def test_a_stream_without_a_terminal_is_truncated() -> None:
 
 
 def test_a_subagents_end_is_no_terminal() -> None:
-    assert run(START, {"type": "SUBAGENT_ERROR", "subagentRunId": "s"}, DONE) == [ROOT, (2, COMPLETED)]
+    begun = {"type": "SUBAGENT_STARTED", "subagentRunId": "s", "name": "red"}
+    failed = {"type": "SUBAGENT_ERROR", "subagentRunId": "s", "message": "no"}
+    assert run(START, begun, failed, DONE) == [ROOT, (3, COMPLETED)]
 
 
 # Items
@@ -180,8 +182,17 @@ def test_interleaved_items_leave_in_the_order_of_their_starts() -> None:
     assert run(START, *lines, *more)[1:] == [(3, said("b")), (4, called()), (5, said("a"))]
 
 
-def test_a_terminal_ends_items_that_are_open() -> None:
-    assert run(START, text("START"), text("CONTENT", delta="a"), DONE)[1:] == [(2, said("a")), (3, COMPLETED)]
+def test_an_errors_terminal_ends_items_that_are_open() -> None:
+    failed = run(START, text("START"), text("CONTENT", delta="a"), {"type": "RUN_ERROR", "message": "no"})
+    assert failed[1:] == [(2, said("a")), (3, RunStop(reason="error", detail="no"))]
+
+
+def test_an_item_that_is_open_when_a_run_finishes_is_an_anomaly_and_the_run_ends() -> None:
+    assert run(START, text("START"), text("CONTENT", delta="a"), DONE)[1:] == [
+        (2, said("a")),
+        (3, Malformed("RUN_FINISHED: the text 'm' is open")),
+        (3, COMPLETED),
+    ]
 
 
 def test_a_call_that_was_cut_and_never_answered_is_an_anomaly_at_an_error() -> None:
@@ -284,7 +295,11 @@ def test_a_chunked_item_stays_open_across_raw_events() -> None:
 
 
 def test_another_event_closes_a_chunked_item() -> None:
-    chunks = [text("CHUNK", delta="a"), {"type": "STEP_STARTED"}, {"type": "TEXT_MESSAGE_CHUNK", "delta": "b"}]
+    chunks = [
+        text("CHUNK", delta="a"),
+        {"type": "STEP_STARTED", "stepName": "s"},
+        {"type": "TEXT_MESSAGE_CHUNK", "delta": "b"},
+    ]
     why = "TEXT_MESSAGE_CHUNK: messageId is missing, and no item is open"
     assert run(START, *chunks)[1:] == [(1, said("a")), (3, Malformed(why))]
 

@@ -212,7 +212,7 @@ def edited(event, source, then, dest=...):
     """The machine with other effects (or another destination) in the rows of an event and a source."""
     table = [
         [*row[:2], row[2] if dest is ... else dest, *row[3:5], then(row[5])]
-        if (row[0], row[1]) == (event, source)
+        if row[0] == event and source in SPEC.sources(row[1])
         else row
         for row in SPEC.table
     ]

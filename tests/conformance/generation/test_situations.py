@@ -8,11 +8,15 @@ from turncheck.conformance.generation.situations import access_words, directed, 
 from turncheck.model.machines.interaction import SPEC, tables
 
 ALL = frozenset(
-    ("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "clock")
+    (
+        *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "clock"),
+        *("approval", "client-tools"),
+    )
 )
 POLICIES: list[dict[str, Any]] = [
     {},
     {"busy": "steer"},
+    {"busy": "steer", "steerWhilePaused": "instead"},
     {"busy": "followUp"},
     {"retries": 2},
     {"steerLands": "after-call"},
@@ -58,4 +62,4 @@ def test_what_is_not_declared_has_no_row():
 def test_a_message_while_busy_is_tried_only_where_its_fate_is_declared():
     assert [row.source for row in rows_for(ALL, {}) if row.event == "user"] == ["idle"]
     declared = rows_for(ALL, {"busy": "reject"})
-    assert [row.source for row in declared if row.event == "user"] == ["idle", "inferring", "executing"]
+    assert [row.source for row in declared if row.event == "user"] == ["idle", "inferring", "executing", "paused"]

@@ -7,7 +7,7 @@ import inspect
 import pytest
 from breaking import doubles
 from msgspec.structs import replace
-from runtimes import hosting, wrong
+from runtimes import deciding, hosting, wrong
 from runtimes.right import Right
 from runtimes.target import CAPABILITIES
 
@@ -25,8 +25,15 @@ HASH_SEED = 4321
 
 DOUBLES = {name: (wrong, broken) for name, broken in doubles(wrong)}
 HOSTING = {name: (hosting, broken) for name, broken in doubles(hosting)}
+DECIDING = {name: (deciding, broken) for name, broken in doubles(deciding)}
 """Wrong runtime → its module, and the laws that it breaks with their clauses, the one that names its fault first."""
-EVERY = [(name, law) for name, (_, broken) in (DOUBLES | HOSTING).items() for law in broken if law != "equals-model"]
+EVERY = [
+    (name, law)
+    for name, (_, broken) in (DOUBLES | HOSTING | DECIDING).items()
+    for law in broken
+    if law != "equals-model"
+]
+DECIDED = {law for _, broken in DECIDING.values() for law in broken}
 HOSTED = {law for _, broken in HOSTING.values() for law in broken}
 
 
@@ -34,7 +41,7 @@ NO_VERDICT = {"Unsettled", "Dies", "EverySeventhRunEndsTwice"}
 """Not a law's business alone: test_verifying_runs.py has them."""
 
 SHORT = 6
-LONG = {"EighthItemIsLost": 10, "HistoryHasTenPlaces": 10}
+LONG = {"EighthItemIsLost": 10, "HistoryHasTenPlaces": 10, "AutoApprovesTheSecond": 7}
 """How many stimuli a counterexample may have; a fault at depth needs its depth."""
 
 RIGHT = {
@@ -110,7 +117,7 @@ def without_pass(result):
 
 @pytest.mark.parametrize(("name", "law"), EVERY)
 def test_the_fault_breaks_the_law_that_names_it_in_a_short_word(name, law):
-    module, _ = (DOUBLES | HOSTING)[name]
+    module, _ = (DOUBLES | HOSTING | DECIDING)[name]
     runtime = getattr(module, name)()
     result, counterexamples = verified(runtime, selected(["runtime"], [law]), words=WORDS, fail_fast=True)
     assert [found.verdict for found in result.laws] == ["fail"]
@@ -183,14 +190,31 @@ def test_a_right_conversation_passes_every_law(policies):
     result, counterexamples = verified(Right(**policies), words=FEW)
     assert counterexamples == {}
     assert (
-        without_pass(result) - {"equals-machine", *HOSTED} == set()
+        without_pass(result) - {"equals-machine", *HOSTED, *DECIDED} == set()
     )  # where it queues, no machine does so: nothing to compare
 
 
 def test_a_right_host_of_sessions_passes_every_law():
     result, counterexamples = verified(hosting.Hosting(), words=FEW)
     assert counterexamples == {}
-    assert without_pass(result) == {"aborted-text-dropped", "equals-machine"}
+    assert without_pass(result) == {"aborted-text-dropped", "equals-machine", *DECIDED}
+
+
+DECIDERS = {
+    "serial": deciding.Deciding(),
+    "parallel": deciding.Deciding(tools="parallel"),
+    "steering": deciding.Deciding(busy="steer"),
+    "a steer instead": deciding.GoesOnInstead(),
+    "a person only": deciding.Deciding(without=("client-tools",)),
+}
+
+
+@pytest.mark.parametrize("runtime", DECIDERS.values(), ids=DECIDERS)
+def test_a_runtime_that_asks_about_calls_breaks_no_law_and_passes_on_evidence(runtime):
+    result, counterexamples = verified(runtime, words=FEW)
+    assert counterexamples == {}
+    assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
+    assert {law.law for law in result.laws if law.law in DECIDED and law.verdict == "skipped"} <= {"client-result-once"}
 
 
 def test_a_write_that_fails_with_the_next_message_is_no_fault_of_the_session():

@@ -42,7 +42,7 @@ class RunReader:
         self._tools = client_tools
         self._transcript = transcript
         self._chunks = Chunks()
-        self._mapper = AgUiMapper(may_be_resumed=False)
+        self._mapper = AgUiMapper(may_be_resumed=False, rules=False)
         self._at = -1
         self._pieces: dict[str, list[str]] = {}  # call id → the arguments of its latest call
         self._arguments: dict[int, list[str]] = {}  # position of a call → its arguments

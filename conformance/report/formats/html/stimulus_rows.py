@@ -5,7 +5,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from turncheck.model.core.stimuli import ModelOutput, Step, Stimulus, Together, ToolFail, ToolReturn, User
+from turncheck.model.core.stimuli import (
+    ClientResult,
+    Deny,
+    ModelOutput,
+    Step,
+    Stimulus,
+    Together,
+    ToolFail,
+    ToolReturn,
+    User,
+)
 from turncheck.model.rendering.printable import shown
 from turncheck.model.rendering.scene import Arrow, Band, Row
 from turncheck.model.rendering.words import as_object, of_stimulus
@@ -18,6 +28,8 @@ _ECHOES: Final[Mapping[type, str]] = {
     ModelOutput: "agent-output",
     ToolReturn: "tool-result",
     ToolFail: "tool-result",
+    ClientResult: "tool-result",
+    Deny: "tool-result",
 }
 """A stimulus → the event that shows it."""
 

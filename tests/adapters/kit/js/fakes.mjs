@@ -155,6 +155,16 @@ const FAKES = {
       .catch((error) => note(env, [error instanceof ModelFailure, error.kind]));
     await env.tool("c1", "read", {}).catch((error) => note(env, [error instanceof ToolFailure, error.message]));
   },
+  decisions: async (env) => {
+    const asked = [env.decision("c1"), env.decision("c1", "client-tool")];
+    for (const one of await Promise.all(asked)) note(env, JSON.stringify(one));
+  },
+  "decision of an aborted run": async (env) => {
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new Error("stopped")), 1000);
+    await env.decision("c1", "approval", { signal: stop.signal }).catch((error) => note(env, error.message));
+  },
+  "asks badly": (env) => env.decision("c1", "vote"),
   request: async (env) => {
     const request = env.model([]);
     for await (const item of request) note(env, item.text);
@@ -167,7 +177,7 @@ const FAKES = {
 serve(
   {
     implementation: { name: `fake: ${name}`, version: "0", language: "javascript" },
-    profile: { capabilities: ["clock", "tools", "tool-failure", "model-failure", "model-input", "observer"] },
+    profile: { capabilities: ["clock", "tools", "tool-failure", "model-failure", "model-input", "observer", "approval", "client-tools"] },
     reset(env) {
       this.env = env;
     },

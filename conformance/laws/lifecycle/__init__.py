@@ -1,0 +1,1 @@
+"""Laws on what lies beyond the first turn."""
