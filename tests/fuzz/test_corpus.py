@@ -5,7 +5,7 @@ import random
 import pytest
 
 from fuzz import corpus
-from fuzz.json_mutator import Mutator
+from fuzz.engine.json_mutator import Mutator
 from fuzz.targets import TARGETS
 
 every_target = pytest.mark.parametrize("name", TARGETS)

@@ -1,4 +1,4 @@
-"""Write the fewest inputs that take all branches of what was learned: ``python -m fuzz.fewest TARGET…``.
+"""Write the fewest inputs that take all branches of what was learned: ``python -m fuzz.engine.fewest TARGET…``.
 
 A merge by libFuzzer would start a process per target, and keep inputs for each count of each branch.
 """
@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from fuzz import corpus, tracing
+from fuzz import corpus
+from fuzz.engine import tracing
 
 with tracing.instrumented("turncheck"):
     from fuzz.targets import TARGETS

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 pytest.importorskip("atheris")  # only for Linux
-from fuzz import tracing
+from fuzz.engine import tracing
 
 SOURCE = """
 def sign(number):

@@ -1,4 +1,4 @@
-"""One fuzz target in this process, under atheris: ``python -m fuzz.one TARGET``, and then libFuzzer's own flags."""
+"""One fuzz target in this process, under atheris: ``python -m fuzz.engine.one TARGET``, then libFuzzer's own flags."""
 
 import gc
 import hashlib
@@ -10,10 +10,10 @@ from zlib import crc32
 
 import atheris
 
-from fuzz import tracing
+from fuzz.engine import tracing
 
 with tracing.instrumented("turncheck"):
-    from fuzz.json_mutator import Mutator
+    from fuzz.engine.json_mutator import Mutator
     from fuzz.targets import TARGETS
 
 _LONG: Final = 1024
