@@ -265,7 +265,7 @@ def has_no_awaiting(message, answer):
 
 
 def awaits_what_nobody_knows(message, answer):
-    say({**answer, "awaiting": [{"kind": "approval", "callId": "c1"}]})
+    say({**answer, "awaiting": [{"kind": "telepathy", "callId": "c1"}]})
 
 
 def answers_as_a_projector(message, answer):

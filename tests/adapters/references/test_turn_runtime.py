@@ -70,7 +70,7 @@ def verified(queue):
     return {law.law: (law.verdict, law.evidence.observed) for law in result.laws}, result.coverage
 
 
-ABSENT = {"abort", "images", "usage", "store-faults"}
+ABSENT = {"abort", "approval", "client-tools", "images", "store-faults", "usage"}
 """Capabilities that a turn does not have."""
 
 

@@ -60,7 +60,7 @@ FAULTS = HANGING | {
     "has_events_that_are_no_list": (RubbishError, r"Expected `array`, got `object` - at `\$\.events`"),
     "has_no_events": (RubbishError, "no events, or no awaiting"),
     "has_no_awaiting": (RubbishError, "no events, or no awaiting"),
-    "awaits_what_nobody_knows": (RubbishError, r"'approval' - at `\$\.awaiting\[0\]\.kind`"),
+    "awaits_what_nobody_knows": (RubbishError, r"'telepathy' - at `\$\.awaiting\[0\]\.kind`"),
     "answers_hugely": (RubbishError, "more than 67,108,864 bytes on stdout"),
     "answers_what_is_no_utf_8": (RubbishError, "not JSON"),
     "answers_not_a_number": (RubbishError, "NaN is no number of JSON"),

@@ -163,8 +163,8 @@ def test_an_update_takes_out_a_cause_that_is_mended(verified, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"counterexample": "{"}, "cause.follow-up-fifo: the counterexample is neither a word nor a log"),
-        ({"counterexample": '{"events": 1}'}, "neither a word nor a log: Expected `array`"),
+        ({"counterexample": "{"}, "cause.follow-up-fifo: the counterexample is neither a word, a log nor a flow"),
+        ({"counterexample": '{"events": 1}'}, "neither a word, a log nor a flow: Expected `array`"),
         ({"laws": ["follow-up-lifo"]}, "`verify` judges no law of that name; perhaps follow-up-fifo"),
         ({"laws": []}, "Expected `array` of length >= 1"),
         ({"issue": None}, "missing required field `issue`; expected reason, issue, laws, counterexample"),

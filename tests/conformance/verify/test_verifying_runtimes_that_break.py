@@ -45,7 +45,7 @@ FAULTS = {
     "has_events_that_are_no_list": "Expected `array`",
     "has_no_events": "no events",
     "has_no_awaiting": "no awaiting",
-    "awaits_what_nobody_knows": "'approval'",
+    "awaits_what_nobody_knows": "'telepathy'",
     "answers_hugely": "more than 67,108,864 bytes",
     "answers_what_is_no_utf_8": "not JSON",
     "answers_not_a_number": "NaN is no number of JSON",

@@ -56,9 +56,10 @@ class Web(BaseHTTPRequestHandler):
         data = {"/c.jsonl": BROKEN, "/cut.jsonl": SOUND}.get(self.path.partition("?")[0])
         self.send_response(404 if data is None else 200)
         self.send_header("content-length", str(len(data or b"") + 10 * (self.path == "/cut.jsonl")))
+        self.send_header("connection", "close")
         self.end_headers()
-        self.wfile.write(data or b"")
-        self.close_connection = True
+        if self.command == "GET":
+            self.wfile.write(data or b"")
 
     def do_HEAD(self) -> None:
         self.do_GET()
