@@ -65,10 +65,9 @@ const POLICIES = {
 };
 const STOPS = { "end-turn": "stop", "tool-use": "toolUse", length: "length" };
 
+/** Return the text of a message or a result; undefined where pi gives no content: then a law tells, and no exception here. */
 const textOf = (content) =>
-  typeof content === "string"
-    ? content
-    : content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  Array.isArray(content) ? content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n") : content;
 
 /** Return the context that the model is shown, as {role, text or callId} entries. */
 function shown(context) {
@@ -234,7 +233,7 @@ class Session {
         this.log({ type: "native", name: event.type, callId: event.toolCallId });
         break;
       case "tool_execution_end": {
-        const { toolCallId: callId, result, isError } = event;
+        const { toolCallId: callId, result = {}, isError } = event;
         const output =
           isError || !result.details || !("output" in result.details) ? textOf(result.content) : result.details.output;
         this.log({ type: "tool-result", callId, output, isError: isError || undefined });
