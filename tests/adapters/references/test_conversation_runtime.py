@@ -39,7 +39,10 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
-SKIPPED = {"steers-in-their-run", "follow-ups-in-turn", "queue-as-declared", "rounds-bounded", "store-faults"}
+SKIPPED = {
+    *("steers-in-their-run", "follow-ups-in-turn", "queue-as-declared", "rounds-bounded", "store-faults"),
+    *(law.name for law in selected(["runtime"]) if {"approval", "client-tools"} & {*law.needs}),
+}
 GO = User(id="u1", text="go")
 END, CALLED = ModelStop(reason="end-turn"), ModelStop(reason="tool-use")
 SPAWNING = ResetOptions(tools=(*TOOLS, {"name": SPAWN}))

@@ -13,7 +13,14 @@ import pytest
 
 from turncheck.conformance.cli.commands.drive import CONTROLS, completions
 from turncheck.conformance.cli.options.shorthand import FORMS, Shorthand, ShorthandError
-from turncheck.model.core.stimuli import Awaited, ModelAwaited, Stimulus, ToolAwaited
+from turncheck.model.core.stimuli import (
+    ApprovalAwaited,
+    Awaited,
+    ClientToolAwaited,
+    ModelAwaited,
+    Stimulus,
+    ToolAwaited,
+)
 
 NULL_RUNTIME = Path(__file__).parents[2] / "adapters" / "kit" / "null_runtime.py"
 TARGET = "cmd:" + shlex.join([sys.executable, str(NULL_RUNTIME)])
@@ -21,6 +28,8 @@ AWAITING: list[Awaited] = [
     ModelAwaited(request_id="r1"),
     ToolAwaited(call_id="c1", execution="e1"),
     ToolAwaited(call_id="c2", execution="e2"),
+    ApprovalAwaited(call_id="c3"),
+    ClientToolAwaited(call_id="c4"),
 ]
 
 
@@ -123,7 +132,8 @@ def test_every_form_can_be_read_as_it_is_written():
 
 
 def _reads(name):
-    rest = {"stop": "length", "fail": "fatal", "advance": "1", "abort": "", "join": "", "leave": ""}.get(name, "x")
+    given = {"stop": "length", "fail": "fatal", "advance": "1", "abort": "", "approve": "", "join": "", "leave": ""}
+    rest = given.get(name, "x")
     return isinstance(Shorthand().read(f"{name} {rest}", AWAITING), Stimulus.__args__)
 
 
