@@ -24,6 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--turncheck-seed", type=int, metavar="N", help="seed of the generated logs or words (0)")
     group.addoption("--turncheck-examples", type=int, metavar="N", help="generated logs or words per target (300)")
     group.addoption("--turncheck-baseline", type=Path, metavar="FILE", help="TOML file with the failures to expect")
+    group.addoption("--turncheck-variant", metavar="NAME", help="variant of each target, or * for each one's tests")
+    group.addoption("--turncheck-out", type=Path, metavar="FOLDER", help="where counterexamples go (pytest's cache)")
     group.addoption("--turncheck-strict", action="store_true", help="a law without evidence fails, and is not skipped")
 
 
@@ -33,12 +35,31 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line("markers", "xdist_group(name): pytest-xdist is not there, so this does nothing")
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Make the tests of a line for each variant that they are to be for."""
+    if "turncheck_judged" in metafunc.fixturenames:
+        from .testing.running import variants_of  # noqa: PLC0415 - as the module says
+
+        names = variants_of(metafunc.config, metafunc.function.suite)  # pyright: ignore[reportFunctionMemberAccess]
+        if names:
+            metafunc.parametrize("turncheck_variant", names, indirect=True)
+
+
 @pytest.fixture
-def turncheck_judged(request: pytest.FixtureRequest) -> "Judged | Floor":
+def turncheck_variant(request: pytest.FixtureRequest) -> str | None:
+    """The variant of its target that a law's test is for; None for the default one."""
+    return getattr(request, "param", None)
+
+
+@pytest.fixture
+def turncheck_judged(
+    request: pytest.FixtureRequest,
+    turncheck_variant: str | None,  # noqa: ARG001 - the tests of each variant are told apart by it
+) -> "Judged | Floor":
     """The verdict of a law on a target, or its floor: the fixture behind ``projector_laws`` and ``runtime_laws``.
 
-    The target is run once per session, at the first of its laws. A target that does not start, or breaks, is an error
-    at setup, and no failure of a law.
+    The target is run once per session and variant, at the first of its laws. A target that does not start, or breaks,
+    is an error at setup, and no failure of a law.
     """
     from .testing import judged  # noqa: PLC0415 - as the module says
 

@@ -74,6 +74,17 @@ def test_a_capability_names_the_laws_that_need_it(capability):
     assert named <= {law.name for law in RUNTIME_LAWS}
 
 
+@pytest.mark.parametrize("value", ["whole", "never"])
+def test_a_way_to_judge_runs_side_by_side_names_its_laws(value):
+    (row,) = re.findall(rf"^\| `{value}` \| (.+) \|.+\|$", prose(ROOT / "docs" / "protocol.md"), re.MULTILINE)
+    named = set(re.findall(r"`([a-z-]+)`", row))
+    laws = {law.name for law in RUNTIME_LAWS if law.overlapping == value}
+    told_above = {law.name for law in RUNTIME_LAWS if "policy busy=concurrent" in law.needs}
+    relations = {law.name for law in RUNTIME_LAWS if law.kind == "relation"}
+    assert named <= laws
+    assert laws - named - told_above <= (relations if value == "never" else set())
+
+
 def shown(pattern):
     return [
         (page.name, *found) for page in PAGES for found in re.findall(pattern, page.read_text("utf-8"), re.MULTILINE)

@@ -493,11 +493,12 @@ export class Environment {
    * Send a request to the model: log `model-request`, and await the model until it ends. If the signal is aborted
    * already, nothing is sent and the request throws at once, as fetch does (a deaf model still gets the request).
    * @param {Shown[]} input  the whole context that the model is shown
-   * @param {{signal?: AbortSignal, sessionId?: string, tools?: boolean}} [how]  tools: false if the request offers none
-   *   (a last summary): the model then calls none
+   * @param {{signal?: AbortSignal, sessionId?: string, runId?: string, tools?: boolean}} [how]  runId: the event's, where
+   *   runs of one session are concurrent; tools: false if the request offers none (a last summary): the model then
+   *   calls none
    * @returns {Request}
    */
-  model(input, { signal, sessionId, tools = true } = {}) {
+  model(input, { signal, sessionId, runId, tools = true } = {}) {
     const requestId = `r${this.requests + 1}`;
     const shown = json({ kind: "model", requestId, input, sessionId, ...(tools ? {} : { tools }) }).slice(0, -1);
     const request = new Request(this, signal, this.options.deafModel, shown);
@@ -505,7 +506,7 @@ export class Environment {
     else {
       this.requests++;
       Object.assign(request, { id: requestId, sessionId });
-      this.log({ type: "model-request", requestId, input, sessionId });
+      this.log({ type: "model-request", requestId, input, sessionId, runId });
     }
     return request;
   }

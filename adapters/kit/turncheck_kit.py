@@ -934,7 +934,8 @@ class Environment:
     is this environment's event loop. Each reset makes a new environment; events logged to an old one are lost.
 
     With sessions, give ``session=`` (the stimulus's ``sessionId``) to ``model``, ``tool`` and ``decision``, and
-    ``"sessionId"`` to each event that is logged.
+    ``"sessionId"`` to each event that is logged. Where runs of one session are concurrent, give ``run=`` to ``model``,
+    and ``"runId"`` to each event of a run.
     """
 
     def __init__(self, options: Json, patience: float, threads: _Threads) -> None:
@@ -967,17 +968,26 @@ class Environment:
         self._events.append(_encode(shown))
         self._idle_fires = 0
 
-    def model(self, context: list[Json] | None, *, session: str | None = None, tools: bool = True) -> ModelRequest:
+    def model(
+        self,
+        context: list[Json] | None,
+        *,
+        session: str | None = None,
+        run: str | None = None,
+        tools: bool = True,
+    ) -> ModelRequest:
         """Send the scripted model a request, and log ``model-request``. *context* is its ``input``, None if unseen.
 
-        *tools* is False for a request that offers no tools (a last summary): the model then calls none.
+        *run* is the event's ``runId``, where runs of one session are concurrent. *tools* is False for a request that
+        offers no tools (a last summary): the model then calls none.
         """
         with self.lock:
             key = f"r{next(self._requests)}"
             shown = {"kind": "model", "requestId": key} | ({} if context is None else {"input": context})
             request = ModelRequest(self, key, session, shown, deaf=bool(self.options.get("deafModel")))
             # a context is long, and is encoded only once: the event reuses the text of the entry
-            self._events.append('{"type":"model-request",' + request.shown().removeprefix('{"kind":"model",'))
+            event = '{"type":"model-request",' + request.shown().removeprefix('{"kind":"model",')
+            self._events.append(event if run is None else f'{event[:-1]},"runId":{_encode(run)}}}')
             if not tools:
                 request.show('"tools":false')
             self._idle_fires = 0

@@ -70,9 +70,13 @@ class HangingError(TargetError):
 
 
 class DiedError(TargetError):
-    """The process ended, or closed its end of a pipe, while an answer was due."""
+    """The process ended, or closed its end of a pipe, while an answer was due.
+
+    ``exit`` is its exit code, the negative number of the signal that killed it, or None where it runs on.
+    """
 
     ambiguous = True
+    exit: int | None = None
 
 
 class FailedError(TargetError):

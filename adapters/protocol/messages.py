@@ -4,17 +4,24 @@ One JSON object per line, camelCase, on stdin and stdout of a long-lived process
 for its answer; every answer repeats ``seq``, except the one to hello.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from turncheck.model.core.history import ARRANGEMENTS, CUT
+from turncheck.model.core.history import ARRANGEMENTS, CUT, HANDOVERS
 from turncheck.model.core.policies import VALUES, Policies, projected
 from turncheck.model.core.refused_json import why_refused
 from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
-from turncheck.model.machines.interaction import Aborted, Fate, Kept, SteerWhilePaused, Unread
+from turncheck.model.machines.interaction import (
+    CONCURRENT,
+    Aborted,
+    Fate,
+    Kept,
+    SteerWhilePaused,
+    Unread,
+)
 
 from .errors import DOCUMENT, ImplementationError, RubbishError, StartError, UnsupportedError
 from .strict_json import StrictnessError, check_strict
@@ -71,13 +78,15 @@ HISTORY_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
 So is the number ``CUT``, whose default is None: no result is cut.
 """
 
+SYSTEM_POLICY: Final = "system"
+"""The policy that says what each request shows in the role ``system``: a text, or several."""
 RESTART_POLICY: Final = "openTurnAfterRestart"
 """The policy that says what becomes of an open run at a restart; inferred by one kill where it is not declared."""
 STORE_POLICY: Final = "storeFails"
 """The policy that says what a write that fails does."""
 
 RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "busy": ("reject", "steer", "followUp"),
+    "busy": ("reject", "steer", "followUp", CONCURRENT),
     "tools": ("serial", "parallel"),
     "steerLands": ("after-batch", "after-call"),
     "steerWhilePaused": get_args(SteerWhilePaused),
@@ -86,6 +95,7 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "queueAfterError": get_args(Fate),
     RESTART_POLICY: ("interrupted", "error", "goes-on", "untold"),
     STORE_POLICY: ("error", "retry"),
+    **HANDOVERS,
     **HISTORY_POLICIES,
 }
 """A runtime's own policies with a set of values; the projection's are ``VALUES`` of model.core.policies."""
@@ -106,6 +116,20 @@ def check_policies(policies: Mapping[str, Any], see: str = f"{DOCUMENT}#runtimes
     for name in _COUNTS:
         if not isinstance(came := policies.get(name, 0), int) and (name, came) != (CUT, None):
             raise RubbishError(f"the policy {name} is no number", expected="an integer", came=str(came), see=see)
+    came = policies.get(SYSTEM_POLICY, "-")
+    texts = _texts(came)
+    if not texts or not all(texts):
+        problem = f"the policy {SYSTEM_POLICY} is no text"
+        raise RubbishError(problem, expected="a text that is not empty, or a list of such", came=str(came), see=see)
+
+
+def _texts(given: Any) -> Sequence[str]:
+    """Return a text, or each of a list; nothing where *given* is neither."""
+    try:
+        found = msgspec.convert(given, str | list[str])
+    except msgspec.ValidationError:
+        return ()
+    return [found] if isinstance(found, str) else found
 
 
 class Implementation(msgspec.Struct, frozen=True, omit_defaults=True):

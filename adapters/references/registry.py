@@ -4,6 +4,8 @@ import importlib
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from turncheck.model.core.history import HANDOVERS
+
 from ..protocol.messages import Profile
 from ..protocol.runtime import RuntimeTarget
 
@@ -33,7 +35,8 @@ def reference_of(profile: Profile) -> RuntimeTarget | None:
     made, declared = _class(profile.machine), profile.policies
     found = made()
     if profile.machine == "interaction":
-        found = made(policies={name: value for name, value in declared.items() if name in found.profile.policies})
+        chosen = found.profile.policies.keys() - HANDOVERS.keys()  # the machine's rows have one way
+        found = made(policies={name: value for name, value in declared.items() if name in chosen})
     elif profile.machine == "turn" and declared.get("whileActive") == "steer":
         found = made("steer")
     agrees = all(declared.get(name, value) == value for name, value in found.profile.policies.items())

@@ -13,7 +13,7 @@ from turncheck.model.extras import MissingExtraError, needs_extra
 from ..protocol.collator import CollatorTarget
 from ..protocol.connection import START_SECONDS, Connection
 from ..protocol.errors import BadTargetError, StartError
-from ..protocol.messages import Profile
+from ..protocol.messages import Profile, Role
 from ..protocol.projector import ProjectorTarget
 from ..protocol.runtime import RuntimeTarget
 from ..protocol.target import Closing
@@ -41,6 +41,16 @@ class Target(Closing):
     runtime: RuntimeTarget | None = None
     connection: Connection | None = None
     collator: CollatorTarget | None = None
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """Its roles."""
+        faces: Mapping[Role, object] = {
+            "projector": self.projector,
+            "runtime": self.runtime,
+            "collator": self.collator,
+        }
+        return tuple(role for role, face in faces.items() if face is not None)
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -171,8 +181,7 @@ def open_projector(
     """
     target = open_target(text, timeout=timeout, profile=profile, start_seconds=start_seconds, variant=variant)
     if target.projector is None:
-        target.close()
-        raise StartError(f"not a projector: {text} has another role")
+        raise _lacks("projector", target, text, variant)
     return target.projector
 
 
@@ -199,8 +208,7 @@ def open_runtime(
         text, timeout=timeout, profile=profile, start_seconds=start_seconds, until=until, variant=variant
     )
     if target.runtime is None:
-        target.close()
-        raise StartError(f"not a runtime: {text} has another role")
+        raise _lacks("runtime", target, text, variant)
     return target.runtime
 
 
@@ -222,9 +230,15 @@ def open_collator(
     """
     target = open_target(text, timeout=timeout, profile=profile, start_seconds=start_seconds, variant=variant)
     if target.collator is None:
-        target.close()
-        raise StartError(f"not a collator: {text} has another role")
+        raise _lacks("collator", target, text, variant)
     return target.collator
+
+
+def _lacks(role: Role, target: Target, text: str, variant: str | None) -> StartError:
+    """Close *target*, and say that it lacks the role."""
+    target.close()
+    whose = text if variant is None else f"the variant {variant} of {text}"
+    return StartError(f"not a {role}: {whose} is a {' and a '.join(target.roles)}")
 
 
 _ATTRIBUTE: Final = re.compile(r"[\w.]+:[\w.]+")

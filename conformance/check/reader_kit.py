@@ -152,6 +152,10 @@ def _strings(value: Any) -> Iterator[str]:
         case list():
             for inner in cast("Sequence[Any]", value):
                 yield from _strings(inner)
+        case str() if value.startswith(("{", "[")):  # JSON within a string, as traces hold messages
+            yield value
+            with suppress(ValueError, RecursionError):
+                yield from _strings(json.loads(value))
         case _:
             yield str(value)
 

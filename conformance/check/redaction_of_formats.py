@@ -7,7 +7,8 @@ id gets a new name, the same one for the same id; any other string, number and f
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final, cast
 
@@ -33,7 +34,8 @@ class Kept:
     """What stays of a format.
 
     *fields* are names; in the fields *ids* strings are renamed, in *tools* they are a tool's name, in *numbers* numbers
-    stay; *words* are strings that stay wherever they stand, *beginnings* those that strings keep.
+    stay, also those in strings; *words* are strings that stay wherever they stand, *spelled* the pattern of further
+    ones, *beginnings* those that strings keep. In the fields *nested* a string may hold JSON, of which the same stays.
     """
 
     fields: frozenset[str] = frozenset()
@@ -42,6 +44,8 @@ class Kept:
     words: frozenset[str] = frozenset()
     beginnings: tuple[str, ...] = ()
     numbers: frozenset[str] = frozenset()
+    nested: frozenset[str] = frozenset()
+    spelled: re.Pattern[str] | None = None
 
 
 def _kept(fields: str, ids: str, tools: str, words: Iterable[str], numbers: str = "", *beginnings: str) -> Kept:
@@ -107,7 +111,8 @@ class _Redactor:
             case list() if depth < _DEPTH:
                 return [self.value(inner, field, depth + 1) for inner in cast("Sequence[Any]", value)]
             case str():
-                return self._text(value, field)
+                inner = _json(value) if field in self._kept.nested and depth < _DEPTH else None
+                return self._text(value, field) if inner is None else json.dumps(self.value(inner, "", depth + 1))
             case bool() | None:
                 return value
             case int() | float():
@@ -122,6 +127,8 @@ class _Redactor:
         kept = self._kept
         if not text or text in kept.words or (field in kept.tools and _TOOL.fullmatch(text)):
             return text
+        if (field in kept.numbers and text.isdecimal()) or (kept.spelled is not None and kept.spelled.fullmatch(text)):
+            return text
         if field in kept.ids:
             return self._named("id", text)
         beginning = next((one for one in kept.beginnings if text.startswith(one)), "")
@@ -131,6 +138,14 @@ class _Redactor:
         """A name for a text, the same one for the same text; of the text itself a hash is remembered."""
         key = kind, blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).digest()
         return self._names.setdefault(key, f"{kind}{len(self._names) + 1}")
+
+
+def _json(text: str) -> dict[str, Any] | list[Any] | None:
+    """The object or list that a text holds as JSON, None where it holds none."""
+    with suppress(ValueError, RecursionError):
+        if text.startswith(("{", "[")):
+            return cast("dict[str, Any] | list[Any]", json.loads(text))
+    return None
 
 
 _PI: Final = (
@@ -248,6 +263,31 @@ _KEPT: Final[Mapping[str, Kept]] = {
         "name",
         (*ResponsesMapper().handlers, *_MESSAGE_WORDS, "custom_tool_call"),
         "output_index sequence_number",
+    ),
+    "otlp": replace(
+        _kept(
+            "key resourceSpans scopeSpans spans attributes events value values stringValue boolValue intValue"
+            " arrayValue kvlistValue status parts finish_reason",
+            "id traceId spanId parentSpanId stringValue",
+            "name",
+            (
+                *("gen_ai.operation.name", "gen_ai.conversation.id", "gen_ai.response.id", "gen_ai.tool.call.id"),
+                *("gen_ai.tool.name", "gen_ai.input.messages", "gen_ai.output.messages", "error.type", "exception"),
+                *("gen_ai.response.finish_reasons", "exception.type", "openinference.span.kind", "session.id"),
+                *("tool_call.id", "tool.id", "tool.name", "input.value", "output.value", "llm.finish_reason"),
+                *("final_result", "gen_ai.client.inference.operation.details", "invoke_agent", "chat", "execute_tool"),
+                *("generate_content", "text_completion", "AGENT", "LLM", "TOOL", "tool_call", "tool_call_response"),
+                *("server_tool_call", "server_tool_call_response", "reasoning", "thinking", "model", "error"),
+                *("CancelledError", "asyncio.exceptions.CancelledError", "AbortError", "KeyboardInterrupt"),
+                *("STATUS_CODE_OK", "STATUS_CODE_ERROR"),
+            ),
+            "code flags startTimeUnixNano endTimeUnixNano",
+        ),
+        nested=frozenset(("stringValue",)),
+        spelled=re.compile(
+            r"llm\.(in|out)put_messages\.\d+\.message(\.(\d+|role|contents?|message_content|type|text|function|name|id"
+            r"|tool_call(s|_id)?))+"
+        ),
     ),
     "messages": _kept(f"{_MESSAGE_FIELDS} is_error", "id", "name toolName", _MESSAGE_WORDS),
 }

@@ -1,7 +1,7 @@
 """The counterexample files of a run: written, and named in its result."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -14,12 +14,19 @@ from .printing.output import echo, notice
 
 
 def saved(
-    result: Result, found: Counterexamples, folder: Path, named: Callable[[Path], str] = str, *, whole: bool = False
+    result: Result,
+    found: Counterexamples,
+    folder: Path,
+    named: Callable[[Path], str] = str,
+    *,
+    whole: bool = False,
+    keep: Collection[Path] = (),
 ) -> Result:
     """Write the counterexamples to *folder*, and return the result with their files, as *named* names them.
 
     One that cannot be written is named on standard error. With *whole*, a run that was not cut also removes files of
-    earlier counterexamples: those of laws that pass now, and those with numbers that no counterexample has any more.
+    earlier counterexamples: those of laws that pass now, and those with numbers that no counterexample has any more,
+    but none of *keep*.
     """
     files: dict[tuple[str, int], str] = {}
     written: set[Path] = set()
@@ -34,7 +41,7 @@ def saved(
                 echo(fill("the counterexample of {} cannot be written {}", law, why), err=True)
 
     if whole and result.cut is None:
-        _remove(result, written, folder)
+        _remove(result, written | {*keep}, folder)
     crash = result.crash
     if crash is not None and found.crash is not None:
         try:

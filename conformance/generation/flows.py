@@ -104,9 +104,11 @@ _STORIES: Final = (
     (Iteration(),),
     (Iteration(("ha", "ha")),),
     (Iteration((), 1), Iteration(("well",))),
+    (Iteration((), 4), Iteration(("done",))),
     (Iteration(("I ", "look."), 1), Iteration(("ha", "ha"), 2), Iteration(("all ", "well"))),
 )
-"""The last one is the source's: three iterations, two of them with tools."""
+"""Four calls side by side: by chance, one of 24 hash seeds gives a set of them the same order. The last one is the
+source's: three iterations, two of them with tools."""
 
 CLASSICS: Final = tuple(
     Flow(story, nested, numbered, tells_record=not nested, completes=completes)

@@ -3,7 +3,7 @@
 Those around decisions are of ``decision_words``.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
@@ -22,7 +22,9 @@ from turncheck.model.core.stimuli import (
     ToolReturn,
     User,
 )
+from turncheck.model.machines.interaction import CONCURRENT
 
+from ..observe.runtime_trace import flat
 from .classic_words import starts
 from .decision_words import decision_words
 
@@ -49,13 +51,25 @@ _ALIKE: Final = ("c5", "C5", "c5 ", "c51", "с5")  # noqa: RUF001 - the last one
 def rare_words(capabilities: frozenset[str], policies: Mapping[str, Any]) -> Iterator[Rare]:
     """Yield the situations that *capabilities* and *policies* make possible, each with its word."""
     plain, _ = starts(capabilities)
-    for needs, name, word in (*_aborts(), *_tools(policies), *_failures(), *decision_words()):
-        if capabilities.issuperset(needs):
-            yield Rare(name, word, plain)
+    beside = policies.get("busy") == CONCURRENT  # of several open runs, no abort or clock says which one is meant
+    words = [(plain, one) for one in (*_aborts(), *_tools(policies), *_failures(), *decision_words())]
     if capabilities.issuperset(("clock", "model-failure")) and policies.get("retries"):
-        for needs, name, word in _waits():
-            if capabilities.issuperset(needs):
-                yield Rare(name, word, replace(plain, clock="manual"))
+        words += [(replace(plain, clock="manual"), one) for one in _waits()]
+    for options, (needs, name, word) in words:
+        if capabilities.issuperset(needs) and not (beside and _messages_overlap(word)):
+            yield Rare(name, word, options)
+
+
+def _messages_overlap(word: Sequence[Stimulus]) -> bool:
+    """Return whether a message without delivery comes while a run is open, or may be."""
+    is_open = False
+    for stimulus in word:
+        several = flat(stimulus)
+        begins = any(isinstance(one, User) and one.delivery is None for one in several)
+        if begins and (is_open or len(several) > 1):
+            return True
+        is_open = (is_open or begins) and not any(isinstance(one, Abort) or one == _STOP for one in several)
+    return False
 
 
 _Word = tuple[tuple[str, ...], str, tuple[Stimulus, ...]]

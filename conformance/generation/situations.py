@@ -31,7 +31,7 @@ from turncheck.model.core.stimuli import (
 )
 from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
-from turncheck.model.machines.interaction import SPEC, tables
+from turncheck.model.machines.interaction import CONCURRENT, SPEC, tables
 from turncheck.model.search import reached, shortest
 
 from ..observe.driver import Driver, answer_to
@@ -100,11 +100,9 @@ def idle(row: Row) -> bool:
 def rows_for(capabilities: frozenset[str], policies: Mapping[str, Any]) -> list[Row]:
     """Return the rows that a runtime's capabilities and policies allow, without those that do nothing."""
     possible = access_words(tables(policies), capabilities)
-    undeclared = "busy" not in policies  # the fate of a message is then undefined
+    apart = policies.get("busy", CONCURRENT) == CONCURRENT  # undefined, or a run beside it: ``overlapping_words``
     return [
-        row
-        for row in SPEC.rows
-        if row in possible and not (undeclared and row.event == "user" and row.source != "idle")
+        row for row in SPEC.rows if row in possible and not (apart and row.event == "user" and row.source != "idle")
     ]
 
 
@@ -242,7 +240,7 @@ class Situation:
         number, colour = self._made, COLOURS[variant % 2]
         can = self._driver.capabilities
         match event:
-            case "user" if variant == 4 and "together" in can:
+            case "user" if variant == 4 and "together" in can and self._driver.policies.get("busy") != CONCURRENT:
                 return Together(stimuli=(_user(number, colour), _user(number + 1000, COLOURS[1 - variant % 2])))
             case "user":
                 return _user(number, colour)

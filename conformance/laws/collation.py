@@ -1,4 +1,4 @@
-"""Laws on a UI's collation: frames in, blocks out (EF-5 to EF-12). A whole flow of frames determines the blocks.
+"""Laws on a UI's collation: frames in, blocks out (EF-5 to EF-12, X-2). A whole flow of frames determines the blocks.
 
 `verify` judges a collator by them; a function of Python can be judged directly, with
 ``law.judge(Collation(frames, function))`` for each ``law`` of ``registry.selected(["collator"])``.
@@ -26,10 +26,14 @@ _TOOLS: Final = ("tool_call_start", "tool_call_result")
 
 @dataclass(frozen=True)
 class Collation:
-    """One request's frames, from its first to its last, and the function of the UI under test that collates them."""
+    """One request's frames, from its first to its last, and the function of the UI under test that collates them.
+
+    ``elsewhere`` collates in another process with another hash seed, where there is one.
+    """
 
     frames: tuple[Frame, ...]
     collate: Collate
+    elsewhere: Collate | None = None
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -67,6 +71,21 @@ class Collation:
 
 
 collation_law: Final = LawsOn[Collation]("collator", "relation")
+
+
+@collation_law("X-2", evidence="a flow collated twice")
+def blocks_same_again(collation: Collation) -> Judgement:
+    """The same flow twice gives the same blocks twice."""
+    yield WITNESS
+    yield from _equal("collated again", collation.blocks, collation.collate(collation.frames))
+
+
+@collation_law("X-2", evidence="a flow collated in two processes")
+def blocks_hash_seed(collation: Collation) -> Judgement:
+    """A new process under another hash seed gives the same blocks."""
+    if collation.elsewhere is not None:
+        yield WITNESS
+        yield from _equal("collated in another process", collation.blocks, collation.elsewhere(collation.frames))
 
 
 @collation_law("EF-5", "EF-8", evidence="a flow of frames")
@@ -217,10 +236,16 @@ def _repeated(collation: Collation) -> Judgement:
 
 def _same(collation: Collation, frames: Sequence[Frame], what: str) -> Iterator[Finding]:
     """Compare the blocks of other frames with the collation's own, except for the request to the model."""
-    expected = [replace(block, request=None) for block in collation.blocks]
-    observed = [replace(block, request=None) for block in collation.collate(frames)]
-    if observed != expected:
-        yield Finding(None, f"{what}: other blocks", expected, observed)
+    own, others = (
+        [replace(block, request=None) for block in one] for one in (collation.blocks, collation.collate(frames))
+    )
+    yield from _equal(what, own, others)
+
+
+def _equal(what: str, expected: Sequence[Block], observed: Sequence[Block]) -> Iterator[Finding]:
+    """Compare blocks with all that they show."""
+    if [*observed] != [*expected]:
+        yield Finding(None, f"{what}: other blocks", [*expected], [*observed])
 
 
 def _known(block: Block | None) -> set[str]:

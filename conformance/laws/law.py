@@ -7,6 +7,11 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 from ..observe.runtime_trace import Applied
 
 Kind: TypeAlias = Literal["log", "relation", "run"]
+Overlapping: TypeAlias = Literal["each run", "whole", "never"]
+"""How a law judges a word in which runs of one session overlap: each run's own part, the whole word, or not at all.
+
+A law that is never judged there looks at what no single run's part shows. It judges all words in which they do not.
+"""
 Subject: TypeAlias = Literal["log", "projector", "runtime", "collator"]
 
 Observed = TypeVar("Observed")
@@ -54,10 +59,10 @@ class Law:
     ``name`` is the function's, ``says`` the first line of its docstring; names are a promise (semantic versioning).
     ``subject`` is what the law judges: a recorded log (`check`), or a projector, a runtime or a collator (`verify`).
     ``evidence`` names what counts as a witness. ``needs`` are the capabilities without which the law is skipped; they
-    may also be of the forms ``machine turn``, ``policy abortEnds`` and ``input any``
-    (a projector whose input may be invalid), and one of ``steps or rounds`` is enough. With ``suite``, only
-    `verify --suite` judges it. A relation law applies words again: with ``each_word`` every generated word, else a
-    sample. ``since`` is the version that brought the law.
+    may also be of the forms ``machine turn``, ``policy abortEnds``, ``policy busy=concurrent`` and
+    ``input any`` (a projector whose input may be invalid), and one of ``steps or rounds`` is enough. With ``suite``,
+    only `verify --suite` judges it. ``overlapping``: how it judges runs side by side. A relation law applies words
+    again: with ``each_word`` every generated word, else a sample. ``since`` is the version that brought the law.
     """
 
     name: str
@@ -71,6 +76,7 @@ class Law:
     suite: bool = False
     each_word: bool = False
     since: str = "0.1"
+    overlapping: Overlapping = "each run"
 
 
 @dataclass(frozen=True)
@@ -88,12 +94,19 @@ class LawsOn(Generic[Observed]):
         suite: bool = False,
         each_word: bool = False,
         since: str = "0.1",
+        overlapping: Overlapping | None = None,
     ) -> Callable[[Callable[[Observed], Judgement]], Law]:
-        """Declare a law: the *clauses* of the sources that it judges, and the fields of `Law`."""
+        """Declare a law: the *clauses* of the sources that it judges, and the fields of `Law`.
+
+        Without *overlapping*, a law on one observation judges each run, and a relation law no word in which runs
+        overlap: what it changes, or the place where it kills, is that of one run.
+        """
+        apart: Overlapping = overlapping or ("never" if self.kind == "relation" else "each run")
 
         def declare(judge: Callable[[Observed], Judgement]) -> Law:
             name, says = judge.__name__.replace("_", "-"), (judge.__doc__ or "").partition("\n")[0].rstrip(".")
-            return Law(name, self.kind, clauses, says, self.subject, evidence, judge, needs, suite, each_word, since)
+            fields = (name, self.kind, clauses, says, self.subject, evidence, judge, needs, suite, each_word, since)
+            return Law(*fields, apart)
 
         return declare
 

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from turncheck.model.core.cycles import SteerStep
-from turncheck.model.core.events import ModelRequest, RunStop, ToolResult, UserMessage
+from turncheck.model.core.events import ModelRequest, RunPause, RunStop, ToolResult, UserMessage
 from turncheck.model.core.history import Entry
 from turncheck.model.core.stimuli import (
     Abort,
@@ -84,6 +84,7 @@ class _Keeper:
         self._aborted = False
         self._cut = False  # an abort came while tools of a whole response were still to end
         self._unsure = False
+        self._pauses = 0
 
     def requests(self) -> Iterator[Asked]:
         trace = self._trace
@@ -100,6 +101,7 @@ class _Keeper:
                     self._end(event.reason)
                 if isinstance(event, UserMessage) and at in steers and event.id is not None:
                     self._unread[event.id] = self._fact(Entry(self._message(event.id, at)))
+                self._pauses += isinstance(event, RunPause)
                 if isinstance(event, ToolResult) and event.call_id in self._calls:
                     self._answer(event.call_id, flagged=bool(event.is_error))
                 if trace.open_cycles[at + 1] > opened:
@@ -214,6 +216,7 @@ class _Keeper:
         if flagged and call.ended is not None and call.ended.is_error is None:
             call.ended = replace(call.ended, is_error=True)
         own = Entry(call.ended, call.response) if call.ended else self._missing[call.at]
+        own = own._replace(pauses=self._pauses)
         if self._speaks and call.response == self._response:
             if name not in self._early:
                 self._early.append(name)

@@ -36,7 +36,7 @@ _SPEECH: Final = frozenset(("output", "call"))
 _ENDS: Final = frozenset(("result", "failure", "deny"))
 """What it emits for a result: of a run of a tool, of the client, or of a person who denies a call."""
 
-_NAMES: Final = ("type", "kind", "id", "callId", "tool", "requestId", "responseId")
+_NAMES: Final = ("type", "kind", "id", "callId", "tool", "requestId", "responseId", "runId")
 """Fields of an event by which laws look others up."""
 
 

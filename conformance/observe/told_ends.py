@@ -22,6 +22,7 @@ class ToldEnds:
 
     def __init__(self) -> None:
         self._told: dict[str, str] = {}  # channel → reason, of the last end and since then
+        self._run: Any = None  # the run that this end names; one that ends beside it has an end of its own
 
     def once(self, raw: Any) -> Any:
         """Return the event; where it tells the last end again, a ``native`` that holds it as ``end``.
@@ -41,6 +42,8 @@ class ToldEnds:
         if kind != "run-stop":
             self._told = {}
             return raw
+        if event.get("runId") != self._run:
+            self._told, self._run = {}, event.get("runId")
         by, reason = channel(event), str(event.get("reason"))
         if same_end(self._told, by, reason):
             self._told[by] = reason

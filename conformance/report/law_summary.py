@@ -1,13 +1,13 @@
 """Parts that all reports share: a law's verdict and reason, its counterexample as text, the command to replay it."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from turncheck.model.rendering.printable import Printable, fill, lines
 
 from ..verify.outcome.results import AnyCounterexample, LawResult, Result, Verdict
-from .text import LONG, counterexample_lines
+from .text import LONG, counterexample_lines, crash_lines
 
 MARKS: Final[Mapping[Verdict, str]] = {"pass": "✓", "fail": "✗", "inconclusive": "?", "skipped": "-", "error": "!"}
 LINES: Final = 400
@@ -38,9 +38,28 @@ def story(law: LawResult, counterexamples: Mapping[str, AnyCounterexample]) -> s
     """Write the shrunk counterexample, without its message, and the command that replays it; either can be absent."""
     found = counterexamples.get(law.law)
     told = [] if found is None else [*counterexample_lines(found, _plain)][1:]  # its head is ``why``
+    return "\n".join([*_cut(told), *_replay(law.counterexample, *law.others)])
+
+
+def crash_story(result: Result) -> str:
+    """Write on what the target broke, the messages amid which it did, the laws not decided, how to replay it."""
+    if result.crash is None:
+        return ""
+    told = [*crash_lines(result.crash, _plain)][1:]  # its head is the message
+    left = ", ".join(undecided(result))
+    not_decided = [f"not decided: {left}"] if left else []
+    return "\n".join([*_cut(told), *_cut(result.exchange), *not_decided, *_replay(result.crash.counterexample)])
+
+
+def undecided(result: Result) -> list[str]:
+    """Name the laws without a verdict."""
+    return [law.law for law in result.laws if law.verdict == "error"]
+
+
+def _cut(told: Sequence[object]) -> list[str]:
     if len(told) > LINES:
-        told[LINES // 2 : -LINES // 2] = [fill("  … {:,} lines …", len(told) - LINES)]
-    return "\n".join([*map(line, told), *replays(law)])
+        told = [*told[: LINES // 2], fill("  … {:,} lines …", len(told) - LINES), *told[-LINES // 2 :]]
+    return [*map(line, told)]
 
 
 def _plain(text: str, **_: object) -> Printable:
@@ -52,10 +71,9 @@ def explained(law: LawResult, counterexamples: Mapping[str, AnyCounterexample], 
     return "\n".join(filter(None, [why(law), cause, story(law, counterexamples)]))
 
 
-def replays(law: LawResult) -> list[str]:
-    """Write the commands that judge the counterexamples again; none where there is no file."""
-    files = filter(None, [law.counterexample, *law.others])
-    return [line(f"turncheck replay --run {shlex.quote(file)}") for file in files]
+def _replay(*files: str | None) -> list[str]:
+    """Write the commands that judge the counterexamples in *files* again."""
+    return [line(f"turncheck replay --run {shlex.quote(file)}") for file in files if file is not None]
 
 
 def counted(result: Result) -> str:

@@ -1,12 +1,14 @@
-"""One table of several verifications: a row per law, a column per runtime."""
+"""One table of several verifications: a row per law, a column per runtime, or per variant of one."""
 
-from typing import Final
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 import msgspec
 
-from ..verify.outcome.results import Result
-from .law_summary import MARKS
+from ..verify.outcome.covered import Covered
+from ..verify.outcome.results import BREAKS, Result, Verdict
+from .law_summary import MARKS, undecided
 from .markdown_text import readable
 
 LEGEND: Final = (
@@ -42,23 +44,28 @@ class Matrix(msgspec.Struct, frozen=True):
 
 def to_markdown(matrix: Matrix) -> str:
     """Write the table, and below it what no cell says: a target that did not start, a cut, a floor that is missed."""
-    names = [_name(result) for result in matrix.results]
+    columns = [column for result in matrix.results for column in _columns(result)]
     lines = [
         f"turncheck {matrix.turncheck}, {matrix.date}, seed {matrix.seed}, {matrix.examples} generated words each.",
         LEGEND,
         "",
-        f"| law | {' | '.join(names)} |",
-        f"| --- |{' :-: |' * len(names)}",
+        f"| law | {' | '.join(column.name for column in columns)} |",
+        f"| --- |{' :-: |' * len(columns)}",
     ]
-    marks = [{law.law: MARKS[law.verdict] for law in result.laws} for result in matrix.results]
+    marks = [{law: MARKS[verdict] for law, verdict in column.verdicts.items()} for column in columns]
     laws = dict.fromkeys(law for found in marks for law in found)  # in the registry's order
     lines += [f"| {law} | {' | '.join(found.get(law, ' ') for found in marks)} |" for law in laws]
     figures = [
-        f"{result.coverage.get('stimuli', 0):,} stimuli, rows {result.coverage.get('rows')}"
-        for result in matrix.results
+        f"{column.coverage.get('stimuli', 0):,} stimuli, rows {column.coverage.get('rows')}" for column in columns
     ]
     lines += [f"| *applied* | {' | '.join(figures)} |", ""]
     lines += [f"- **{readable(one.target)}** could not be verified: {readable(one.why)}" for one in matrix.unstarted]
+    names = [_name(result) for result in matrix.results]
+    lines += [
+        f"- {MARKS['fail']} **{name}** {readable(BREAKS)}: {readable(result.crash.message)}"
+        for name, result in zip(names, matrix.results, strict=True)
+        if result.crash is not None
+    ]
     lines += [
         f"- **{name}**: {readable(title)}: {readable(said)}"
         for name, result in zip(names, matrix.results, strict=True)
@@ -72,13 +79,37 @@ def reasons(matrix: Matrix) -> str:
     lines: list[str] = []
     for result in matrix.results:
         lines += [f"### {_name(result)}", ""]
+        told: set[Verdict] = {"fail", "inconclusive", "error"}
+        if result.crash is not None:
+            file = _link(result.crash.counterexample)
+            lines.append(f"- {MARKS['fail']} **{BREAKS}**: {readable(result.crash.message)}{file}")
+            lines += [f"- {MARKS['error']} not decided: {', '.join(undecided(result))}"] * bool(undecided(result))
+            told -= {"error"}
         for law in result.laws:
-            if law.verdict in {"fail", "inconclusive", "error"}:
-                file = f" ([counterexample]({quote(law.counterexample)}))" if law.counterexample else ""
-                lines.append(f"- {MARKS[law.verdict]} **{law.law}**: {readable(law.why)}{file}")
+            if law.verdict in told:
+                lines.append(f"- {MARKS[law.verdict]} **{law.law}**: {readable(law.why)}{_link(law.counterexample)}")
         skipped = ", ".join(law.law for law in result.laws if law.verdict == "skipped")
         lines += [f"skipped: {skipped}" if skipped else "- nothing is skipped", ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+class _Column(NamedTuple):
+    """What a column shows: a target, or one of its variants."""
+
+    name: str
+    verdicts: Mapping[str, Verdict]
+    coverage: Covered
+
+
+def _columns(result: Result) -> Iterator[_Column]:
+    if not result.variants:
+        yield _Column(_name(result), {law.law: law.verdict for law in result.laws}, result.coverage)
+    for one in result.variants:
+        yield _Column(f"{_name(result)} {readable(one.name)}", one.verdicts, one.coverage)
+
+
+def _link(file: str | None) -> str:
+    return f" ([counterexample]({quote(file)}))" if file else ""
 
 
 def _name(result: Result) -> str:

@@ -11,11 +11,21 @@ from typing import Any, Final, TypeAlias, cast
 import msgspec
 
 from turncheck.model.clauses import clause_text
-from turncheck.model.core.stimuli import Step, Stimulus
+from turncheck.model.core.stimuli import Step, Stimulus, Word
 from turncheck.model.rendering.printable import Printable, fill, joined
 from turncheck.model.rendering.words import awaited_line, event_line, short
 
-from ..verify.outcome.results import AnyCounterexample, Counterexample, Covered, FlowCounterexample, WordCounterexample
+from ..generation.flows import frames_of
+from ..verify.outcome.covered import Covered
+from ..verify.outcome.results import (
+    BREAKS,
+    AnyCounterexample,
+    Counterexample,
+    Crash,
+    FlowCounterexample,
+    Input,
+    WordCounterexample,
+)
 
 Paint: TypeAlias = Callable[..., Printable]
 
@@ -33,7 +43,7 @@ def counterexample_lines(found: AnyCounterexample, paint: Paint, *, clauses: boo
         yield fill("    variant: {}", paint(found.variant))
     match found:
         case Counterexample():
-            yield from _log_lines(found, paint)
+            yield from _log_lines(found.input, found.position, paint)
         case FlowCounterexample():
             yield from _event_lines(found.frames, 0, found.position, paint)
         case WordCounterexample():
@@ -41,6 +51,20 @@ def counterexample_lines(found: AnyCounterexample, paint: Paint, *, clauses: boo
     yield from history_lines(found, paint) or difference_lines(found.expected, found.observed, paint)
     for clause in found.clauses if clauses else ():
         yield fill("  {}{}", paint(f"{clause:10}", dim=True), clause_text(clause))
+
+
+def crash_lines(crash: Crash, paint: Paint) -> Iterator[Printable]:
+    """Write how the target broke, and the smallest case on which it did, where that is known."""
+    yield fill("{}: {}", paint("✗ " + BREAKS, fg="red", bold=True), paint(crash.message))
+    if crash.variant is not None:
+        yield fill("    variant: {}", paint(crash.variant))
+    if crash.word is not None:
+        yield from _options_lines(crash.word, paint)
+        yield from (_applied_line(stimulus, paint) for stimulus in crash.word.stimuli)
+    if crash.log is not None:
+        yield from _log_lines(crash.log, None, paint)
+    if crash.flow is not None:
+        yield from _event_lines(frames_of(crash.flow), 0, None, paint)
 
 
 def history_lines(found: AnyCounterexample, paint: Paint) -> list[Printable]:
@@ -95,10 +119,10 @@ def coverage_lines(coverage: Covered) -> Iterator[Printable]:
         yield from (fill("  {}", one) for one in suite.guarantee if suite.complete)
 
 
-def _log_lines(found: Counterexample, paint: Paint) -> Iterator[Printable]:
-    yield from _event_lines(found.input.events, 0, found.position, paint)
-    policies = found.input.policies
-    if found.input.events:
+def _log_lines(given: Input, position: int | None, paint: Paint) -> Iterator[Printable]:
+    yield from _event_lines(given.events, 0, position, paint)
+    policies = given.policies
+    if given.events:
         fates = f"interrupted {policies.queue_after_interrupted}, error {policies.queue_after_error}"
         yield fill("         policies: while active {}, queue after {}", policies.while_active, fates)
 
@@ -111,17 +135,15 @@ def _event_lines(events: Sequence[Any], first: int, marked: int | None, paint: P
 
 def _word_lines(found: WordCounterexample, paint: Paint) -> Iterator[Printable]:
     """Write each stimulus, the events that followed it, and what was awaited then."""
-    options = msgspec.to_builtins(found.word.options)
-    options.pop("tools", None)
-    if options:
-        yield fill("    options: {}", paint(short(options)))
+    yield from _options_lines(found.word, paint)
     at = 0
     for place, (stimulus, step) in enumerate(zip(found.applied, found.steps, strict=True)):
         closing = " (closing)" if place >= len(found.word.stimuli) else ""
         yield fill("{}{}", _applied_line(stimulus, paint), closing)
         yield from _event_lines(step.events, at, found.position, paint)
         at += len(step.events)
-        yield from _answer_lines(step, paint)
+        if found.law != BREAKS:  # of what it answered before it broke, the file says nothing
+            yield from _answer_lines(step, paint)
     if found.again:
         yield fill("    what the law applied then, until it broke:")
     at = 0
@@ -132,6 +154,13 @@ def _word_lines(found: WordCounterexample, paint: Paint) -> Iterator[Printable]:
         yield from _event_lines(one.step.events, at, None, paint)
         at += len(one.step.events)
         yield from _answer_lines(one.step, paint)
+
+
+def _options_lines(word: Word, paint: Paint) -> Iterator[Printable]:
+    options = msgspec.to_builtins(word.options)
+    options.pop("tools", None)
+    if options:
+        yield fill("    options: {}", paint(short(options)))
 
 
 def _applied_line(stimulus: Stimulus, paint: Paint) -> Printable:

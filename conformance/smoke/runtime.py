@@ -4,7 +4,18 @@ from functools import partial
 from typing import Final
 
 from turncheck.adapters.protocol.messages import Run, encode
-from turncheck.model.core.stimuli import ModelFail, ModelOutput, ModelStop, Step, Stimulus, Text, ToolReturn, User
+from turncheck.model.core.stimuli import (
+    ModelAwaited,
+    ModelFail,
+    ModelOutput,
+    ModelStop,
+    Step,
+    Stimulus,
+    Text,
+    ToolReturn,
+    User,
+)
+from turncheck.model.machines.interaction import CONCURRENT
 
 from .capabilities import CAPABILITIES
 from .life import RESET, Life
@@ -73,8 +84,10 @@ def _busy(life: Life) -> None:
     refused = life.apply(User(id="two", text="two")).refused
     if policy == "reject" and (refused is None or refused.why != "rejected"):
         raise life.misbehaving("takes a message while it is busy", 'refused "rejected": its policy busy is reject')
-    if policy in {"steer", "followUp"} and refused is not None:
+    if policy in {"steer", "followUp", CONCURRENT} and refused is not None:
         raise life.misbehaving("refuses a message while it is busy", f"no refusal: its policy busy is {policy}")
+    if policy == CONCURRENT and len([one for one in life.step.awaiting if isinstance(one, ModelAwaited)]) < 2:
+        raise life.misbehaving("begins no run beside the open one", f"two requests wait: its policy busy is {policy}")
     if bool(life.events(type="user-message", text="two")) == (refused is not None):
         raise life.broken("a message is logged if it is accepted, and only then", "one of the two", REFUSALS)
 

@@ -7,62 +7,33 @@
 The target is run once per session, with its first test; docs/pytest.md has the rest.
 """
 
-import datetime as dt
-import os
 import shlex
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack, redirect_stdout
+from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
-from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 import pytest
 
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
-from turncheck.adapters.protocol.messages import Role
-from turncheck.adapters.targets.registry import Target
 from turncheck.model.rendering.printable import lines
 
 from ..cli.failures import SEND
 from ..cli.printing.output import style
 from ..laws.registry import selected
 from ..report.causes import cause_of
+from ..report.law_summary import crash_story
 from ..report.text import counterexample_lines
-from ..verify.kept.baseline import Baseline, BaselineError, grade, read
-from ..verify.outcome.counterexample_files import write
-from ..verify.outcome.results import INTERRUPTED, MISSED, AnyCounterexample, LawResult, Result
-from .fixtures import TIMEOUT, opened_collator, opened_projector, opened_runtime
-
-HYPOTHESIS_EXAMPLES: Final = 100
-"""Hypothesis's default max_examples: a profile with another value was set by the user."""
+from ..verify.kept.baseline import BaselineError
+from ..verify.outcome.results import MISSED, LawResult, Result
+from .fixtures import TIMEOUT
+from .running import Run, Suite, run
 
 FLOOR: Final = "evidence-floor"
 """The test beside the laws: whether what has to happen, for their verdicts to mean anything, did happen."""
 
 LawTest = Callable[[str, "Judged | Floor"], None]
-
-
-@dataclass(frozen=True)
-class Suite:
-    """The arguments of one line in a test module; None where the command line or the default decides."""
-
-    role: Role
-    target: str
-    globs: tuple[str, ...]
-    timeout: float
-    examples: int | None
-    seed: int | None
-    baseline: str | None
-
-
-@dataclass(frozen=True)
-class Run:
-    """The result of one run of a target: every law's verdict, and the counterexamples with their files."""
-
-    result: Result
-    counterexamples: Mapping[str, AnyCounterexample]
-    files: Mapping[str, Path]
 
 
 def projector_laws(
@@ -72,6 +43,7 @@ def projector_laws(
     examples: int | None = None,
     seed: int | None = None,
     baseline: str | None = None,
+    variant: str | None = None,
 ) -> LawTest:
     """Make a parametrized test, one case per law on projectors; assign it to a name that begins with ``test_``.
 
@@ -80,12 +52,14 @@ def projector_laws(
     *target* is a target's text, as `turncheck verify` takes it. *globs* choose laws by their names; without any, all
     are judged. *timeout* is in seconds per answer. *examples* (generated logs) and *seed* default to the command line's
     options, then to those of `turncheck verify`. *baseline* is a file of known failures, below pytest's root folder.
+    *variant* is one of the target's, or ``"*"``: each of them has tests of its own, ``[VARIANT-LAW]``, and at
+    collection the target is asked for their names. Without it there is the default one.
 
     Raises ValueError for a glob that fits no law. The target itself is started by the first test.
 
     >>> test_turns = projector_laws("python:myapp.turns:project", "follow-up-*", examples=100)
     """
-    return _tests(Suite("projector", target, globs, timeout, examples, seed, baseline))
+    return _tests(Suite("projector", target, globs, timeout, examples, seed, baseline, variant))
 
 
 def runtime_laws(
@@ -95,6 +69,7 @@ def runtime_laws(
     examples: int | None = None,
     seed: int | None = None,
     baseline: str | None = None,
+    variant: str | None = None,
 ) -> LawTest:
     """Make a parametrized test, one case per law on runtimes. The parameters are those of ``projector_laws``.
 
@@ -102,7 +77,7 @@ def runtime_laws(
 
     >>> test_agent = runtime_laws("python:adapter:AgentAdapter", "run-ends-once", timeout=10.0)
     """
-    return _tests(Suite("runtime", target, globs, timeout, examples, seed, baseline))
+    return _tests(Suite("runtime", target, globs, timeout, examples, seed, baseline, variant))
 
 
 def collator_laws(
@@ -112,6 +87,7 @@ def collator_laws(
     examples: int | None = None,
     seed: int | None = None,
     baseline: str | None = None,
+    variant: str | None = None,
 ) -> LawTest:
     """Make a parametrized test, one case per law on collators. The parameters are those of ``projector_laws``.
 
@@ -119,7 +95,7 @@ def collator_laws(
 
     >>> test_blocks = collator_laws("python:myapp.blocks:Blocks", "one-block-*", examples=100)
     """
-    return _tests(Suite("collator", target, globs, timeout, examples, seed, baseline))
+    return _tests(Suite("collator", target, globs, timeout, examples, seed, baseline, variant))
 
 
 def _tests(suite: Suite) -> LawTest:
@@ -166,14 +142,14 @@ class Judged:
             return f"{self.law.law}: {self.law.why}\n{_clauses(self.law)}"
         with redirect_stdout(StringIO()):  # no terminal: nothing is coloured
             told = [*counterexample_lines(found, style)]
-        result = self.run.result
-        cause = [f"  {said}" for said in [cause_of(result, self.law)] if said]
+        law, result = self.law, self.run.result
+        cause = [f"  {said}" for said in [cause_of(result, law)] if said]
         shown = "\n".join([*told, *cause, f"  target {result.target}, seed {result.seed}\n"])
         text = shown.removeprefix("✗ ")
-        if self.law.baseline is not None:
-            text += f"  the baseline's entry {self.law.baseline.entry!r} has expired\n"
-        file = self.run.files.get(self.law.law)
-        return text if file is None else f"{text}  turncheck replay --run {shlex.quote(str(file))}\n"
+        if law.baseline is not None:
+            text += f"  the baseline's entry {law.baseline.entry!r} has expired\n"
+        files = [file for file in (law.counterexample, *law.others) if file is not None]
+        return text + "".join(f"  turncheck replay --run {shlex.quote(file)}\n" for file in files)
 
 
 @dataclass(frozen=True)
@@ -196,7 +172,7 @@ def _clauses(law: LawResult) -> str:
     return f"  clauses: {', '.join(law.clauses) or 'none'}"
 
 
-_RUNS: Final = pytest.StashKey[dict[Suite, "Run | str"]]()
+_RUNS: Final = pytest.StashKey[dict[tuple[Suite, str | None], "Run | str"]]()
 
 
 def judged(request: pytest.FixtureRequest) -> Judged | Floor:
@@ -205,85 +181,27 @@ def judged(request: pytest.FixtureRequest) -> Judged | Floor:
     Fails the setup where the run cannot be made, or the target breaks.
     """
     config, suite = request.config, request.function.suite
-    runs = config.stash.setdefault(_RUNS, {})
-    if suite not in runs:
+    variant: str | None = request.getfixturevalue("turncheck_variant")
+    runs, key = config.stash.setdefault(_RUNS, {}), (suite, variant)
+    if key not in runs:
         try:
-            runs[suite] = _run(config, suite)
+            runs[key] = run(config, suite, variant)
         except (TargetError, BadTargetError, BaselineError) as error:
-            runs[suite] = f"{suite.target} could not be verified: {error}"
+            runs[key] = f"{suite.target} could not be verified: {error}"
         except Exception as error:
             if not isinstance(error, OSError):
                 error.add_note("This is a bug in turncheck, and no fault of the target. " + SEND)
             raise
-    run = runs[suite]
-    if isinstance(run, str):
-        _fail(run)
-    name = request.getfixturevalue("law")
+    done = runs[key]
+    if isinstance(done, str):
+        _fail(done)
+    name, result = request.getfixturevalue("law"), done.result
     if name == FLOOR:
-        if run.result.incomplete:
-            _fail(f"{FLOOR} could not be judged: {run.result.cut}")
-        return Floor(run.result)
-    law = next(one for one in run.result.laws if one.law == name)
+        if result.incomplete:
+            _fail(f"{FLOOR} could not be judged: {result.cut}")
+        return Floor(result)
+    law = next(one for one in result.laws if one.law == name)
     if law.verdict == "error":
-        _fail(f"{law.law} could not be judged: {law.why}\n  {run.result.cut or ''}")
-    return Judged(law, run, bool(config.getoption("turncheck_strict")))
-
-
-def _run(config: pytest.Config, suite: Suite) -> Run:
-    """Hold the target to the laws. Raises TargetError, BadTargetError and BaselineError."""
-    from ..verify.verification import verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
-
-    file = config.getoption("turncheck_baseline") or (config.rootpath / suite.baseline if suite.baseline else None)
-    baseline = read(file) if file else None
-    examples, seed = _examples(config, suite), _seed(config, suite)
-    laws = selected([suite.role], suite.globs)
-    with ExitStack() as stack:
-        if suite.role == "projector":
-            target = Target(projector=stack.enter_context(opened_projector(suite.target, timeout=suite.timeout)))
-        elif suite.role == "collator":
-            target = Target(collator=stack.enter_context(opened_collator(suite.target, timeout=suite.timeout)))
-        else:
-            target = Target(runtime=stack.enter_context(opened_runtime(suite.target, timeout=suite.timeout)))
-        result, found = verify_target(target, laws, examples=examples, seed=seed, **_known(baseline))
-    if result.cut == INTERRUPTED:
-        raise KeyboardInterrupt
-    if baseline is not None:
-        result = grade(result, baseline, dt.date.today())
-    return Run(result, found, _files(config, found))
-
-
-def _known(baseline: Baseline | None) -> dict[str, Any]:
-    """Return the limit ``known`` of a run with a baseline."""
-    return {} if baseline is None else {"known": baseline.cases}
-
-
-def _examples(config: pytest.Config, suite: Suite) -> int:
-    """Return the number set by the command line, the test module, the Hypothesis profile, or `verify`'s default."""
-    from hypothesis import settings  # noqa: PLC0415 - as above
-
-    from ..verify.subjects.projector import EXAMPLES  # noqa: PLC0415 - as above
-
-    for given in (config.getoption("turncheck_examples"), suite.examples):
-        if given is not None:
-            return int(given)
-    profile: int = settings().max_examples
-    return EXAMPLES if profile == HYPOTHESIS_EXAMPLES else profile
-
-
-def _seed(config: pytest.Config, suite: Suite) -> int:
-    """Return the seed set by the command line, the test module, or ``--hypothesis-seed``; else 0."""
-    hypothesis = str(config.getoption("--hypothesis-seed", None))
-    given = (config.getoption("turncheck_seed"), suite.seed, int(hypothesis) if hypothesis.isdecimal() else None, 0)
-    return next(int(seed) for seed in given if seed is not None)
-
-
-def _files(config: pytest.Config, found: Mapping[str, AnyCounterexample]) -> dict[str, Path]:
-    """Write the counterexamples to pytest's cache folder, if there is one; return their files."""
-    cache = getattr(config, "cache", None)
-    if cache is None:
-        return {}
-    try:
-        folder = cache.mkdir("turncheck")
-        return {law: Path(os.path.relpath(write(one, folder))) for law, one in found.items()}
-    except OSError:
-        return {}
+        why = law.why if result.crash is None else f"{result.crash.message}\n{crash_story(result)}"
+        _fail(f"{law.law} could not be judged: {why}")
+    return Judged(law, done, bool(config.getoption("turncheck_strict")))

@@ -15,7 +15,7 @@ from turncheck.adapters.protocol.loading import Loaded, loaded
 from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.inprocess import InProcessProjector
-from turncheck.adapters.targets.registry import open_collator, open_projector, open_runtime
+from turncheck.adapters.targets.registry import Target, open_collator, open_projector, open_runtime, open_target
 from turncheck.model.rendering.printable import joined
 
 from ..check.judge import LogResult, check, more_lines
@@ -25,13 +25,15 @@ TIMEOUT: Final = 5.0
 
 
 @contextmanager
-def opened_projector(target: Any, *, timeout: float = TIMEOUT) -> Generator[ProjectorTarget, None, None]:
+def opened_projector(
+    target: Any, *, timeout: float = TIMEOUT, variant: str | None = None
+) -> Generator[ProjectorTarget, None, None]:
     """Open a projector: a target's text, or a Python function, class or object that runs in this process.
 
     Raises the errors of ``open_projector``, and TypeError for an object that is no projector.
     """
     if isinstance(target, str):
-        with _importable(target), open_projector(target, timeout=timeout) as projector:
+        with _importable(target), open_projector(target, timeout=timeout, variant=variant) as projector:
             yield projector
         return
     name = f"{target.__module__}:{getattr(target, '__qualname__', type(target).__qualname__)}"
@@ -42,17 +44,28 @@ def opened_projector(target: Any, *, timeout: float = TIMEOUT) -> Generator[Proj
 
 
 @contextmanager
-def opened_runtime(target: str, *, timeout: float = TIMEOUT) -> Generator[RuntimeTarget, None, None]:
+def opened_runtime(
+    target: str, *, timeout: float = TIMEOUT, variant: str | None = None
+) -> Generator[RuntimeTarget, None, None]:
     """Open a runtime in a process of its own. Raises the errors of ``open_runtime``."""
-    with _importable(target), open_runtime(target, timeout=timeout) as runtime:
+    with _importable(target), open_runtime(target, timeout=timeout, variant=variant) as runtime:
         yield runtime
 
 
 @contextmanager
-def opened_collator(target: str, *, timeout: float = TIMEOUT) -> Generator[CollatorTarget, None, None]:
+def opened_collator(
+    target: str, *, timeout: float = TIMEOUT, variant: str | None = None
+) -> Generator[CollatorTarget, None, None]:
     """Open a collator in a process of its own. Raises the errors of ``open_collator``."""
-    with _importable(target), open_collator(target, timeout=timeout) as collator:
+    with _importable(target), open_collator(target, timeout=timeout, variant=variant) as collator:
         yield collator
+
+
+@contextmanager
+def opened_target(target: str, *, timeout: float = TIMEOUT) -> Generator[Target, None, None]:
+    """Open a target in all its roles. Raises the errors of ``open_target``."""
+    with _importable(target), open_target(target, timeout=timeout) as opened:
+        yield opened
 
 
 @contextmanager

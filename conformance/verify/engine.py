@@ -15,9 +15,10 @@ from turncheck.adapters.protocol.messages import Profile
 from ..laws.law import Finding, Law, Witness, first_finding
 from ..laws.registry import LAWS
 from . import crash
+from .outcome.covered import FloorItem
 from .outcome.failures import Cause, Failure, Failures
 from .outcome.floor import items
-from .outcome.results import INTERRUPTED, Case, FloorItem
+from .outcome.results import BROKE, INTERRUPTED, Case
 from .settling import settle
 from .shrink import OverError
 from .subjects.subject import HASH_SEED, C, Observation, Subject, judged, missing
@@ -117,6 +118,11 @@ class Run(Generic[C]):
         return self.broken is None or crash.shrinkable(self.broken)
 
     @property
+    def crash(self) -> TargetError | None:
+        """How the target broke; None also where the time of the whole run was over, which is no fault of the target."""
+        return None if isinstance(self.broken, OverdueError) else self.broken
+
+    @property
     def incomplete(self) -> bool:
         """True where something else than the caller's own bounds ended the run."""
         return self.broken is not None or self.cut == INTERRUPTED
@@ -142,10 +148,8 @@ class Run(Generic[C]):
         try:
             return act()
         except TargetError as error:
-            self.broken, self.cut = (
-                error,
-                str(error) if isinstance(error, OverdueError) else f"the target broke: {_NUMBER.sub('…', str(error))}",
-            )
+            told = str(error) if isinstance(error, OverdueError) else f"{BROKE}: {_NUMBER.sub('…', str(error))}"
+            self.broken, self.cut = error, told
             raise OverError from error
 
     def trying(self, act: Callable[[], _T]) -> _T | None:

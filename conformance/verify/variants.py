@@ -1,6 +1,6 @@
-"""One result of several variants of a target: what all show, and what only some do."""
+"""The variants of a target, each verified, and one result of them: what all show, and what only some do."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final, TypeAlias, TypeVar
 
@@ -8,18 +8,22 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from turncheck.adapters.protocol.errors import BadTargetError
+from turncheck.adapters.targets.registry import Target
+
+from .outcome.covered import Covered, FloorItem
 from .outcome.results import (
+    INTERRUPTED,
     AnyCounterexample,
     CauseResult,
     Counterexamples,
-    Covered,
     Evidence,
-    FloorItem,
     LawResult,
     Result,
     Variant,
     Verdict,
     case_of,
+    cut_of,
     only,
     summary,
 )
@@ -32,6 +36,67 @@ _COUNTS: Final = ("logs", "events", "words", "stimuli", "unsettled", "flows", "f
 _T = TypeVar("_T")
 
 
+def verify_variants(
+    opened: Target,
+    opens: Callable[[str], Target],
+    verified: Callable[[Target, str | None], Verified],
+    *,
+    names: Sequence[str] | None = None,
+    fail_fast: bool = False,
+) -> Verified:
+    """Verify an open target: each of its variants in a process of its own, or those of *names*; joined to one result.
+
+    *verified* verifies one, and *opens* opens one by its name; *opened* is closed before, where there are variants.
+    With *fail_fast* a variant with a broken law is the last; one that Ctrl-C ended always is.
+
+    Raises BadTargetError where the variants have different roles (docs/protocol.md), before any is verified, and the
+    errors of *opens* and *verified*.
+
+    >>> from functools import partial
+    >>> from turncheck.adapters.targets.registry import open_target
+    >>> from turncheck.conformance.laws.registry import selected
+    >>> from turncheck.conformance.verify.verification import verify_target
+    >>> laws = selected(["projector"], ["follow-up-fifo"])
+    >>> opens = partial(open_target, "reference", timeout=5.0)
+    >>> with opens() as target:
+    ...     result, _ = verify_variants(
+    ...         target,
+    ...         lambda name: opens(variant=name),
+    ...         lambda one, name: verify_target(one, laws, examples=5),
+    ...     )
+    >>> result.exit_code, result.variants
+    (0, ())
+    """
+    names = opened.variants if names is None else names
+    if not names:
+        return verified(opened, None)
+    opened.close()
+    _check_roles(opened, names, opens)
+    found: dict[str, Verified] = {}
+    for name in names:
+        with opens(name) as one:
+            found[name] = verified(one, name)
+        result, counterexamples = found[name]
+        if (fail_fast and counterexamples) or result.cut == INTERRUPTED:
+            break
+    return joined(found)
+
+
+def _check_roles(opened: Target, names: Sequence[str], opens: Callable[[str], Target]) -> None:
+    """Raise BadTargetError where not all of several variants have the roles of the first, which *opened* is."""
+    roles = {names[0]: opened.roles}
+    for name in names[1:]:
+        with opens(name) as one:
+            roles[name] = one.roles
+    if len({*roles.values()}) > 1:
+        whose = "" if opened.connection is None else f"{opened.connection.name} has "
+        said = ", ".join(f"{name} is a {' and a '.join(has)}" for name, has in roles.items())
+        raise BadTargetError(
+            f"{whose}variants of different roles, which one result cannot be of: {said}. Verify each by itself, with"
+            " `turncheck verify --variant NAME` (docs/protocol.md#variants)"
+        )
+
+
 def joined(found: Mapping[str, Verified]) -> Verified:
     """Join the results of the variants of one target, by their names: one at least, the default first.
 
@@ -42,9 +107,10 @@ def joined(found: Mapping[str, Verified]) -> Verified:
     first, every = next(iter(results.values())), [*results.values()]
     laws = tuple(_law([*zip(results, one, strict=True)]) for one in zip(*(one.laws for one in every), strict=True))
     causes, counterexamples = _causes(found)
-    crashed = next((name for name, result in results.items() if result.crash is not None), None)
-    if crashed is not None and (crash := found[crashed][1].crash) is not None:
-        counterexamples.crash = replace(crash, variant=crashed)
+    crashes = ((name, result.crash) for name, result in results.items() if result.crash is not None)
+    crash = next((replace(how, variant=name) for name, how in crashes), None)
+    if crash is not None and crash.variant is not None and (case := found[crash.variant][1].crash) is not None:
+        counterexamples.crash = replace(case, variant=crash.variant)
     replayed: dict[str, tuple[str, ...]] = {}
     for name, broken in chain.from_iterable(one.replayed.items() for one in every):
         replayed[name] = tuple(dict.fromkeys((*replayed.get(name, ()), *broken)))
@@ -54,18 +120,23 @@ def joined(found: Mapping[str, Verified]) -> Verified:
         causes=causes,
         summary=summary(laws),
         coverage=_coverage(every),
-        cut=next((one.cut for one in every if one.cut), None),
+        cut=cut_of(every),
         incomplete=any(one.incomplete for one in every),
-        crash=None if crashed is None else results[crashed].crash,
+        crash=crash,
         floor=_floor(results),
         inferred=_shared([one.inferred for one in every]),
         replayed=replayed,
         timings={phase: round(sum(one.timings[phase] for one in every), 3) for phase in first.timings},
         variants=tuple(
-            Variant(name, one.profile, one.summary, one.coverage, one.inferred) for name, one in results.items()
+            Variant(name, one.profile, one.summary, one.coverage, one.inferred, _verdicts(one))
+            for name, one in results.items()
         ),
     )
     return whole, counterexamples
+
+
+def _verdicts(result: Result) -> dict[str, Verdict]:
+    return {law.law: law.verdict for law in result.laws}
 
 
 def _law(found: Sequence[tuple[str, LawResult]]) -> LawResult:

@@ -18,7 +18,7 @@ from .exploring.flows import explore as explore_flows
 from .exploring.logs import explore as explore_logs
 from .exploring.words import explore as explore_words
 from .outcome.coverage import merged
-from .outcome.results import Case, Counterexamples, Result, summary
+from .outcome.results import Case, Counterexamples, Result, cut_of, summary
 from .outcome.verdict import result_of
 from .subjects.collator import CollatorSubject
 from .subjects.projector import EXAMPLES, ProjectorSubject
@@ -43,8 +43,7 @@ class Limits(TypedDict, total=False):
 
 def subjects_of(target: Target) -> list[str]:
     """Return the roles of an open target, as laws name them."""
-    roles = {"projector": target.projector, "runtime": target.runtime, "collator": target.collator}
-    return [name for name, face in roles.items() if face is not None]
+    return [*target.roles]
 
 
 def verify_target(
@@ -79,7 +78,7 @@ def verify_target(
         laws=verdicts,
         coverage=merged([result.coverage for result in results]),
         summary=summary(verdicts),
-        cut=next((result.cut for result in results if result.cut), None),
+        cut=cut_of(results),
         incomplete=any(result.incomplete for result in results),
         floor=tuple(item for result in results for item in result.floor),
         inferred={name: value for result in results for name, value in result.inferred.items()},
@@ -89,7 +88,7 @@ def verify_target(
         timings={phase: sum(result.timings[phase] for result in results) for phase in results[0].timings},
     )
     every = Counterexamples({law: every for _, failed in found for law, every in failed.every.items()})
-    every.crash = next((failed.crash for _, failed in found if failed.crash is not None), None)
+    every.crash = next((failed.crash for result, failed in found if result.crash is not None), None)
     return whole, every
 
 
@@ -136,7 +135,9 @@ def verify_collator(
     ...     verify_collator(target, selected(["collator"], ["one-block-per-call"]), examples=5)[0].exit_code
     0
     """
-    run = run_and_judge(CollatorSubject(target, target), laws, partial(explore_flows, examples), _options(**limits))
+    options = _options(**limits)
+    with target.again(options.hash_seed) as twin:
+        run = run_and_judge(CollatorSubject(target, twin), laws, partial(explore_flows, examples), options)
     return result_of(run, laws)
 
 

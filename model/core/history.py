@@ -15,8 +15,8 @@ from .stimuli import Shown
 ItemOrder: TypeAlias = Literal["as-said", "texts-first", "texts-last"]
 """A response's items: as the model said them; its texts before its calls, or behind these and their results."""
 ResultOrder: TypeAlias = Literal["as-ended", "as-called", "paired", "at-once"]
-"""A response's results, behind its items: as the tools ended, or as they were called; or each right after its call, or
-where its tool ended, amid the response too."""
+"""A response's results, behind its items: as the tools ended, or as they were called (those that a pause put off behind
+the others); or each right after its call, or where its tool ended, amid the response too."""
 Adjacent: TypeAlias = Literal["apart", "merged"]
 """Texts of one role that stand side by side: an entry each, or one for some or all of them."""
 Failures: TypeAlias = Literal["marked", "told", "own-words"]
@@ -30,6 +30,15 @@ ARRANGEMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "failures": get_args(Failures),
 }
 """Policy → its values, the default first."""
+Handover: TypeAlias = Literal["one", "all"]
+"""The messages that a request is the first to show, where several wait: the oldest alone, or all of them."""
+STEER_HANDOVER: Final = "steerHandover"
+FOLLOW_UP_HANDOVER: Final = "followUpHandover"
+HANDOVERS: Final[Mapping[str, tuple[str, ...]]] = {
+    STEER_HANDOVER: get_args(Handover),
+    FOLLOW_UP_HANDOVER: get_args(Handover),
+}
+"""Policy → its values. There is no default: the sources leave the choice open."""
 OWN_WORDS: Final = "the tool failed"
 """A failure in a reference runtime's own words; a law compares none."""
 CUT: Final = "maxResultCharacters"
@@ -39,12 +48,14 @@ CUT: Final = "maxResultCharacters"
 class Entry(NamedTuple):
     """What is shown, and the number of the response that it belongs to: its item, or a call's result. -1: a message.
 
-    ``place`` orders what was said and what tools returned, where a tool may end before its response does.
+    ``place`` orders what was said and what tools returned, where a tool may end before its response does. ``pauses`` is
+    how many pauses came before a result: what they put off stands behind what they did not.
     """
 
     shown: Shown
     response: int = -1
     place: int = -1
+    pauses: int = 0
 
 
 def arranged(entries: Iterable[Entry], policies: Mapping[str, Any]) -> list[Shown]:
@@ -126,7 +137,7 @@ def _answered(items: list[Entry], results: list[Entry], order: str) -> list[Entr
     known.sort(key=lambda one: calls.index(one.shown.call_id))
     lost = [one for one in results if one.shown.call_id not in calls]
     if order == "as-called":
-        return items + known + lost
+        return items + sorted(known, key=lambda one: one.pauses) + lost
     return [one for item in items for one in (item, *(end for end in known if _answers(end, item)))] + lost
 
 

@@ -13,6 +13,7 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
 
     ``messages`` counts the messages of the loaded session; ``begins`` is 1 where a delta begins a text item. ``text``
     is also the user's message, or the summary; ``message`` describes a failure. ``data`` is any value for the wire.
+    ``finish_reason`` and ``usage`` are the model's, with the end of a whole response.
     """
 
     id: str | None = None
@@ -25,6 +26,7 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     output: Any = None
     data: Any = None
     metadata: Any = None
+    finish_reason: str | None = None
     usage: Any = None
     message: str | None = None
 
@@ -37,7 +39,8 @@ def response_id(asked: int) -> str:
 def refine(outputs: Sequence[Output]) -> list[dict[str, Any]]:
     """The core's log of *outputs*: each output alone decides its events (RS-D0, RS-D1, EF-D3).
 
-    Text is logged when its item is whole; an error is an observation, never the terminal (RS-D2).
+    Text is logged when its item is whole; an error is an observation, never the terminal (RS-D2). How a response ended
+    is told once: by the terminal where it ends the run, else by an observation.
     """
     return [event for output in outputs for event in _events(output)]
 
@@ -59,10 +62,18 @@ def _events(output: Output) -> Iterator[dict[str, Any]]:
             yield from _events(Output("result", (call, "not finished: the run was cut", "skipped")))
         case "error", (code, message):
             yield {"type": "fault", "code": code, "message": message}
-        case (("done" | "end"), (reason, detail)):
-            yield {"type": "run-stop", "reason": reason} | ({} if detail is None else {"detail": detail})
+        case "finish", (asked, finish_reason, usage):
+            if said := _given(finishReason=finish_reason, usage=usage):
+                yield {"type": "native", "name": "done", "responseId": response_id(asked), **said}
+        case (("done" | "end"), (reason, detail, finish_reason, usage)):
+            said = _given(detail=detail, finishReason=finish_reason, usage=usage)
+            yield {"type": "run-stop", "reason": reason, **said}
         case _:
             return
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _output(asked: int) -> dict[str, Any]:

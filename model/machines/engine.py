@@ -3,7 +3,8 @@
 A Mealy machine whose inputs come from a chat server's client, its storage, the compactor, the chunks of the model's
 stream, and its tools. The engine *pulls*: while a tool runs, no chunk is read, and no chunk comes from a stream that
 it left. Its outputs are read three times: ``refine`` makes the core's log of them, and the server their wire form
-(RS-7) and the session's mutations (RS-8). ``done`` is the terminal of every path (RS-6); reason and detail stay inside.
+(RS-7) and the session's mutations (RS-8). ``done`` is the terminal of every path (RS-6); reason and detail stay inside,
+and so do the finish reason and the usage with which the last stream ended: a client gets ``session_id`` alone (RS-7).
 """
 
 from collections.abc import Mapping
@@ -59,7 +60,7 @@ TABLE: Final[list[NativeRow]] = [
     ["tool-call",         "inferring",     None,         [],                       ["unseen"],                 ["refuse_call"]],
     ["broken-call",       "inferring",     None,         ["unseen"],               [],                         ["say", "forget_item", "note_call", "answer_call", "name_call", "name_tool", "status_calling", "call", "result_error", "status_error", "tool_error"]],
     ["broken-call",       "inferring",     None,         [],                       ["unseen"],                 ["refuse_call"]],
-    ["stream-end",        "inferring",     "inferring",  ["called", "rounds_left"],  [],                       _NEXT],
+    ["stream-end",        "inferring",     "inferring",  ["called", "rounds_left"],  [],                       ["tell_finish", *_NEXT]],
     ["stream-end",        "inferring",     "idle",       ["called"],               ["rounds_left"],            [*_ROUND_END, "bound_error", *_END, "done_bound", "save"]],
     ["stream-end",        "inferring",     "idle",       [],                       ["called"],                 [*_ROUND_END, *_END, "done_completed", "save"]],
     ["stream-error",      "inferring",     "inferring",  ["called", "rounds_left"],  [],                       ["stream_error", *_NEXT]],
@@ -85,6 +86,8 @@ _ITEM, _SAID, _CALLS, _CALLED = Register("item"), Register("said"), Register("ca
 _NAME, _TOOL, _ROUNDS, _ASKED = Register("call"), Register("tool"), Register("rounds"), Register("asked")
 _CALL = Lookup(_CALLS, Field("call_id"))
 _MESSAGE = Field("message")
+_FINISH: Final = (Field("finish_reason"), Field("usage"))
+_CUT: Final = (Const(None), Const(None))
 _COMPACTION = Table("compaction", Compaction)
 
 
@@ -168,11 +171,13 @@ SPEC: Final = Machine(
         "stream_error": Emit("error", (Const("stream_error"), _MESSAGE)),
         "bound_error": Emit("error", (Const("max_tool_rounds"), Const("the bound of tool rounds is reached"))),
         "touch": Emit("touch"),
-        "done_completed": Emit("done", (Const("completed"), Const(None))),
-        "done_interrupted": Emit("done", (Const("interrupted"), Const("client gone"))),
-        "done_llm_error": Emit("done", (Const("error"), Const("llm_error"))),
-        "done_stream_error": Emit("done", (Const("error"), Const("stream_error"))),
-        "done_bound": Emit("done", (Const("error"), Const("max_tool_rounds"))),
+        "tell_finish": Emit("finish", (_ASKED, *_FINISH)),
+        "done_completed": Emit("done", (Const("completed"), Const(None), *_FINISH)),
+        "done_interrupted": Emit("done", (Const("interrupted"), Const("client gone"), *_CUT)),
+        "done_llm_error": Emit("done", (Const("error"), Const("llm_error"), *_CUT)),
+        "done_stream_error": Emit("done", (Const("error"), Const("stream_error"), *_CUT)),
+        # A stream that broke has neither: its event has no such fields.
+        "done_bound": Emit("done", (Const("error"), Const("max_tool_rounds"), *_FINISH)),
         "save": Emit("save"),
     },
     opposites={

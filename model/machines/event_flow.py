@@ -48,7 +48,7 @@ TABLE: Final[list[NativeRow]] = [
     ["tool-call",        "streaming",     None,        [],                           ["unseen"],                       ["drop_call"]],
     ["broken-call",      "streaming",     None,        ["unseen"],                   [],                               ["answer_call", "drop_call"]],
     ["broken-call",      "streaming",     None,        [],                           ["unseen"],                       ["drop_call"]],
-    ["response-end",     "streaming",     "executing", ["waiting"],                  [],                               [*_SAY, "respond", "complete", *_START]],
+    ["response-end",     "streaming",     "executing", ["waiting"],                  [],                               [*_SAY, "respond", "tell_finish", "complete", *_START]],
     ["response-end",     "streaming",     "idle",      ["always_completes"],         ["waiting"],                      [*_SAY, "respond", "complete", "forget_calls", "end_completed"]],
     ["response-end",     "streaming",     "idle",      ["completes_calls"],          ["waiting"],                      [*_SAY, "respond", "forget_calls", "end_completed"]],
     ["tool-result",      "executing",     None,        ["unseen"],                   [],                               ["ignore"]],
@@ -69,6 +69,8 @@ TABLE: Final[list[NativeRow]] = [
 _ITEM, _CALLS, _WAITING, _RUNS = Register("item"), Register("calls"), Register("waiting"), Register("running")
 _ITERATION, _ASKED = Register("iteration"), Register("asked")
 _CALL = Lookup(_CALLS, Field("call_id"))
+_FINISH: Final = (Field("finish_reason"), Field("usage"))
+_NONE: Final = (Const(None), Const(None))
 _COMPLETES = Table("message_complete", Completes)
 
 
@@ -124,16 +126,17 @@ SPEC: Final = Machine(
         "forget_waiting": Clear(_WAITING),
         "call": Emit("call", (Field("call_id"), Field("tool"), Field("arguments"), _ASKED)),
         "drop_call": Emit("drop", (Field("call_id"),)),
-        "respond": Emit("llm-response", (_ITERATION, Field("usage"))),
+        "respond": Emit("llm-response", (_ITERATION, *_FINISH)),
+        "tell_finish": Emit("finish", (_ASKED, *_FINISH)),
         "complete": Emit("message-complete", (_ITERATION,)),
         "start": Emit("tool-call-start", (_RUNS,)),
         "result": Emit("tool-call-result", (Field("call_id"), Field("output"), Const("done"))),
         "failure": Emit("tool-call-result", (Field("call_id"), Field("message"), Const("error"))),
         "skip_calls": Emit("tool-call-skipped", each=_CALLS),
-        "end_completed": Emit("end", (Const("completed"), Const(None))),
-        "end_bound": Emit("end", (Const("error"), Const("max_tool_iterations"))),
-        "end_failed": Emit("end", (Const("error"), Field("message"))),
-        "end_interrupted": Emit("end", (Const("interrupted"), Const(None))),
+        "end_completed": Emit("end", (Const("completed"), Const(None), *_FINISH)),
+        "end_bound": Emit("end", (Const("error"), Const("max_tool_iterations"), *_NONE)),
+        "end_failed": Emit("end", (Const("error"), Field("message"), *_NONE)),
+        "end_interrupted": Emit("end", (Const("interrupted"), Const(None), *_NONE)),
     },
     opposites={
         "another_item": "same item",

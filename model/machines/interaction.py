@@ -44,6 +44,11 @@ from ..declaration.vocabulary import *
 
 Busy: TypeAlias = Literal["steer", "followUp", "reject"]
 """Deliveries of a message that comes while the runtime works."""
+CONCURRENT: Final = "concurrent"
+"""The value of the policy that this machine leaves out: such a message begins a run beside the one that is open.
+
+The machine has one run per session. Laws on runs side by side take them from the trace, by ``runId``.
+"""
 SteerLands: TypeAlias = Literal["after-batch", "after-call"]
 """The moment at which the model sees a steer: after all calls of its response, or after the one that runs."""
 
@@ -342,8 +347,8 @@ POLICIES: Final[Mapping[str, tuple[str, Any]]] = {
 
 
 def tables(policies: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the tables for a runtime's declared policies."""
-    given = {name: value for name, value in policies.items() if value is not None}
+    """Return the tables for a runtime's declared policies; where ``busy`` is CONCURRENT, it has its default here."""
+    given = {name: value for name, value in policies.items() if value not in (None, CONCURRENT)}
     return {table: given.get(name, default) for table, (name, default) in POLICIES.items()}
 
 

@@ -5,10 +5,13 @@ else are states of their own: ``lock`` (receive waits for the session's turn loc
 policy and schema). ``down`` and ``torn`` are a crashed process: a crash leaves what the journal holds, and a crash in
 the record step leaves open whether the terminal is in it, until a restart has read it (TM-7.1).
 
+The policy decides on each call that the model proposes; its decision is the field ``decision`` of ``call``. A denial of
+the turn is taken in decide: when the response is whole, the turn ends and none of its calls runs. A denial of a call is
+a result (TM-D1). Nobody is asked here: that is ``paused`` of the machine ``interaction``.
+
 The events are the environment's, and the shell's own answers to the machine's outputs: ``check`` is answered by
-``valid`` or ``invalid``, ``lock`` by ``locked``, ``load`` by ``loaded`` or ``denied``, ``approve`` by ``approved`` or
-``refused``, ``respond`` by ``responded``, ``append`` and ``checkpoint`` together by ``recorded``. The shell matches
-answers to requests: an answer to another request or call than the one under way does not reach the machine. Theory: a
+``valid`` or ``invalid``, ``lock`` by ``locked``, ``load`` by ``loaded``, ``approve`` by ``approved`` or ``refused``,
+``respond`` by ``responded``, ``append`` and ``checkpoint`` together by ``recorded``. The shell matches answers to requests: an answer to another request or call than the one under way does not reach the machine. Theory: a
 pure Mealy machine under an imperative shell, with write-ahead logging (Gray and Reuter, 1992): nobody sees what is not
 durable.
 """
@@ -41,11 +44,10 @@ EVENTS: Final = {
     "invalid": ("TM-2.2", "TM-6", "TM-D2"),
     "locked": ("TM-2.2",),
     "loaded": ("TM-2.3", "TM-2.4"),
-    "denied": ("TM-2.4", "TM-6", "TM-D1"),
     "text": ("TM-2.4",),
     "reasoning": ("TM-2.4",),
-    "call": ("TM-2.4", "TM-2.5"),
-    "model-stop": ("TM-2.4", "TM-2.5", "TM-3.3", "TM-5.2", "TM-D3"),
+    "call": ("TM-2.4", "TM-2.5", "TM-D1"),
+    "model-stop": ("TM-2.4", "TM-2.5", "TM-3.3", "TM-5.2", "TM-6", "TM-D1", "TM-D3"),
     "model-failure": ("TM-6",),
     "approved": ("TM-2.5", "TM-4.1"),
     "refused": ("TM-4.1", "TM-D1"),
@@ -71,7 +73,7 @@ def _but(*states: str) -> list[str]:
 
 _BEGIN: Final = ["forget_seen", "no_calls", "no_rounds", "check"]
 _ASK: Final = ["take_steers", "count_round", "no_reply", "note_request", "ask"]
-_CUT: Final = ["skip", "forget_call", "forget_pending", "take_steers"]
+_CUT: Final = ["skip", "forget_call", "forget_pending", "take_steers", "no_denial"]
 _NEXT: Final = ["take_call", "count_call", "approve"]
 
 # fmt: off
@@ -91,18 +93,19 @@ TABLE: Final[list[NativeRow]] = [
     ["invalid",       "receive",    "respond",    [],                             [],                                   ["take_steers", "be_invalid", "respond"]],
     ["locked",        "lock",       "understand", [],                             [],                                   ["hold", "load"]],
     ["loaded",        "understand", "decide",     [],                             [],                                   _ASK],
-    ["denied",        "understand", "respond",    [],                             [],                                   ["take_steers", "deny", "respond"]],
     ["text",          "decide",     None,         [],                             [],                                   ["say", "reply"]],
     ["reasoning",     "decide",     None,         [],                             [],                                   ["think"]],
-    ["call",          "decide",     None,         ["unseen"],                     [],                                   ["note_seen", "note_call", "call"]],
+    ["call",          "decide",     None,         ["unseen", "denies_turn"],      [],                                   ["note_seen", "note_call", "call", "note_denial"]],
+    ["call",          "decide",     None,         ["unseen"],                     ["denies_turn"],                      ["note_seen", "note_call", "call"]],
     ["call",          "decide",     None,         [],                             ["unseen"],                           ["ignore"]],
     ["model-stop",    "decide",     "respond",    [],                             ["tokens_left"],                      [*_CUT, "exceed_tokens", "respond"]],
-    ["model-stop",    "decide",     "approve",    ["tokens_left", "called", "calls_left"],  [],                         [*_NEXT]],
-    ["model-stop",    "decide",     "respond",    ["tokens_left", "called"],      ["calls_left"],                       [*_CUT, "exceed_calls", "respond"]],
-    ["model-stop",    "decide",     "decide",     ["tokens_left", "steered", "rounds_left"], ["called"],                _ASK],
-    ["model-stop",    "decide",     "respond",    ["tokens_left", "steered"],     ["called", "rounds_left"],            [*_CUT, "exceed_rounds", "respond"]],
-    ["model-stop",    "decide",     "respond",    ["tokens_left", "replied"],     ["called", "steered"],                ["complete", "respond"]],
-    ["model-stop",    "decide",     "respond",    ["tokens_left"],                ["called", "steered", "replied"],     ["miss_report", "respond"]],
+    ["model-stop",    "decide",     "respond",    ["tokens_left", "denied"],      [],                                   [*_CUT, "deny", "respond"]],
+    ["model-stop",    "decide",     "approve",    ["tokens_left", "called", "calls_left"],  ["denied"],                 [*_NEXT]],
+    ["model-stop",    "decide",     "respond",    ["tokens_left", "called"],      ["denied", "calls_left"],             [*_CUT, "exceed_calls", "respond"]],
+    ["model-stop",    "decide",     "decide",     ["tokens_left", "steered", "rounds_left"], ["denied", "called"],      _ASK],
+    ["model-stop",    "decide",     "respond",    ["tokens_left", "steered"],     ["denied", "called", "rounds_left"],  [*_CUT, "exceed_rounds", "respond"]],
+    ["model-stop",    "decide",     "respond",    ["tokens_left", "replied"],     ["denied", "called", "steered"],      ["complete", "respond"]],
+    ["model-stop",    "decide",     "respond",    ["tokens_left"],                ["denied", "called", "steered", "replied"], ["miss_report", "respond"]],
     ["model-failure", "decide",     "respond",    [],                             [],                                   [*_CUT, "fail_provider", "respond"]],
     ["approved",      "approve",    "execute",    [],                             [],                                   ["run"]],
     ["refused",       "approve",    "approve",    ["called", "calls_left"],       [],                                   ["refuse_call", *_NEXT]],
@@ -136,6 +139,7 @@ TABLE: Final[list[NativeRow]] = [
 _QUEUE, _STEERS, _PENDING = Register("queue"), Register("steers"), Register("pending")
 _TURN, _CALL, _REQUEST, _OUTCOME = Register("turn"), Register("call"), Register("request"), Register("outcome")
 _CALLS, _ROUNDS, _REPLIED, _LOCKED = Register("calls"), Register("rounds"), Register("replied"), Register("locked")
+_DENIED = Register("denied")
 _SEEN, _KEYS, _KEY = Register("seen"), Register("keys"), Field("key")
 _SEEN_CALL, _KEYED = Lookup(_SEEN, Field("call_id")), Lookup(_KEYS, _KEY)
 _DELIVERY = Default(Field("delivery", Delivery), Table("while_active", Delivery))
@@ -155,21 +159,12 @@ SPEC: Final = Machine(
     table=TABLE,
     # Positions: ``queue``, ``steers`` (messages), ``pending`` (calls), ``seen`` (call id → call), ``keys`` (idempotency
     # key → message), ``turn`` (its root), ``call`` (the one under way), ``request``. Counts of this turn: ``calls``,
-    # ``rounds``. Flags: ``replied``, ``locked``. ``outcome`` is a name of OUTCOMES. -1 is none.
+    # ``rounds``. Flags: ``replied``, ``denied``, ``locked``. ``outcome`` is a name of OUTCOMES. -1 is none.
     registers={
-        "queue": "queue",
-        "steers": "queue",
-        "pending": "queue",
-        "seen": "map",
-        "keys": "map",
-        "turn": "number",
-        "call": "number",
-        "request": "number",
-        "calls": "number",
-        "rounds": "number",
-        "replied": "number",
-        "locked": "number",
-        "outcome": "number",
+        **dict.fromkeys(("queue", "steers", "pending"), "queue"),
+        **dict.fromkeys(("seen", "keys"), "map"),
+        **dict.fromkeys(("turn", "call", "request", "calls", "rounds"), "number"),
+        **dict.fromkeys(("replied", "denied", "locked", "outcome"), "number"),
     },
     guards={
         "unkeyed": Equal(_KEY, Const(None)),
@@ -181,6 +176,8 @@ SPEC: Final = Machine(
         "steered": Nonempty(_STEERS),
         "waiting": Nonempty(_QUEUE),
         "replied": Equal(_REPLIED, Const(1)),
+        "denies_turn": Equal(Field("decision"), Const("deny-turn")),
+        "denied": Equal(_DENIED, Const(1)),
         "held": Equal(_LOCKED, Const(1)),
         "closed": Equal(_TURN, Const(-1)),
         "calls_left": Less(_CALLS, Table("max_calls")),
@@ -211,6 +208,8 @@ SPEC: Final = Machine(
         "count_round": Increment(_ROUNDS),
         "no_reply": Set(_REPLIED, Const(0)),
         "reply": Set(_REPLIED, Const(1)),
+        "no_denial": Set(_DENIED, Const(-1)),
+        "note_denial": Set(_DENIED, Const(1)),
         "say": Emit("text", (Here(), _REQUEST)),
         "think": Emit("reasoning", (Here(), _REQUEST)),
         "call": Emit("call", (Here(), _REQUEST)),
@@ -253,6 +252,8 @@ SPEC: Final = Machine(
         "steered": "no steer",
         "waiting": "nobody waits",
         "replied": "no reply",
+        "denies_turn": "turn allowed",
+        "denied": "no denial",
         "held": "unlocked",
         "closed": "amid a turn",
         "calls_left": "calls used up",
@@ -272,6 +273,10 @@ SPEC: Final = Machine(
             state not in _ENDING or (data["call"] == -1 and not data["pending"] and not data["steers"])
         ),
         "a turn that responds has an outcome": lambda state, data: state not in _ENDING or data["outcome"] in OUTCOMES,
+        "a turn at work has no outcome yet": lambda state, data: state not in _WORKING or data["outcome"] == -1,
+        "a denial of the turn is taken in decide": lambda state, data: (
+            state in {"decide", "down"} or data["denied"] == -1
+        ),
         "a tool runs for a call": lambda state, data: state != "execute" or data["call"] >= 0,
         "messages wait in the order in which they came": lambda _, data: list(data["queue"]) == sorted(data["queue"]),
     },
@@ -313,7 +318,7 @@ ROLES: Final = ProofRoles(
         answers={
             "receive": ("valid", "invalid"),
             "lock": ("locked", "timeout"),
-            "understand": ("loaded", "denied", "timeout"),
+            "understand": ("loaded", "timeout"),
             "decide": ("model-stop", "model-failure", "timeout"),
             "approve": ("approved", "refused", "timeout"),
             "execute": ("tool-return", "tool-failure", "timeout"),
@@ -326,10 +331,10 @@ ROLES: Final = ProofRoles(
         continues=("call",),
         logged=("text", "reasoning", "call", "result", "failure", "refusal", "skip"),
         reasons={
-            "complete": [Ending(("model-stop",), ("tokens_left", "replied"), ("called", "steered"))],
-            "miss_report": [Ending(("model-stop",), ("tokens_left",), ("called", "steered", "replied"))],
+            "complete": [Ending(("model-stop",), ("tokens_left", "replied"), ("denied", "called", "steered"))],
+            "miss_report": [Ending(("model-stop",), ("tokens_left",), ("denied", "called", "steered", "replied"))],
             "be_invalid": [Ending(("invalid",))],
-            "deny": [Ending(("denied",))],
+            "deny": [Ending(("model-stop",), ("tokens_left", "denied"))],
             "fail_provider": [Ending(("model-failure",))],
             "exceed_calls": [Ending(_BOUNDED, ("called",), ("calls_left",))],
             "exceed_rounds": [Ending(_BOUNDED, (), ("called", "rounds_left"))],
@@ -370,7 +375,7 @@ ROLES: Final = ProofRoles(
         },
     ),
     alphabet=AlphabetRoles(
-        values={"delivery": (None, *get_args(Delivery)), "key": (None, "red")},
+        values={"delivery": (None, *get_args(Delivery)), "key": (None, "red"), "decision": (None, "deny-turn")},
         carries={"text": ("text",), "reasoning": ("text",), "call": ("tool",)},
         payloads={"inbound": ("text",)},
     ),

@@ -142,7 +142,7 @@ def test_a_target_that_breaks_is_an_error_at_setup(ran):
 
 
 def test_a_bug_of_ours_is_called_one(ran, monkeypatch):
-    monkeypatch.setattr("turncheck.conformance.testing._run", lambda *_: {"one": 1}["a key"])
+    monkeypatch.setattr("turncheck.conformance.testing.run", lambda *_: {"one": 1}["a key"])
     done = ran(laws("reference", "total"))
     assert done.parseoutcomes() == {"errors": 2}
     done.stdout.fnmatch_lines(["*KeyError: 'a key'", "*This is a bug in turncheck, and no fault of the target.*"])
@@ -421,6 +421,8 @@ def test_the_options_are_in_the_help(pytester):
         "--turncheck-seed=N",
         "--turncheck-examples=N",
         "--turncheck-baseline=FILE",
+        "--turncheck-variant=NAME",
+        "--turncheck-out=FOLDER",
         "--turncheck-strict",
     ]
 
@@ -459,10 +461,19 @@ def test_the_documentation_shows_the_first_line(ran, app):
     ran(BLOCKS[0], "--turncheck-examples", "0").assert_outcomes(passed=23, skipped=2)  # it takes no chunks
 
 
+def test_the_documentation_shows_variants(ran, app, pytester):
+    varied = NULL.replace("null_runtime import NullRuntime as", "variant_runtime import InVariants as")
+    Path(pytester.path, "myapp/adapter.py").write_text(varied)
+    done = ran(BLOCKS[1], "--collect-only", "-q")
+    done.stdout.fnmatch_lines(
+        ["*::test_tasks[[]abort=task-run-ends-once[]]", "*::test_agent[[]abort=task-run-ends-once[]]"]
+    )
+
+
 def test_the_documentation_shows_the_fixtures(ran, app):
-    ran(f"from myapp.turns import project\n{BLOCKS[1]}").assert_outcomes(passed=3)
+    ran(f"from myapp.turns import project\n{BLOCKS[2]}").assert_outcomes(passed=3)
 
 
 def test_the_documentation_shows_an_async_runtime(ran, app):
-    done = ran(BLOCKS[2], "--turncheck-examples", "0", "-k", "run-ends-once or calls-answered")
-    done.assert_outcomes(passed=3, deselected=56)
+    done = ran(BLOCKS[3], "--turncheck-examples", "0", "-k", "run-ends-once or calls-answered")
+    done.assert_outcomes(passed=3, deselected=62)

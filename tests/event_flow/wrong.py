@@ -6,6 +6,37 @@ from msgspec.structs import replace
 from turncheck.model.machines.blocks import Block, Collator
 
 
+@breaks("blocks-same-again", "X-2")
+class AddsUpTheSession(Collator):
+    """A block shows the usage of all flows that came before, too: the sum outlives its flow."""
+
+    spent = 0
+
+    @property
+    def blocks(self):
+        total = {"total": AddsUpTheSession.spent}
+        return tuple(block if block.usage is None else replace(block, usage=total) for block in super().blocks)
+
+    def feed(self, frame):
+        super().feed(frame)
+        if frame["type"] == "llm_response":
+            AddsUpTheSession.spent += frame["response"]["usage"]["total"]
+
+
+@breaks("blocks-hash-seed", "X-2")
+class HashOrder(Collator):
+    """Tool uses are listed in the order of a set of their ids, which PYTHONHASHSEED decides."""
+
+    @property
+    def blocks(self):
+        order = list({use.call_id for block in super().blocks for use in block.calls})
+        by_id = {name: at for at, name in enumerate(order)}
+        return tuple(
+            replace(block, calls=tuple(sorted(block.calls, key=lambda use: by_id[use.call_id])))
+            for block in super().blocks
+        )
+
+
 @breaks("blocks-described", "EF-6")
 @breaks("never-poorer", "EF-10")
 @breaks("dialects-agree", "EF-10")

@@ -33,7 +33,16 @@ def _result() -> Result:
         for name, verdict in _VERDICTS.items()
     )
     who = Implementation("a", "1", "python")
-    return Result("0", "cmd:a", who, Profile(("runtime",), ()), 0, laws, {}, summary(laws))
+    return Result(
+        turncheck="0",
+        target="cmd:a",
+        implementation=who,
+        profile=Profile(("runtime",), ()),
+        seed=0,
+        laws=laws,
+        coverage={},
+        summary=summary(laws),
+    )
 
 
 RESULT: Final = _result()

@@ -69,11 +69,12 @@ _Found: TypeAlias = list[tuple[int, Event, Origin]]
 def reader(name: str | None, data: bytes, *, whole: bool) -> None:
     """A log of any bytes is read once, each position in order and with its line, and judged by those lines.
 
-    The *whole*: cut into pieces, it is the same log; no position is lost; ``check`` says the same.
+    The *whole*, where no line nests too deep: cut into pieces, it is the same log; no position is lost; ``check`` says
+    the same.
     """
     limit = LIMIT if len(data) % 2 else MAX_LINE
     found, result = _judged(data, name, limit)
-    if not whole:
+    if not whole or _shallow(data) != data:
         return
     assert found == _read(data, name, limit, PIECE)[0], "cut into pieces, it is another log"
     if found is not None:

@@ -4,6 +4,7 @@ It takes decisions in any order, and what is approved runs at once, beside other
 """
 
 from collections import deque
+from itertools import groupby
 
 from breaking import breaks
 from msgspec.structs import replace
@@ -32,6 +33,7 @@ class Deciding(Right):
 
     def reset(self, options=ResetOptions()):  # noqa: B008 - it is frozen
         self.gated, self.undecided, self.asked_about = deque[ToolCall](), {}, []
+        self.pauses, self.put_off = 0, {}
         return super().reset(options)
 
     def take(self, stimulus):
@@ -61,7 +63,24 @@ class Deciding(Right):
         while self.gated:
             call = self.gated.popleft()
             self.undecided[call.call_id] = call
+        self.pauses += 1
         self.log("run-pause", calls=[*self.undecided])
+
+    def result(self, name, output, **flags):
+        self.put_off[name] = self.pauses
+        super().result(name, output, **flags)
+
+    def shown(self):
+        """What the model is shown: results that a pause put off stand behind those that it did not."""
+        entries = super().shown()
+        if self.policies.get("resultOrder") != "as-called":
+            return entries
+
+        def pauses(one):
+            return self.put_off.get(one.call_id, 0) if one.role == "tool" else 0
+
+        runs = [[*run] for _, run in groupby(entries, lambda one: one.role == "tool")]
+        return [one for run in runs for one in sorted(run, key=pauses)]
 
     def decide(self, stimulus):
         call = self.undecided.get(stimulus.call_id)

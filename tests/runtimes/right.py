@@ -12,6 +12,7 @@ from msgspec.json import encode
 from msgspec.structs import replace
 
 from turncheck.conformance.laws.runtime.contract import needs
+from turncheck.model.core.history import HANDOVERS
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
@@ -119,6 +120,22 @@ class Right(Target):
         while self.steers:
             self.read(self.steers.popleft())
 
+    def handover(self, policy):
+        return self.policies.get(policy)
+
+    def hand_over_steers(self):
+        if self.steers and self.handover("steerHandover") == "one":
+            self.read(self.steers.popleft())
+        else:
+            self.read_steers()
+
+    def hand_over_queue(self):
+        """Begin a run for what waits, or for all of it: the adapter tells the follow-ups apart."""
+        while self.handover("followUpHandover") == "all" and len(self.queue) > 1:
+            self.read(self.next_waiting())
+            self.log("run-stop", reason="completed", source="adapter")
+        self.start(self.next_waiting())
+
     # ---- the run ----
 
     def start(self, root):
@@ -138,7 +155,7 @@ class Right(Target):
         if self.rounds == self.bound():
             self.stop("error", "the bound of rounds is reached")
             return
-        self.read_steers()
+        self.hand_over_steers()
         self.rounds += 1
         self.asked += 1
         self.begun = len(self.history)  # where the response will begin
@@ -150,7 +167,13 @@ class Right(Target):
 
     def shown(self):
         """What the model is shown."""
-        return arranged(self.history, self.policies)
+        own = [Shown(role="system", text=text) for text in self.prompt()]
+        return own + arranged(self.history, self.policies)
+
+    def prompt(self):
+        """The texts of its own that stand before all others."""
+        texts = self.policies.get("system", [])
+        return [texts] if isinstance(texts, str) else texts
 
     def stop(self, reason, detail=None):
         """End the run: each open call gets a result, and the steers that it did not come to are kept."""
@@ -192,7 +215,7 @@ class Right(Target):
             self.joined += self.queue
             self.queue.clear()
         if fate == "promote" and self.queue:
-            self.start(self.next_waiting())
+            self.hand_over_queue()
 
     def abort(self):
         if not self.active or self.aborting:
@@ -370,6 +393,19 @@ class Right(Target):
     def listen(self):
         if self.options.observer == "throws":
             raise RuntimeError("the listener raises")
+
+
+class Undeclared(Right):
+    """It hands over messages as it is told, and declares nothing of it."""
+
+    def __init__(self, **given):
+        super().__init__(**given)
+        self.does = {name: self.profile.policies[name] for name in HANDOVERS}
+        kept = {name: value for name, value in self.profile.policies.items() if name not in HANDOVERS}
+        self.profile = replace(self.profile, policies=kept)
+
+    def handover(self, policy):
+        return self.does[policy]
 
 
 def arranged(history, policies):

@@ -15,6 +15,8 @@ POLICIES = {
     "retries": 0,
     "queueAfterInterrupted": "promote",
     "queueAfterError": "promote",
+    "steerHandover": "all",
+    "followUpHandover": "one",
 }
 
 

@@ -763,6 +763,47 @@ class ReplaysTheRoot(Right):
         return message
 
 
+@breaks("handed-over-as-declared", "X-D1")
+class AllSteersWhereOneIsDeclared(Right, steerHandover="one"):
+    """It declares that it hands over one steer at a time, and shows all that wait in one request."""
+
+    def handover(self, policy):
+        return "all" if policy == "steerHandover" else super().handover(policy)
+
+
+@breaks("handed-over-as-declared", "X-D1")
+class OneSteerWhereAllAreDeclared(Right):
+    """It declares that it hands over all steers at once, and shows one a request."""
+
+    def handover(self, policy):
+        return "one" if policy == "steerHandover" else super().handover(policy)
+
+
+@breaks("handed-over-as-declared", "X-D1")
+class TwoSteersAtMost(Right):
+    """It declares that it hands over all steers at once, and shows no more than two in a request."""
+
+    def hand_over_steers(self):
+        for _ in range(min(2, len(self.steers))):
+            self.read(self.steers.popleft())
+
+
+@breaks("handed-over-as-declared", "X-D1")
+class AllFollowUpsWhereOneIsDeclared(Right):
+    """It declares that each run serves one message that waited, and the first run shows all of them."""
+
+    def handover(self, policy):
+        return "all" if policy == "followUpHandover" else super().handover(policy)
+
+
+@breaks("handed-over-as-declared", "X-D1")
+class OneFollowUpWhereAllAreDeclared(Right, followUpHandover="all"):
+    """It declares that one run serves all messages that wait, and begins a run for each."""
+
+    def handover(self, policy):
+        return "one" if policy == "followUpHandover" else super().handover(policy)
+
+
 @breaks("queue-as-declared", "RC-D6")
 class LosesTheQueueAtAnAbort(Right):
     """An abort silently discards waiting messages."""
@@ -955,6 +996,42 @@ class ShowsAResultTwice(Right):
     def result(self, name, output, **flags):
         super().result(name, output, **flags)
         self.history.append(self.history[-1])
+
+
+@breaks("system-shown", "X-D1")
+class NoSystemPromptAfterAnAbort(Right, system="Be brief."):
+    """The system prompt is shown up to the first abort."""
+
+    def reset(self, *options):
+        self.forgot = False
+        return super().reset(*options)
+
+    def abort(self):
+        self.forgot = True
+        super().abort()
+
+    def prompt(self):
+        return [] if self.forgot else super().prompt()
+
+
+@breaks("system-shown", "X-D1")
+class SecondTextIsNeverShown(Right, system=["Be brief.", "Ask before you pay."]):
+    """It declares two texts of its own, and shows the first."""
+
+    def prompt(self):
+        return super().prompt()[:1]
+
+
+@breaks("system-shown", "X-D1")
+class SystemPromptIsTheUsers(Right, system="Be brief."):
+    """The prompt that it declares is shown as a part of the user's message."""
+
+    def prompt(self):
+        return []
+
+    def shown(self):
+        first, *rest = super().shown()
+        return [replace(first, text=f"Be brief. {first.text}"), *rest]
 
 
 @breaks("history-whole", "X-7")

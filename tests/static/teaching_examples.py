@@ -17,11 +17,11 @@ import msgspec
 from event_flow import wrong as collations
 from inprocess import InProcess, InProcessCollator
 from projectors import wrong as projectors
-from runtimes import deciding, hosting
+from runtimes import concurrent, deciding, hosting
 from runtimes import wrong as runtimes
 from runtimes.right import Right
 
-from turncheck.adapters.targets.registry import open_projector
+from turncheck.adapters.targets.registry import open_collator, open_projector
 from turncheck.conformance.automata.learn.abstraction import Bounds, letter_named
 from turncheck.conformance.automata.n_complete.reference import model_of, reference_for
 from turncheck.conformance.automata.n_complete.run import Plan, verify_suite
@@ -83,10 +83,12 @@ RUNTIMES = {
     "steers-in-their-run": "LosesTheSteerThatComesWithTheLastText",
     "follow-ups-in-turn": "LastInFirstOut",
     "messages-in-order": "ReplaysTheRoot",
+    "handed-over-as-declared": "AllSteersWhereOneIsDeclared",
     "queue-as-declared": "LosesTheQueueAtAnAbort",
     "busy-as-declared": "AcceptsWhileBusy",
     "sent-together-none-lost": "LosesTheSecondOfTwoAtOnce",
     "input-well-formed": "ShowsAnOrphanCall",
+    "system-shown": "NoSystemPromptAfterAnAbort",
     "history-whole": "ForgetsTheRunAfterAnAbort",
     "items-conserved": "LosesReasoning",
     "response-is-one-round": "RoundPerItem",
@@ -122,7 +124,15 @@ DECIDERS = {
     "late-decision-changes-nothing": "TheLastAnswerWins",
     "client-result-once": "LosesTheClientsResult",
 }
+BESIDE = {
+    "runs-begin-at-once": "QueuesWhatShouldRunBeside",
+    "events-name-their-run": "AnswersInTheOthersName",
+    "runs-kept-apart": "SharesItsHistory",
+    "no-update-lost": "LastWriterWins",
+}
 COLLATIONS = {
+    "blocks-same-again": "AddsUpTheSession",
+    "blocks-hash-seed": "HashOrder",
     "one-block-per-call": "DuplicatesBlocks",
     "blocks-described": "LosesProviderFromTheSecondIteration",
     "tools-on-their-response": "HangsToolsOnTheFirstBlock",
@@ -138,7 +148,7 @@ COLLATIONS = {
 """Law → the double whose fault shows it best; where there are several, the one that real implementations have."""
 
 IN_A_WORKER = {"HashOrder", "CountsItsCalls"}
-"""Projectors whose fault is that of a process: they need one of their own."""
+"""Projectors and collators whose fault is that of a process: they need one of their own."""
 
 USER = '{"type":"user-message","id":"u1","text":"red"}'
 CALL = '{"type":"agent-output","kind":"tool-call","callId":"c1","tool":"read"}'
@@ -183,16 +193,18 @@ def double(law):
 
 def conforming(law, profile):
     """The right runtime of a law, with the claims of *profile*."""
-    right = hosting.Hosting if law in HOSTS else deciding.Deciding if law in DECIDERS else Right
+    rights = ((HOSTS, hosting.Hosting), (DECIDERS, deciding.Deciding), (BESIDE, concurrent.Concurrent))
+    right = next((made for laws, made in rights if law in laws), Right)
     return right(machine=profile.machine, **profile.policies)
 
 
-_MODULES = ((hosting, HOSTS), (deciding, DECIDERS), (runtimes, RUNTIMES))
+_MODULES = ((hosting, HOSTS), (deciding, DECIDERS), (concurrent, BESIDE), (runtimes, RUNTIMES))
 
 
 def collator(law):
     """The wrong collator of a law, as a target."""
-    return InProcessCollator(f"event_flow.wrong:{COLLATIONS[law]}")
+    text = f"event_flow.wrong:{COLLATIONS[law]}"
+    return open_collator(f"python:{text}", timeout=10) if COLLATIONS[law] in IN_A_WORKER else InProcessCollator(text)
 
 
 def fault(double):
@@ -232,7 +244,8 @@ def on_runtime(law):
 
 
 def on_collator(law):
-    found = shortest(law, lambda laws, examples: verify_collator(collator(law), laws, examples=examples))
+    with collator(law) as target:
+        found = shortest(law, lambda laws, examples: verify_collator(target, laws, examples=examples))
     wrong = msgspec.structs.replace(found, target=COLLATIONS[law])
     return Lesson(fault(getattr(collations, COLLATIONS[law])), wrong)
 

@@ -22,7 +22,9 @@ _NOT_READ: Final[Mapping[str, Callable[[Mapping[str, Any]], bool]]] = {
     "the session storage of pi's agent harness (version 4)": lambda value: (
         value.get("kind") == "header" and "storageVersion" in value
     ),
-    "OpenTelemetry's OTLP JSON": lambda value: "resourceSpans" in value or "resourceLogs" in value,
+    "OpenTelemetry's OTLP JSON without spans of the GenAI conventions or OpenInference": lambda value: (
+        "resourceSpans" in value or "resourceLogs" in value
+    ),
     "a LangSmith export": lambda value: "run_type" in value,
     "LangChain's astream_events": lambda value: str(value.get("event")).startswith("on_") and "run_id" in value,
     "an Inspect AI log": lambda value: "eval" in value and "samples" in value,

@@ -18,13 +18,14 @@ from .mapping import Format
 from .messages import MESSAGES
 from .openai_chat import OPENAI_CHAT
 from .openai_responses import OPENAI_RESPONSES
+from .otlp import OTLP
 from .own import OWN
 from .pi import PI
 from .pi_session import PI_SESSION
 
 _BUILT_IN: Final = (
     *(AG_UI, AI_SDK, PI, PI_SESSION, CLAUDE_CODE, CLAUDE_STREAM, CODEX, CODEX_EXEC),
-    *(ACP, ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, MESSAGES, OWN),
+    *(ACP, ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, OTLP, MESSAGES, OWN),
 )
 FORMATS: Final[Mapping[str, Format]] = {form.name: form for form in _BUILT_IN}
 """Name → format, of those that turncheck brings."""

@@ -188,11 +188,14 @@ class Child:
 
     def _died(self, otherwise: str) -> DiedError:
         """Return an error that says how the process ended, now that a pipe is closed; *otherwise* if it did not end."""
-        match self._process.wait(GRACE):
+        ended = self._process.wait(GRACE)
+        match ended:
             case None:
                 how = f"{otherwise}, but runs on"
             case code if code < 0:
                 how = f"was killed by {signal.Signals(-code).name}"
             case code:
                 how = f"ended with exit code {code}"
-        return DiedError(f"the process {how} where an answer was due", came=bytes(self._pending) or "nothing")
+        error = DiedError(f"the process {how} where an answer was due", came=bytes(self._pending) or "nothing")
+        error.exit = ended
+        return error

@@ -33,7 +33,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Done:
-    """The model's response is whole."""
+    """The model's response is whole; the reason and the usage are the provider's own."""
+
+    finish_reason: str
+    usage: Any = None
 
 
 Chunk: TypeAlias = Delta | Call | Done

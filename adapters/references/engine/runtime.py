@@ -20,7 +20,7 @@ PROFILE: Final = Profile(
     ("runtime",),
     (
         *("abort", "tools", "tool-failure", "model-failure", "model-input", "terminal-events"),
-        *("raw-arguments", "call-ids", "together", "limits", "deaf"),
+        *("raw-arguments", "call-ids", "together", "limits", "deaf", "usage"),
     ),
     "engine",
     {
@@ -65,8 +65,8 @@ class EngineRuntime(Hearing):
     def take(self, stimulus: Stimulus) -> None:
         """Pass the stimulus to the engine as an event of its machine."""
         match stimulus:
-            case ModelStop():
-                self.hear("stream-end")
+            case ModelStop(reason=reason, usage=usage):
+                self.hear("stream-end", finish_reason=reason, usage=usage)
             case ModelFail(failure="stream"):
                 self.hear("stream-error", message="the stream broke")
             case ToolReturn(call_id=name, output=output, data=data, metadata=metadata):

@@ -190,8 +190,8 @@ class Run:
                 arguments, why = usable(ToolCall(call_id=call_id, tool=tool, arguments=text))
                 heard = Heard(call_id=call_id, tool=tool, arguments=arguments, message=why)
                 return "tool-call" if why is None else "broken-call", heard
-            case Done():
-                return "stream-end", Heard()
+            case Done(finish_reason, usage):
+                return "stream-end", Heard(finish_reason=finish_reason, usage=usage)
 
     async def _execute(self, call: str, tool: str, arguments: dict[str, Any]) -> _Next:
         try:

@@ -3,12 +3,14 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from turncheck.model.declaration.vocabulary import Output
 
 Frame: TypeAlias = dict[str, Any]
 _PHASE = "chat_iteration"
+_REASONS: Final = {"end-turn": "stop", "tool-use": "tool_calls"}
+"""The harness's names of finish reasons → the wire's; others are the same."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ class Emission:
                 function = {"name": tool, "arguments": json.dumps(arguments, ensure_ascii=False)}
                 self._calls.append({"id": call, "type": "function", "function": function})
                 self._tools[call] = tool
-            case "llm-response", (iteration, usage):
-                yield self._respond(iteration, usage)
+            case "llm-response", (iteration, reason, usage):
+                yield self._respond(iteration, reason, usage)
             case "message-complete", _:
                 yield {
                     "type": "message_complete",
@@ -73,11 +75,12 @@ class Emission:
         self._tools: dict[str, str] = {}
         self._deltas = 0
 
-    def _respond(self, iteration: int, usage: Any) -> Frame:
+    def _respond(self, iteration: int, reason: str | None, usage: Any) -> Frame:
         """Return the response's frame; later text and calls belong to the next response."""
         self._said, self._called, self._content, self._calls = self._content, self._calls, "", []
         response = {"content": self._said, "tool_calls": self._called, "usage": usage}
-        record = self._record({**response, "finish_reason": "tool_calls" if self._called else "stop"})
+        reason = _REASONS.get(reason, reason) if reason else "tool_calls" if self._called else "stop"
+        record = self._record({**response, "finish_reason": reason})
         self._records.append(record)
         frame = self._phase("llm_response", iteration) | {
             "provider": self._provider,

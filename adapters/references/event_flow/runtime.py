@@ -58,8 +58,8 @@ class EventFlowRuntime(Hearing):
         """Pass the stimulus to the backend as an event of its machine."""
         before = len(self.backend.frames)
         match stimulus:
-            case ModelStop(usage=usage):
-                self.hear("response-end", usage=usage)
+            case ModelStop(reason=reason, usage=usage):
+                self.hear("response-end", finish_reason=reason, usage=usage)
             case ToolReturn(call_id=name, output=output):
                 self.hear("tool-result", call_id=name, output=output)
             case _:
@@ -78,10 +78,8 @@ class EventFlowRuntime(Hearing):
                 raise Refused(Refusal("rejected", "a request of this chat runs"))
             case "request", (asked,):
                 self.request = ModelAwaited(request_id=response_id(asked), input=self.backend.history)
-            case "llm-response", (_, usage):
+            case "llm-response", _:
                 self.request = None
-                if usage is not None:  # the frame has it, and the log of the core has no place for it
-                    self.backend.log.append({"type": "native", "usage": usage})
             case "call", (name, tool, arguments, _):
                 self._calls[name] = ToolCall(call_id=name, tool=tool, arguments=arguments)
             case "tool-call-start", (name,):

@@ -14,7 +14,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from turncheck.model.checking.alphabet import positions
-from turncheck.model.core.history import CUT, Entry, arranged, cut
+from turncheck.model.core.history import CUT, FOLLOW_UP_HANDOVER, STEER_HANDOVER, Entry, arranged, cut
 from turncheck.model.core.stimuli import (
     ApprovalAwaited,
     Approve,
@@ -59,6 +59,8 @@ PROFILE: Final = Profile(
         **dict(POLICIES.values()),
         **{name: values[0] for name, values in HISTORY_POLICIES.items()},
         CUT: None,
+        STEER_HANDOVER: "all",
+        FOLLOW_UP_HANDOVER: "one",
     },
 )
 _REFUSALS: Final = {
@@ -102,6 +104,7 @@ class InteractionRuntime(Driven):
         self._asked_about: set[int] = set()
         self._early: dict[str, tuple[str, Stimulus]] = {}  # decisions that the machine has not come to, by call id
         self._paused = False  # the log says so
+        self._pauses = 0
 
     @property
     def log(self) -> Sequence[dict[str, Any]]:
@@ -289,7 +292,7 @@ class InteractionRuntime(Driven):
             self._decided(call.call_id)
             self._tell("tool-result", callId=call.call_id, output=told, **flags)
             shown = Shown(role="tool", text=as_text(told), call_id=call.call_id, is_error=flags.get("isError"))
-            entries[end] = Entry(shown, self._asked)
+            entries[end] = Entry(shown, self._asked, pauses=self._pauses)
 
     # ---- decisions ----
 
@@ -301,7 +304,7 @@ class InteractionRuntime(Driven):
                 client = self.options.decider(call.tool) == "client"
                 self.undecided.append((ClientToolAwaited if client else ApprovalAwaited)(call_id=call.call_id))
         if self.undecided:
-            self._paused = True
+            self._paused, self._pauses = True, self._pauses + 1
             self._tell("run-pause", calls=[one.call_id for one in self.undecided])
 
     def _resume(self) -> None:

@@ -7,6 +7,7 @@ Begin with ``session``; in ``runtime``, the harness plays the environment.
 from .journal import CheckpointMismatchError, CorruptJournalError, CorruptLineError
 from .memory import Told
 from .options import Options
+from .policy import Policy, PolicyError, Rule
 from .runtime import TurnRuntime
 from .session import Session, SessionBusyError
 
@@ -15,6 +16,9 @@ __all__ = [
     "CorruptJournalError",
     "CorruptLineError",
     "Options",
+    "Policy",
+    "PolicyError",
+    "Rule",
     "Session",
     "SessionBusyError",
     "Told",

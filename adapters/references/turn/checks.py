@@ -1,4 +1,4 @@
-"""The checks before anything runs: an inbound event's fields (TM-2.2), a call's policy and schema (TM-4.1)."""
+"""The checks before anything runs: an inbound event's fields (TM-2.2), a call's decision and schema (TM-4.1)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -28,16 +28,18 @@ def unfit(message: Told, longest: int | None) -> str | None:
 
 
 class Tools:
-    """The tools of a session, by the schemas of their arguments, and those that policy denies."""
+    """The tools of a session, by the schemas of their arguments."""
 
-    def __init__(self, tools: Sequence[Mapping[str, Any]], denied: Sequence[str]) -> None:
+    def __init__(self, tools: Sequence[Mapping[str, Any]]) -> None:
         """*tools* are ``{name, schema}``. Raises jsonschema.SchemaError where a schema is invalid."""
         self._validators = {tool["name"]: _validator(tool.get("schema", {})) for tool in tools}
-        self._denied = frozenset(denied)
 
     def refusal(self, call: Told) -> tuple[str, str] | None:
-        """Return the failure class and the message of a refused call, None where it may run."""
-        if call.tool in self._denied:
+        """Return the failure class and the message of a refused call, None where it may run.
+
+        A call runs only where the policy has allowed it in the step Decide.
+        """
+        if call.decision != "allow":
             return "policy_denied", f"the policy denies {call.tool}"
         validator = self._validators.get(call.tool or "")
         if validator is None:

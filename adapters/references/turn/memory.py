@@ -24,6 +24,7 @@ class Told:
     call_id: str | None = None
     tool: str | None = None
     arguments: Any = None
+    decision: str | None = None
     output: Any = None
     failure: str | None = None
     message: str | None = None
@@ -106,7 +107,10 @@ class Memory:
         if record["kind"] == "tool-call":
             call = record["callId"]
             self.calls[call] = self.lines
-            self.told[self.lines] = Told(call_id=call, tool=record["tool"], arguments=record.get("arguments"))
+            decision = self.told.get(self.lines, Told()).decision  # the journal has none: no call of it runs again
+            self.told[self.lines] = Told(
+                call_id=call, tool=record["tool"], arguments=record.get("arguments"), decision=decision
+            )
 
     def _result(self, record: Mapping[str, Any]) -> None:
         self.calls.pop(record["callId"], None)

@@ -1,10 +1,12 @@
-"""A session's options: its queue policy, its tools, the denied ones, and its bounds (TM-3.3, TM-5)."""
+"""A session's options: its queue policy, its tools, the policy on their calls, and its bounds (TM-3.3, TM-5)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from turncheck.model.machines.turn import DEFAULTS
+
+from .policy import Policy
 
 LOCK_SECONDS: Final = 5.0
 """Seconds for which a turn waits for its lock before it fails as ``timeout``: enough for a copy of the folder."""
@@ -15,15 +17,15 @@ class Options:
     """A session's options. A bound of None is the machine's default; time and text are then unbounded.
 
     ``queue`` is the delivery of a message that names none and comes in a turn: ``followUp`` (collect) or ``steer``.
-    ``tools`` are ``{name, schema}``. The model is shown ``contracts`` (the workspace's rules) and ``memory_pointers``
-    (paths of stored memory), one entry each, and the turn's ``objective``. ``max_tokens`` and ``max_seconds`` are per
-    turn, ``max_tool_seconds`` is per run of a tool; ``max_text`` counts characters.
+    ``tools`` are ``{name, schema}``; ``policy`` decides on their calls (TM-2.4, TM-4.1). The model is shown
+    ``contracts`` (the workspace's rules) and ``memory_pointers`` (paths of stored memory), one entry each, and the
+    turn's ``objective``. ``max_tokens`` and ``max_seconds`` are per turn, ``max_tool_seconds`` is per run of a tool;
+    ``max_text`` counts characters.
     """
 
     queue: str = "followUp"
     tools: Sequence[Mapping[str, Any]] = ()
-    denied_tools: Sequence[str] = ()
-    denied_chats: Sequence[str] = ()
+    policy: Policy = field(default_factory=Policy)
     contracts: Sequence[str] = ()
     memory_pointers: Sequence[str] = ()
     max_calls: int | None = None

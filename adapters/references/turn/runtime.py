@@ -7,6 +7,7 @@ from urllib.parse import quote, unquote
 
 from msgspec.structs import replace
 
+from turncheck.model.core.history import FOLLOW_UP_HANDOVER, STEER_HANDOVER
 from turncheck.model.core.stimuli import Abort, Advance, Awaited, Client, Refusal, Stimulus, TimerAwaited, User
 
 from ...protocol.errors import TargetError
@@ -16,6 +17,7 @@ from .files import Files, MemoryFiles
 from .gateway import MAIN, answer, message
 from .journal import CorruptJournalError
 from .options import Options
+from .policy import Policy, PolicyError
 from .session import Session, SessionBusyError
 
 Queue: TypeAlias = Literal["collect", "steer"]
@@ -40,6 +42,8 @@ def profile(queue: Queue = "collect") -> Profile:
         "queueAfterInterrupted": "promote",
         "queueAfterError": "promote",
         "unread": "drop",
+        STEER_HANDOVER: "all",
+        FOLLOW_UP_HANDOVER: "one",
         RESTART_POLICY: "error",
     }
     return Profile(("runtime",), CAPABILITIES, "turn", policies)
@@ -59,8 +63,15 @@ class TurnRuntime(InProcess):
         super().__init__()
 
     def begin(self) -> None:
-        """Start empty, or recover the sessions in ``state_dir``. Raises TargetError where one cannot be opened."""
+        """Start empty, or recover the sessions in ``state_dir``.
+
+        Raises TargetError where one cannot be opened, and where ``toolPolicy`` of the policies is none.
+        """
         self.close()
+        try:
+            self._policy = Policy(self.options.policies.get("toolPolicy", ()))
+        except PolicyError as error:
+            raise TargetError(str(error)) from error
         self._sessions = {}
         self._log: list[dict[str, Any]] = []
         folder = self.options.state_dir
@@ -149,8 +160,7 @@ class TurnRuntime(InProcess):
         return Options(
             queue=_DELIVERY[self._queue],
             tools=self.options.tools,
-            denied_tools=policies.get("deniedTools", ()),
-            denied_chats=policies.get("deniedChats", ()),
+            policy=self._policy,
             contracts=policies.get("contracts", ()),
             memory_pointers=policies.get("memoryPointers", ()),
             max_calls=limits.get("maxToolCallsPerTurn"),

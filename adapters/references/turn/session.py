@@ -54,7 +54,7 @@ class Session:
         options: Options = PLAIN,
     ) -> None:
         self._files, self._folder, self._show, self._options = files, folder, show, options
-        self._tools = Tools(options.tools, options.denied_tools)
+        self._tools = Tools(options.tools)
         self._memory = Memory(options.queue)
         self._todo: deque[tuple[str, Told]] = deque()
         self._due: float | None = None
@@ -126,6 +126,8 @@ class Session:
         if symbol == "model-stop":
             self._tokens += told.tokens
             told = replace(told, tokens=self._tokens)
+        elif symbol == "call":
+            told = replace(told, decision=self._decision(told))
         self._memory.told[self._memory.lines] = told
         self._machine.take(symbol, told, self._memory.lines)
         if symbol in {"model-stop", "model-failure", "timeout"}:
@@ -148,11 +150,10 @@ class Session:
                 self._begin(root)
             case "lock", _:
                 self._lock()
-            case "load", (root,):
+            case "load", _:
                 loaded = (*self._options.contracts, *self._options.memory_pointers, self._options.objective)
                 self._loaded = tuple(Shown(role="system", text=one) for one in loaded)
-                denied = self._memory.told[root].identity["chatId"] in self._options.denied_chats
-                self._answer("denied" if denied else "loaded")
+                self._answer("loaded")
             case "request", (number,):
                 self.model = ModelAwaited(request_id=f"r{number}", input=self.context)
             case "approve", (at,):
@@ -193,6 +194,11 @@ class Session:
             self._answer("timeout")
         else:
             self._answer("locked")
+
+    def _decision(self, call: Told) -> str:
+        """Apply the policy to a call that the model proposes (TM-2.4)."""
+        root = self._memory.told[self._machine.context.registers["turn"]]
+        return self._options.policy.decision(call.tool or "", root.identity["chatId"])
 
     def _run(self, call: Told) -> None:
         self._runs += 1

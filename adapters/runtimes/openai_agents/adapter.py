@@ -13,6 +13,8 @@ runtime's defaults stand: ten turns, no retries, parallel tools, and a failed to
 - *Busy.* The runtime doesn't guard a session: two runs of one interleave in its history, without notice. It has neither
   steering nor a queue, so that the caller must hold back a second message: this adapter rejects it.
 - ``length`` is ``response.incomplete``, as in the Responses API.
+- *Approvals* are ``needs_approval``: the stream ends with ``interruptions``, and the run goes on from ``to_state()``,
+  in which each of them is approved or rejected. Who stops the run meanwhile drops its state.
 - *Observer*: all run hooks; a slow one slows the reader of the stream too.
 - *Persistence* is the file of the SQLiteSession. It holds items, not runs: a restart reports nothing. A write fails
   where SQLite would: within the session's transaction, as on a full disk.
@@ -20,6 +22,8 @@ runtime's defaults stand: ten turns, no retries, parallel tools, and a failed to
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import inspect
 import json
 import os
@@ -38,7 +42,7 @@ from turncheck_kit import Adapter, Environment, raw_arguments, serve
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from agents import StreamEvent
+    from agents import RunState, StreamEvent
 
 TURNS = 10  # the runtime's own default (agents/run_config.py, DEFAULT_MAX_TURNS)
 ENVELOPE: dict[str, Any] = {
@@ -165,7 +169,7 @@ def scripted_tool(env: Environment, session: str | None, declared: dict[str, Any
     execute.__name__ = declared["name"]
     execute.__signature__ = inspect.Signature(parameters)
     execute.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return function_tool(execute, strict_mode=False)
+    return function_tool(execute, strict_mode=False, needs_approval=declared.get("needs") == "approval")
 
 
 class Observer(RunHooks[Any]):
@@ -208,22 +212,22 @@ class Chat:
         tools = [scripted_tool(env, session, declared) for declared in env.options.get("tools") or []]
         self.agent = Agent(name="agent", model=ScriptedModel(env, session, self.history.count()), tools=tools)
         self.result: RunResultStreaming | None = None
+        self.paused: asyncio.Task[Any] | None = None
         self.held: dict[str, Any] = {}
 
     async def run(self, text: str) -> None:
-        """Run the agent to the end of its stream, and log how it ended."""
+        """Run the agent to the end of its stream, again after each pause, and log how it ended."""
         self.held = {}
-        limit = (self.env.options.get("limits") or {}).get("maxRounds", TURNS)
-        result = self.result = Runner.run_streamed(
-            self.agent, text, session=self.history, max_turns=limit, hooks=Observer(self.env)
-        )
-        stop: dict[str, Any]
+        given: str | RunState[Any] | None = text
+        stop: dict[str, Any] = {"reason": "interrupted"}
         try:
-            async for event in result.stream_events():
-                self.show(event)
-                if self.env.options.get("observer") == "slow":
-                    await self.env.observe()
-            stop = {"reason": "interrupted" if result.final_output is None else "completed"}
+            while given is not None:
+                result = await self._stream(given)
+                given = result.to_state() if result.interruptions else None
+                if given is None:
+                    stop = {"reason": "interrupted" if result.final_output is None else "completed"}
+                elif not await self._decided(given, result.interruptions):
+                    break
         except Exception as error:  # noqa: BLE001 - any error of the stream is the run's terminal
             stop = {"reason": "error", "detail": f"{type(error).__name__}: {error}"}
         self.result = None
@@ -231,6 +235,46 @@ class Chat:
             if item.type != "function_call":
                 self.log(logged_item(item))
         self.log({"type": "run-stop", **stop}, source="adapter")
+
+    async def _stream(self, given: str | RunState[Any]) -> RunResultStreaming:
+        """Run from a message, or from a state, to the end of the stream."""
+        limit = (self.env.options.get("limits") or {}).get("maxRounds", TURNS)
+        result = self.result = Runner.run_streamed(
+            self.agent, given, session=self.history, max_turns=limit, hooks=Observer(self.env)
+        )
+        async for event in result.stream_events():
+            self.show(event)
+            if self.env.options.get("observer") == "slow":
+                await self.env.observe()
+        return result
+
+    async def _decided(self, state: RunState[Any], asked: list[Any]) -> bool:
+        """Ask about each interruption, and put the decisions into *state*; return False where the run was stopped."""
+        self.log({"type": "run-pause", "calls": [item.call_id for item in asked]}, source="adapter")
+        self.paused = asyncio.ensure_future(self._decide_all(state, asked))
+        await asyncio.wait([self.paused])
+        stopped, self.paused = self.paused.cancelled(), None
+        if not stopped:
+            self.log({"type": "run-resume"}, source="adapter")
+        return not stopped
+
+    async def _decide_all(self, state: RunState[Any], asked: list[Any]) -> None:
+        await asyncio.gather(*(self._decide(state, item) for item in asked))
+
+    async def _decide(self, state: RunState[Any], item: Any) -> None:
+        with contextlib.closing(self.env.decision(item.call_id, session=self.session)) as decision:
+            stimulus = await decision
+        if stimulus["kind"] == "approve":
+            state.approve(item)
+        else:
+            state.reject(item, rejection_message=stimulus.get("message"))
+
+    def stop(self) -> None:
+        """Cancel the run, or give it up while it is paused."""
+        if self.paused is not None:
+            self.paused.cancel()
+        elif self.result is not None:
+            self.result.cancel()
 
     def show(self, event: StreamEvent) -> None:
         """Log the news of an event."""
@@ -266,7 +310,7 @@ class OpenAIAgents(Adapter):
         "capabilities": [
             *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments"),
             *("call-ids", "sessions", "together", "limits", "observer", "deaf", "clock", "persistence"),
-            "store-faults",
+            *("store-faults", "approval"),
         ],
         "policies": {
             "busy": "reject",
@@ -303,9 +347,8 @@ class OpenAIAgents(Adapter):
 
     async def abort(self, stimulus: dict[str, Any]) -> None:
         """Cancel the run at once."""
-        chat = self.chats.get(stimulus.get("sessionId"))
-        if chat and chat.result:
-            chat.result.cancel()
+        if chat := self.chats.get(stimulus.get("sessionId")):
+            chat.stop()
 
     async def store_fail(self, stimulus: dict[str, Any]) -> None:
         """Let the session's next writes fail."""

@@ -46,7 +46,9 @@ const USAGE = {
   totalTokens: 2,
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
 };
+const SYSTEM = "Be brief.";
 const POLICIES = {
+  system: SYSTEM,
   busy: "reject",
   tools: "parallel",
   steerLands: "after-batch",
@@ -61,8 +63,12 @@ const POLICIES = {
   resultOrder: "as-called", // agent-loop.js: orderedFinalizedCalls
   failures: "marked",
   adjacent: "apart",
+  steerHandover: "one", // agent.js: steeringMode and followUpMode are "one-at-a-time" where nobody says otherwise
+  followUpHandover: "one",
   maxResultCharacters: null, // what its coding agent cuts, the tools cut themselves
 };
+const CHOICES = { tools: ["parallel", "serial"], steerHandover: ["one", "all"], followUpHandover: ["one", "all"] };
+const MODES = { one: "one-at-a-time", all: "all" };
 const STOPS = { "end-turn": "stop", "tool-use": "toolUse", length: "length" };
 
 /** Return the text of a message or a result; undefined where pi gives no content: then a law tells, and no exception here. */
@@ -155,11 +161,13 @@ class Session {
     this.sessionId = sessionId;
     this.agent = new Agent({
       initialState: {
-        systemPrompt: "Be brief.",
+        systemPrompt: SYSTEM,
         model: MODEL,
         tools: env.options.tools.map((tool) => this.tool(tool)),
       },
       streamFn: (_model, context, { signal }) => this.stream(context, signal),
+      steeringMode: MODES[env.options.policies.steerHandover],
+      followUpMode: MODES[env.options.policies.followUpHandover],
       toolExecution: env.options.policies.tools === "serial" ? "sequential" : "parallel",
     });
     this.agent.subscribe((event) => this.listen(event));
@@ -289,7 +297,7 @@ serve({
   },
   reset(env) {
     for (const [name, value] of Object.entries(env.options.policies)) {
-      const has = name === "tools" ? ["parallel", "serial"] : [POLICIES[name]];
+      const has = CHOICES[name] ?? [POLICIES[name]];
       if (!has.includes(value))
         env.refuse("unsupported", `policies.${name}: pi has ${has.join(" and ")}, not ${value}`);
     }

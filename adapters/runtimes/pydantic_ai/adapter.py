@@ -55,6 +55,8 @@ class PydanticAI(Adapter):
             **HISTORY_POLICIES,
             "unread": "drop",  # the queue is its run's
             "adjacent": "apart",
+            "steerHandover": "all",  # capabilities/_pending_messages.py: what waits is drained
+            "followUpHandover": "all",
         },
     }
 

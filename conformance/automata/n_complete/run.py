@@ -23,7 +23,8 @@ from ...verify.engine import Options, OverError, Run, run_and_judge
 from ...verify.exploring.shards import SIZE
 from ...verify.exploring.workers import crew
 from ...verify.outcome.coverage import WordCoverage
-from ...verify.outcome.results import INTERRUPTED, Counterexamples, Covered, Result, SuiteRun
+from ...verify.outcome.covered import Covered, SuiteRun
+from ...verify.outcome.results import INTERRUPTED, Counterexamples, Result
 from ...verify.outcome.verdict import result_of
 from ...verify.subjects.runtime import Player, RuntimeSubject
 from ..learn.abstraction import LOCAL, Letter

@@ -1,16 +1,17 @@
 """``turncheck matrix``."""
 
 import contextlib
+import dataclasses
 import datetime as dt
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 import msgspec
 
 from turncheck.adapters.protocol.errors import BadTargetError, TargetError
-from turncheck.adapters.targets.registry import open_target
+from turncheck.adapters.targets.registry import Target, open_target
 from turncheck.adapters.targets.runtime_catalog import known
 from turncheck.model.rendering.printable import Document
 from turncheck.model.writing import make_folder, write_file
@@ -18,12 +19,16 @@ from turncheck.model.writing import make_folder, write_file
 from ...laws.registry import selected
 from ...report.matrix import Matrix, Unstarted, reasons, to_markdown
 from ...verify.outcome.counterexample_files import is_counterexample
-from ...verify.outcome.results import INTERRUPTED, Result
+from ...verify.outcome.results import INTERRUPTED, Counterexamples, Result
+from ...verify.variants import verify_variants
 from ..options.completing import complete_target
 from ..options.jobs import jobs_option, workers_for
 from ..options.shared import SECONDS, out_option
 from ..printing.output import Progress, document, emit, hypothesis_elsewhere, notice
 from ..saving import saved
+
+if TYPE_CHECKING:
+    from ...verify.engine import Workers
 
 COUNTEREXAMPLES: Final = "counterexamples"
 """The folder of the counterexample files, beside the table."""
@@ -53,9 +58,9 @@ def command(
 ) -> None:
     """Verify several runtimes, and write one table: law by runtime.
 
-    TARGETS are all known runtimes where none is named. Each red cell has a counterexample file, which `turncheck replay
-    --run` reproduces. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a target could not be verified or
-    the evidence floor of one is missed.
+    TARGETS are all known runtimes where none is named. Each variant of one has a column of its own. Each red cell has a
+    counterexample file, which `turncheck replay --run` reproduces. Exits 0 when nothing is wrong, 1 when a law is
+    broken, 2 when a target could not be verified or the evidence floor of one is missed.
     """
     hypothesis_elsewhere()
     try:
@@ -67,8 +72,8 @@ def command(
     for target in targets or tuple(known()):
         try:
             workers = workers_for(jobs, target, timeout)
-            limits = {"examples": examples, "seed": seed, "budget": budget, "workers": workers}
-            result = _verified(target, out, timeout=timeout, **limits)
+            limits = {"examples": examples, "seed": seed, "budget": budget}
+            result = _verified(target, out, timeout=timeout, workers=workers, **limits)
         except (TargetError, BadTargetError) as error:
             notice(f"{target}: {error}")
             unstarted.append(Unstarted(target, str(error).splitlines()[0]))
@@ -86,14 +91,24 @@ def command(
     context.exit(matrix.exit_code)
 
 
-def _verified(target: str, out: Path, *, timeout: float, **limits: Any) -> Result:
-    """Verify one target, and write its counterexamples; *limits* are those of ``verify_target``."""
+def _verified(target: str, out: Path, *, timeout: float, workers: "Workers | None", **limits: Any) -> Result:
+    """Verify one target in each of its variants, and write its counterexamples.
+
+    *limits* are those of ``verify_target``.
+    """
     from ...verify.verification import verify_target  # noqa: PLC0415 - Hypothesis takes 0.2 s to import
 
-    opening = open_target(target, timeout=timeout, say=notice)
-    with opening as opened, Progress(target) as progress:
-        laws = selected(["runtime"])
-        result, found = verify_target(opened, laws, **limits, progress=progress.say)
+    laws = selected(["runtime"])
+
+    def opens(name: str | None = None) -> Target:
+        return open_target(target, timeout=timeout, say=notice, variant=name)
+
+    def verified(one: Target, name: str | None) -> tuple[Result, Counterexamples]:
+        own = None if workers is None else dataclasses.replace(workers, variant=name)
+        return verify_target(one, laws, **limits, workers=own, progress=progress.say)
+
+    with opens() as opened, Progress(target) as progress:
+        result, found = verify_variants(opened, opens, verified)
     return saved(result, found, out / COUNTEREXAMPLES, lambda path: str(path.relative_to(out)))
 
 
@@ -110,7 +125,8 @@ def _write(matrix: Matrix, out: Path) -> None:
 def _named(matrix: Matrix) -> set[str]:
     """The counterexample files of a table, as it names them: below its folder."""
     laws = (law for result in matrix.results for law in result.laws)
-    return {file for law in laws for file in (law.counterexample, *law.others) if file is not None}
+    broke = (result.crash.counterexample for result in matrix.results if result.crash is not None)
+    return {file for file in (*broke, *(one for law in laws for one in (law.counterexample, *law.others))) if file}
 
 
 def _named_before(out: Path) -> set[str]:

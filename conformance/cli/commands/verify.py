@@ -21,9 +21,9 @@ from ...laws.registry import LAWS, selected
 from ...report.causes import cause_line, counted_causes
 from ...report.law_summary import counted
 from ...report.registry import KINDS, on_result
-from ...report.text import counterexample_lines, coverage_lines, inferred_lines
-from ...verify.outcome.results import CauseFailure, Counterexamples, Result
-from ...verify.variants import joined
+from ...report.text import counterexample_lines, coverage_lines, crash_lines, inferred_lines
+from ...verify.outcome.results import CauseFailure, Counterexamples, Crash, Result
+from ...verify.variants import verify_variants
 from ..baselining import grading, said, show_baseline
 from ..options.completing import complete_law, complete_target
 from ..options.jobs import jobs_option, workers_for
@@ -165,17 +165,11 @@ def command(
             raise click.UsageError(f"--profile is one profile, and {target} has several: choose one with --variant")
         if suite is not None:
             names = names[:1]
-        if not names:
-            result, counterexamples = verified(opened, None)
-        else:
-            opened.close()
-            found: dict[str, tuple[Result, Counterexamples]] = {}
-            for name in names:
-                with opens(variant=name) as one:
-                    found[name] = verified(one, name)
-                if fail_fast and found[name][1]:
-                    break
-            result, counterexamples = joined(found)
+
+        def opens_one(name: str) -> Target:
+            return opens(variant=name)
+
+        result, counterexamples = verify_variants(opened, opens_one, verified, names=names, fail_fast=fail_fast)
     if timings:
         result = msgspec.structs.replace(result, timings={"opening": round(opening, 3), **result.timings})
     # A smaller run does not show that nothing fails any more.
@@ -224,8 +218,8 @@ def _profile(path: Path) -> Profile:
 def _show(result: Result, counterexamples: Counterexamples) -> None:
     who = result.implementation
     echo(fill("{}  {} {} ({})\n", style(result.target, bold=True), who.name, who.version, who.language))
-    if counterexamples.crash is not None:
-        show([*counterexample_lines(counterexamples.crash, style), NOTHING])
+    if result.crash is not None:
+        _show_crash(result, result.crash)
     for law in result.laws:
         mark, colour = MARKS[law.verdict]
         why = lines((law.why or str(law.evidence)) + said(law))
@@ -258,6 +252,14 @@ def _show(result: Result, counterexamples: Counterexamples) -> None:
             echo(style(line, fg="yellow"))
 
 
+def _show_crash(result: Result, crash: Crash) -> None:
+    """Print how the target broke, on what, and how to see it again."""
+    show(crash_lines(crash, style))
+    show([fill("{}", style(line)) for line in result.exchange])
+    _show_replay(crash)
+    show([NOTHING])
+
+
 def _show_causes(result: Result, counterexamples: Counterexamples) -> None:
     """Print each cause: the counterexample of its root, and a line for each other law that it breaks."""
     excused = {law.law for law in result.laws if law.excused}
@@ -278,6 +280,6 @@ def _show_causes(result: Result, counterexamples: Counterexamples) -> None:
             _show_replay(other)
 
 
-def _show_replay(failure: CauseFailure) -> None:
+def _show_replay(failure: CauseFailure | Crash) -> None:
     if failure.counterexample is not None:
         echo(fill("  turncheck replay --run {}", shlex.quote(failure.counterexample)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 import click
 
 from turncheck.adapters.targets.registry import Target
+from turncheck.model.machines.interaction import CONCURRENT
 
 from ...laws.law import Law
 from ...verify.outcome.results import Case, Counterexamples, Result
@@ -98,6 +99,9 @@ def run_suite(
     runtime = target.runtime
     if runtime is None:
         raise click.ClickException("a suite is for runtimes, and this target is a projector: verify it without --suite")
+    if runtime.profile.policies.get("busy") == CONCURRENT:
+        why = "the model of a suite has one run at a time, and this runtime several (busy: concurrent)"
+        raise click.ClickException(f"{why}: verify it without --suite")
     deadline = time.monotonic() + budget if budget else float("inf")
     with reference_for(runtime.profile) as reference:
         common, beyond = common_letters(runtime.profile, reference)

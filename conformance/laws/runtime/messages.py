@@ -1,8 +1,11 @@
 """Laws on the fate of the user's messages."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
 
+from turncheck.model.core.cycles import SteerStep
 from turncheck.model.core.events import UserMessage
+from turncheck.model.core.history import FOLLOW_UP_HANDOVER, STEER_HANDOVER
 from turncheck.model.core.stimuli import User
 
 from ...observe.runtime_trace import ObservedStep, Request, RuntimeTrace, flat
@@ -112,7 +115,120 @@ def queue_as_declared(trace: RuntimeTrace) -> Judgement:
                 yield Finding(first.at, "what waited is not shown with the next message", sorted(waiting), sorted(left))
 
 
-@run_law("RC-3.2", "BED-002c", evidence="a message in an open run", needs=("policy busy",))
+class Handover(NamedTuple):
+    """A request at which several messages waited, and those of them that it is the first to show: at least one."""
+
+    policy: str
+    at: int
+    waiting: list[str]
+    handed: list[str]
+
+    @property
+    def value(self) -> str:
+        """The value of the policy that fits; ``some`` where none does."""
+        return "one" if len(self.handed) == 1 else "all" if len(self.handed) == len(self.waiting) else "some"
+
+
+@run_law(
+    "X-D1",
+    evidence="a request at which several messages wait",
+    needs=("steer or follow-up", "model-input"),
+    since="0.2",
+)
+def handed_over_as_declared(trace: RuntimeTrace) -> Judgement:
+    """Of several steers or follow-ups that wait, a request shows the oldest alone, or all, as declared.
+
+    Nothing is asked of a kind of message for which neither value is declared or could be inferred. A message that comes
+    in the very step of a request may still be shown in it, or later.
+    """
+    for one in handovers(trace):
+        declared = trace.policies.get(one.policy)
+        if declared is None:
+            continue
+        yield WITNESS
+        if one.value != declared:
+            right = one.waiting if declared == "all" else one.waiting[:1]
+            told = f"of {len(one.waiting)} messages that wait {len(one.handed)} are shown: {one.policy} is {declared}"
+            yield Finding(one.at, told, right, one.handed)
+
+
+def handovers(trace: RuntimeTrace) -> Iterator[Handover]:
+    """Yield the requests at which several messages of a kind waited, and which show one of them at least.
+
+    What they show is known up to the first one without input, or with a text that nobody sent: texts may be joined.
+    """
+    steers = {step.at for cycle in trace.cycles for step in cycle.steps if isinstance(step, SteerStep)}
+    before: set[str] = set()
+    begun: set[int] = set()
+    for request in trace.requests:
+        shown = trace.shown(request)
+        if request.input is None or "?" in shown:
+            return
+        waiting = {STEER_HANDOVER: [name for name in _in_run(trace, request) if trace.messages[name] in steers]}
+        if request.cycle not in begun:
+            waiting[FOLLOW_UP_HANDOVER] = _follow_ups(trace, request.cycle)
+        begun.add(request.cycle)
+        for policy, names in waiting.items():
+            new = [name for name in names if name not in before]
+            handed = [name for name in new if name in shown]
+            waited = [name for name in new if name in handed or trace.messages[name] < _first(trace, request.at)]
+            if handed and len(waited) > 1:
+                yield Handover(policy, request.at, waited, handed)
+        before.update(shown)
+
+
+def _in_run(trace: RuntimeTrace, request: Request) -> list[str]:
+    """The messages of the request's run that came before it, the oldest first."""
+    return [
+        name
+        for name, cycle in trace.message_cycles.items()
+        if cycle == request.cycle >= 0 and trace.messages[name] < request.at
+    ]
+
+
+def _follow_ups(trace: RuntimeTrace, cycle: int) -> list[str]:
+    """The messages that waited when a promoted one began the cycle, that one among them; else none.
+
+    A cycle that the adapter made up for a follow-up that was taken together with the next begins with it.
+    """
+    cycles, first = trace.cycles, cycle
+    while first > 0 and cycles[first].kind == "followUp" and _taken_with_the_next(trace, first - 1):
+        first -= 1
+    end = cycles[first - 1].stop if first > 0 else None
+    if end is None or cycles[first].kind != "followUp":
+        return []
+    promoted = {cycles[place].root for place in range(first, cycle + 1)}
+    waited = _waiting_at(trace, end, cycle)
+    return [name for name, at in trace.messages.items() if at in promoted or name in waited]
+
+
+def _taken_with_the_next(trace: RuntimeTrace, cycle: int) -> bool:
+    one = trace.cycles[cycle]
+    return one.kind == "followUp" and one.reason == "completed" and _empty(trace, cycle)
+
+
+def _waiting_at(trace: RuntimeTrace, end: int, cycle: int) -> Collection[str]:
+    """The messages that waited at the *end* of a run, and that are not served up to a *cycle*."""
+    kept = {*trace.projection.queued, *trace.projection.dropped}
+    gone = [
+        one.stop
+        for index, one in enumerate(trace.cycles)
+        if one.stop is not None and one.stop <= end and trace.fate(index) in {"drop", "join"}
+    ]
+    return {
+        name
+        for name, at in trace.messages.items()
+        if at < _first(trace, end)
+        and (trace.message_cycles[name] > cycle or (at in kept and not any(at < stop for stop in gone)))
+    }
+
+
+def _first(trace: RuntimeTrace, at: int) -> int:
+    """The position at which the step begins that has the event at *at*."""
+    return max((step.first for step in trace.steps if step.first <= at), default=0)
+
+
+@run_law("RC-3.2", "BED-002c", evidence="a message in an open run", needs=("policy busy",), overlapping="whole")
 def busy_as_declared(trace: RuntimeTrace) -> Judgement:
     """A message that comes while busy is rejected or logged, and steers or waits, as declared.
 
@@ -135,7 +251,7 @@ def busy_as_declared(trace: RuntimeTrace) -> Judgement:
                 yield Finding(step.first, "a message while busy is neither logged nor rejected", "logged", "nothing")
 
 
-@run_law("X-7", evidence="a message at once with another, or an abort", needs=("together",))
+@run_law("X-7", evidence="a message at once with another, or an abort", needs=("together",), overlapping="whole")
 def sent_together_none_lost(trace: RuntimeTrace) -> Judgement:
     """Of messages sent at once with others, or an abort, each is accepted or refused: none is lost."""
     for step in trace.steps:

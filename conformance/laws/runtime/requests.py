@@ -21,6 +21,8 @@ _SUMMARY: Final = "[summary]"
 """The beginning of the one entry that stands for the compacted prefix (RS-3.1)."""
 _BOUND: Final = "maxHistoryMessages"
 """The policy that says how many entries a history may have before it is compacted."""
+_SYSTEM: Final = "system"
+"""The policy that says what each request shows in the role of that name."""
 _BRIEF: Final = 200
 """Characters of an entry in a message: a cut result has thousands."""
 _CHANCE: Final = 8
@@ -69,7 +71,10 @@ def well_formed(
 
 
 @run_law(
-    "X-7", "BED-003b", "BED-004d", "BED-005k", evidence="a request that shows what was said", needs=("model-input",)
+    *("X-7", "BED-003b", "BED-004d", "BED-005k"),
+    evidence="a request that shows what was said",
+    needs=("model-input",),
+    overlapping="never",  # when a run sees what ended beside it is the runtime's choice: ``no-update-lost`` looks
 )
 def history_whole(trace: RuntimeTrace) -> Judgement:
     """The model is shown all that was said, called and returned until then, whole and in order, and nothing else.
@@ -85,6 +90,21 @@ def history_whole(trace: RuntimeTrace) -> Judgement:
             right = [*map(line, [*found[:place], *expected[place:]])]
             yield Finding(request.at, _told(place, expected, found), right, [*map(line, found)])
             return
+
+
+@run_law("X-D1", evidence="a request", needs=("policy system", "model-input"), since="0.2")
+def system_shown(trace: RuntimeTrace) -> Judgement:
+    """Each request shows the texts that the runtime declares for the role ``system``, alone or within others."""
+    declared = trace.policies.get(_SYSTEM, ())
+    texts = [declared] if isinstance(declared, str) else [*declared]
+    for request in trace.requests:
+        if request.input is None:
+            continue
+        yield WITNESS
+        shown = [str(entry.get("text")) for entry in request.input if entry.get("role") == "system"]
+        missing = [text for text in texts if not any(text in one for one in shown)]
+        if missing:
+            yield Finding(request.at, f"a request lacks {_brief(missing[0])!r}, which system declares", texts, shown)
 
 
 def histories(trace: RuntimeTrace, policies: Mapping[str, Any]) -> Iterator[tuple[Request, list[Shown], list[Shown]]]:

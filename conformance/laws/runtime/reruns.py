@@ -28,13 +28,13 @@ _CONTROL: Final = ("stop", "cancelled", "TERMINATE", "[DONE]", "Error: failed", 
 _WHOLE: Final = r"(?<![\w-])(?:{})(?![\w-])"
 
 
-@relation_law("X-2", "BED-001b", evidence="a word applied twice")
+@relation_law("X-2", "BED-001b", evidence="a word applied twice", overlapping="whole")
 def run_deterministic(rerun: Rerun) -> Judgement:
     """The same word again, in a runtime that was reset, gives the same."""
     yield from _same(rerun, rerun.again, "the same word again")
 
 
-@relation_law("X-2", evidence="a word applied in two processes")
+@relation_law("X-2", evidence="a word applied in two processes", overlapping="whole")
 def run_hash_seed(rerun: Rerun) -> Judgement:
     """A new process with another hash seed gives the same."""
     yield from _same(rerun, rerun.elsewhere, "a process with another hash seed")
@@ -73,19 +73,21 @@ def run_boundary_equivalence(rerun: Rerun) -> Judgement:
             yield Finding(None, f"what follows a run that is {reason} differs", first, shape, applied[reason])
 
 
-@relation_law("X-2", evidence="a word with an observer that throws", needs=("observer",))
+@relation_law("X-2", evidence="a word with an observer that throws", needs=("observer",), overlapping="whole")
 def observer_isolated(rerun: Rerun) -> Judgement:
     """An observer that throws changes nothing."""
     yield from _same(rerun, rerun.again, "an observer that throws", observer="throws")
 
 
-@relation_law("X-2", "X-7", "BED-011a", evidence="a word with a slow observer", needs=("observer",))
+@relation_law(
+    "X-2", "X-7", "BED-011a", evidence="a word with a slow observer", needs=("observer",), overlapping="whole"
+)
 def slow_consumer_same(rerun: Rerun) -> Judgement:
     """A slow consumer sees the same events as a fast one."""
     yield from _same(rerun, rerun.again, "a slow consumer", observer="slow")
 
 
-@relation_law("X-8", evidence="a word renamed")
+@relation_law("X-8", evidence="a word renamed", overlapping="whole")
 def run_opaque(rerun: Rerun) -> Judgement:
     """Other ids and texts give other ids and texts, and nothing else."""
     expected = [_plain(step.answer) for step in rerun.trace.steps]

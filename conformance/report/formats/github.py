@@ -6,13 +6,13 @@ GitHub shows the first ten errors and the first ten warnings of a step.
 from collections.abc import Iterator, Mapping, Sequence
 
 from ...check.judge import LogFinding, LogResult, more_lines
-from ...verify.outcome.results import AnyCounterexample, LawResult, Result
+from ...verify.outcome.results import BREAKS, AnyCounterexample, LawResult, Result
 from ..causes import by_cause, cause_of
-from ..law_summary import explained, safe, why
+from ..law_summary import crash_story, explained, safe, why
 
 
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
-    """Write an error per broken law, a warning per law without evidence, one error for all laws of a broken target."""
+    """Write an error for a broken target, the first; an error per broken law, a warning per law without evidence."""
     return "".join(f"{command}\n" for command in _commands(result, counterexamples))
 
 
@@ -22,10 +22,13 @@ def render_logs(results: Sequence[LogResult]) -> str:
 
 
 def _commands(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> Iterator[str]:
-    errors = [law for law in result.laws if law.verdict == "error"]
+    crash = result.crash
+    if crash is not None:
+        yield _command("error", BREAKS, f"{safe(crash.message)}\n{crash_story(result)}", file=crash.counterexample)
+    errors = [law for law in result.laws if law.verdict == "error" and crash is None]
     for reason in dict.fromkeys(map(why, errors)):
         laws = ", ".join(law.law for law in errors if why(law) == reason)
-        yield _command("error", "the target broke", f"{reason}\nnot judged: {laws}")
+        yield _command("error", "the run was not completed", f"{reason}\nnot decided: {laws}")
     for law in by_cause(result):  # of many, GitHub shows the first: the roots
         if law.wrong:
             told = explained(law, counterexamples, cause_of(result, law))

@@ -1,4 +1,4 @@
-"""A job summary in GitHub's Markdown: verdicts as a table, each failure folded, coverage, and how to replay.
+"""A job summary in GitHub's Markdown: how the target broke, verdicts as a table, each failure folded, coverage.
 
 Text of an implementation is escaped for its place: as entities in a line, and in blocks by ``<pre>``, where Markdown
 means nothing.
@@ -7,9 +7,9 @@ means nothing.
 import html
 from collections.abc import Iterator, Mapping
 
-from ...verify.outcome.results import AnyCounterexample, Result
+from ...verify.outcome.results import BREAKS, AnyCounterexample, Result
 from ..causes import by_cause, cause_line, cause_of, counted_causes
-from ..law_summary import MARKS, counted, line, story, why
+from ..law_summary import MARKS, counted, crash_story, line, story, why
 from ..markdown_text import inline
 from ..text import coverage_lines
 
@@ -24,6 +24,9 @@ def _lines(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
     yield f"## turncheck: {inline(result.target)}"
     yield ""
     yield f"{inline(f'{who.name} {who.version} ({who.language})')}: {counted(result)}; seed {result.seed}"
+    if result.crash is not None:
+        yield f"\n{MARKS['fail']} **{BREAKS}**: {inline(result.crash.message)}"
+        yield from _block("How the target broke", crash_story(result))
     for title, said in result.notes:
         yield f"\n**{title.capitalize()}**: {inline(said)}"
     yield from ["", "| | law | verdict | clauses | |", "| :-: | --- | --- | --- | --- |"]

@@ -1,7 +1,7 @@
 """SARIF 2.1.0, as code scanning reads it: rules are laws, results are broken laws.
 
-Only a broken law is a result, since code scanning makes an alert of each result. A law without evidence and a broken
-target are notifications of the run.
+Only what is broken is a result, since code scanning makes an alert of each: the target itself, once and first, and each
+broken law. A law without evidence is a notification of the run.
 """
 
 import json
@@ -18,19 +18,25 @@ from turncheck.model.clauses import clause_text
 
 from ...check.judge import LogFinding, LogResult, more_lines
 from ...laws.registry import LAWS
-from ...verify.outcome.results import AnyCounterexample, LawResult, Result
+from ...verify.outcome.results import BREAKS, AnyCounterexample, Crash, LawResult, Result
 from ..causes import by_cause, cause_of
-from ..law_summary import explained, safe, why
+from ..law_summary import crash_story, explained, safe, why
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 Json: TypeAlias = dict[str, Any]
 
 
 def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> str:
-    """Write a result for each broken law, at its counterexample file; suppressed where the baseline excuses it."""
-    rules = [law.law for law in result.laws]
-    results = [_broken(law, rules, result, counterexamples) for law in by_cause(result) if law.wrong or law.excused]
-    notes = [_notice(law, rules) for law in result.laws if law.verdict in {"error", "inconclusive"}]
+    """Write a result for each broken law, at its counterexample file; suppressed where the baseline excuses it.
+
+    Before them stands one for a target that broke, which names the laws that were not decided.
+    """
+    crash = result.crash
+    rules = [*([] if crash is None else [BREAKS]), *(law.law for law in result.laws)]
+    results = [] if crash is None else [_crash(result, crash, rules)]
+    results += [_broken(law, rules, result, counterexamples) for law in by_cause(result) if law.wrong or law.excused]
+    told = {"inconclusive"} if crash is not None else {"error", "inconclusive"}
+    notes = [_notice(law, rules) for law in result.laws if law.verdict in told]
     notes += [_note("warning", f"{title}: {said}") for title, said in result.notes]
     whole = result.cut is None and not result.summary["error"]
     return _sarif(rules, results, notes, whole=whole, category=f"turncheck/{safe(result.target)}/")
@@ -59,6 +65,9 @@ def _sarif(rules: Sequence[str], results: list[Json], notes: list[Json], *, whol
 
 
 def _rule(name: str) -> Json:
+    if name == BREAKS:
+        says = "The target answers each message, and its process lives on"
+        return {"id": name, "shortDescription": {"text": says}, "defaultConfiguration": {"level": "error"}}
     law = LAWS[name]
     clauses = [f"{clause}: {clause_text(clause)}" for clause in law.clauses]
     return {
@@ -71,6 +80,15 @@ def _rule(name: str) -> Json:
         "defaultConfiguration": {"level": "error"},
         "properties": {"tags": list(law.clauses)},
     }
+
+
+def _crash(result: Result, crash: Crash, rules: Sequence[str]) -> Json:
+    found = _result(BREAKS, rules, f"{safe(crash.message)}\n{crash_story(result)}".rstrip()) | {
+        "partialFingerprints": {"targetLaw/v1": safe(f"{result.target}:{BREAKS}")}
+    }
+    if crash.counterexample is not None:
+        found["locations"] = [_location(crash.counterexample, {"startLine": 1})]
+    return found
 
 
 def _broken(

@@ -11,9 +11,10 @@ from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.registry import Target
 from turncheck.model.core.stimuli import Abort, Approve, ClientResult, Deny, ResetOptions, Stimulus, Together, Word
 from turncheck.model.declaration.machine import Row
-from turncheck.model.machines.interaction import tables
+from turncheck.model.machines.interaction import CONCURRENT, tables
 
 from ...generation.classic_words import DEEP, classic_words, starts
+from ...generation.overlapping_words import Letter, Overlap, directed_overlaps, drawn_overlap
 from ...generation.rare_words import rare_words
 from ...generation.situations import Situation, access_words, directed, follow, revisit_words, rows_for
 from ...observe.driver import Driver, UnsettledError
@@ -25,15 +26,21 @@ from .workers import crew
 
 PLAIN: Final = 3
 """Weight of the plain start of generated words, where each special option has the weight 1."""
+_BESIDE: Final = 5
+"""Of so many generated words one has runs that overlap, where the runtime has such."""
 _STRIDE: Final = 1_000_003
 """Between the seeds of two shards: the seeds that users choose lie closer together. The first shard has the run's."""
 
 
 class _Directed(NamedTuple):
-    """A directed word: either *events*, which take rows, or *stimuli*; some make a *situation* that no row names."""
+    """A directed word: *events*, which take rows, *letters* of several runs, or *stimuli*.
+
+    Some stimuli make a *situation* that no row names.
+    """
 
     options: ResetOptions
     events: Sequence[str] | None = None
+    letters: Sequence[Letter] = ()
     stimuli: Sequence[Stimulus] = ()
     situation: str | None = None
 
@@ -90,7 +97,12 @@ class RuntimeCourse:
 
             plain, special = starts(frozenset(self.profile.capabilities))
             options = [*[plain] * PLAIN, *special]
-            generate(player, self.rows, self._reached, options, words=shard.end - shard.first, seed=shard.seed)
+            words = shard.end - shard.first
+            beside = words // _BESIDE if self._concurrent else 0
+            generate(player, self.rows, self._reached, options, words=words - beside, seed=shard.seed)
+            for number in range(beside):
+                letters = drawn_overlap(shard.seed + number, frozenset(self.profile.capabilities))
+                _play(player, _Directed(plain, letters=letters))
 
     def merged(self, run: Run[Word]) -> None:
         """End a run in which too many words did not settle."""
@@ -103,12 +115,19 @@ class RuntimeCourse:
         capabilities = frozenset(self.profile.capabilities)
         plain, special = starts(capabilities)
         rares = rare_words(capabilities, plain.policies | self.profile.policies)
+        overlaps = directed_overlaps(capabilities) if self._concurrent else ()
         return [
             *(_Directed(plain, word) for word in sorted(directed(self.rows, self._accesses), key=len)),
             *(_Directed(one, word) for one in special for word in DEEP),
             *(_Directed(plain, stimuli=stimuli) for stimuli in classic_words(capabilities)),
             *(_Directed(rare.options, stimuli=rare.word, situation=rare.name) for rare in rares),
+            *(_Directed(plain, letters=letters) for letters in overlaps),
         ]
+
+    @property
+    def _concurrent(self) -> bool:
+        """True where a message begins a run beside the one that is open."""
+        return self.profile.policies.get("busy") == CONCURRENT
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -143,7 +162,10 @@ def _play(player: Player, one: _Directed) -> None:
     driver = player.begin(one.options)
     if one.events is None:
         with contextlib.suppress(UnsettledError):
-            player.asking(partial(driver.run, one.stimuli))
+            if one.letters:
+                player.asking(partial(Overlap(driver).follow, one.letters))
+            else:
+                player.asking(partial(driver.run, one.stimuli))
         if one.situation is not None:
             player.subject.coverage.situation(one.situation, made=_made(driver, one.stimuli))
         player.finish(driver)

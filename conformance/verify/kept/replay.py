@@ -24,7 +24,7 @@ from ..subjects.projector import ProjectorSubject, traced
 from ..subjects.runtime import RuntimeSubject
 from ..subjects.subject import HASH_SEED, C, Observation, Subject, judged, missing
 
-T = TypeVar("T", ProjectorTarget, RuntimeTarget)
+T = TypeVar("T", ProjectorTarget, RuntimeTarget, CollatorTarget)
 Outcome: TypeAlias = Literal["FIXED", "STILL FAILS", "CANNOT RUN"]
 EXIT: Final[dict[Outcome, int]] = {"FIXED": 0, "STILL FAILS": 1, "CANNOT RUN": 2}
 """Outcome of a replay → exit code."""
@@ -97,8 +97,10 @@ def asked_collator(found: FlowCounterexample, collator: CollatorTarget) -> Findi
 
     Raises TargetError where that cannot be told.
     """
-    subject = CollatorSubject(collator, collator)
-    return _broken(found.flow, subject) if found.law == BREAKS else _asked(found.law, found.flow, subject)
+    if found.law == BREAKS:
+        return _broken(found.flow, CollatorSubject(collator, collator))
+    with _twin(found.law, collator) as twin:
+        return _asked(found.law, found.flow, CollatorSubject(collator, twin))
 
 
 def _twin(law: str, target: T) -> AbstractContextManager[T]:

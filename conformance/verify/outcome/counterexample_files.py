@@ -10,7 +10,7 @@ import msgspec
 from turncheck.model.core.refused_json import LEVELS, too_deep
 from turncheck.model.writing import write_file
 
-from .results import AnyCounterexample, Counterexample, FlowCounterexample, WordCounterexample
+from .results import BREAKS, AnyCounterexample, Counterexample, FlowCounterexample, WordCounterexample
 
 _NAME: Final = 60
 """Bytes of a file's name that a target takes: with the longest law well below the 255 that file systems allow."""
@@ -42,6 +42,10 @@ def read(path: Path) -> AnyCounterexample:
     if too_deep(data, _LEVELS):
         raise msgspec.ValidationError(f"its lists and objects are more than {_LEVELS} levels deep")
     found: AnyCounterexample = msgspec.json.decode(data, type=_FORMS)
+    if isinstance(found, WordCounterexample) and found.law != BREAKS and len(found.steps) != len(found.applied):
+        raise msgspec.ValidationError(
+            f"{len(found.applied)} stimuli were applied, and {len(found.steps)} steps observed"
+        )
     return found
 
 

@@ -18,7 +18,8 @@ from turncheck.model.machines import collation
 from turncheck.model.machines.blocks import Collator
 from turncheck.model.machines.request_cycle import SPEC, tables
 
-from .results import Covered, Input, LawResult, Share
+from .covered import Covered, Share
+from .results import Input, LawResult
 
 
 class Exercised:

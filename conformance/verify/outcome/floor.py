@@ -14,7 +14,7 @@ from ...laws.law import Law
 from ...laws.runtime.contract import exercised
 from ...observe.projector_trace import ProjectorTrace
 from ...observe.runtime_trace import RuntimeTrace, flat
-from .results import FloorItem
+from .covered import FloorItem
 
 _LIFE: Final = ("a message is accepted", "the model is asked", "a run completes")
 """Events that any runtime must show."""

@@ -1,13 +1,12 @@
 """The one result of a verification, and the counterexample: everything that is shown is a rendering of these."""
 
-import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias, TypedDict
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from turncheck.adapters.protocol.messages import Implementation, Profile, Role
+from turncheck.adapters.protocol.messages import Implementation, Profile
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.stimuli import Step, Stimulus, Word
@@ -15,6 +14,7 @@ from turncheck.model.machines.blocks import Block
 
 from ...generation.flows import Flow
 from ...observe.runtime_trace import Applied
+from .covered import Covered, FloorItem
 
 Verdict: TypeAlias = Literal["pass", "fail", "inconclusive", "skipped", "error"]
 State: TypeAlias = Literal["known", "flaky", "stale", "expired"]
@@ -181,11 +181,27 @@ BREAKS: Final = "target-breaks"
 """What stands in the place of a law in the file of a case on which the target breaks."""
 
 
+UNDECIDED: Final = "the target broke before this was decided"
+"""Why there is no verdict on a law; how the target broke is said once."""
+BROKE: Final = "the target broke"
+"""Why a run was cut, up to a colon, that ended because its target broke."""
+
+
 class Crash(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The target broke: how, and the file of the smallest case on which it does, where that is known."""
+    """The target broke: it crashed, hung, raised, or answered rubbish. It is one failure, and stands before the laws.
+
+    ``exit`` is the exit code of its process, negative for a signal's number, where the process ended. The smallest case
+    on which it broke is a ``word`` (a runtime), a ``log`` (a projector) or a ``flow`` (a collator), where that is
+    known, and ``counterexample`` its file; ``variant`` is the one that broke, where the target has several.
+    """
 
     message: str
+    exit: int | None = None
+    word: Word | None = None
+    log: Input | None = None
+    flow: Flow | None = None
     counterexample: str | None = None
+    variant: str | None = None
 
 
 class CauseFailure(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -217,93 +233,25 @@ class CauseResult(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.failures[0]
 
 
-class FloorItem(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Something that has to happen before a verdict means anything, and how often it did.
-
-    ``declared``: the capability of that name is declared; its stimuli took place ``count`` times.
-    """
-
-    what: str
-    count: int
-    declared: bool = False
-
-
-class Share(msgspec.Struct, frozen=True):
-    """How many of the ``what`` a run exercised in one role, of all ``total`` there are; ``missed`` names the rest."""
-
-    role: Role
-    what: Literal["states", "rows", "clauses", "policy values", "situations"]
-    exercised: int
-    total: int
-    missed: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return f"{self.exercised}/{self.total}"
-
-
-class SuiteRun(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """An n-complete suite that was run: by *method*, for *k* more states than the *n* of the model.
-
-    ``reference`` is whose model it is, over ``letters`` and within ``bounds``; ``words`` and ``stimuli`` are the whole
-    suite's. ``complete`` says whether all of it was applied and answered as by the model: then ``guarantee`` has what
-    follows, with its assumptions, and what does not; else ``why`` says why nothing is promised.
-    """
-
-    method: str
-    k: int
-    n: int
-    reference: str
-    letters: tuple[str, ...]
-    bounds: dict[str, int]
-    words: int
-    stimuli: int
-    complete: bool
-    guarantee: tuple[str, ...] = ()
-    why: str | None = None
-
-
-class Covered(TypedDict, total=False):
-    """What a run exercised. ``shares`` says it all; the other figures are those of the last role that was run.
-
-    ``states``, ``rows`` and ``policies`` (a projector's: their combinations) are written ``exercised/total``;
-    ``missed`` are the rows that were not taken. ``logs`` and ``events`` count what a projector was given, ``words``,
-    ``stimuli`` and ``unsettled`` (words) what a runtime was, ``flows`` and ``frames`` what a collator was. ``suite`` is
-    there where one was run.
-    """
-
-    shares: list[Share]
-    states: str
-    rows: str
-    missed: list[str]
-    policies: str
-    logs: int
-    events: int
-    words: int
-    stimuli: int
-    unsettled: int
-    flows: int
-    frames: int
-    suite: SuiteRun
-
-
 class Variant(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One of a target's variants that were verified: what it declares, and what came of it."""
+    """One of a target's variants that were verified: what it declares, and what came of it, law by law."""
 
     name: str
     profile: Profile
     summary: dict[str, int]
     coverage: Covered
     inferred: dict[str, str | int] = {}
+    verdicts: dict[str, Verdict] = {}
 
 
-class Result(msgspec.Struct, frozen=True, omit_defaults=True):
+class Result(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What `verify --json` prints. ``cut`` says why a run ended before its examples were used up.
 
     ``incomplete`` is true where something else than the caller's own bounds (a budget, the first failure) cut it: the
     target broke, the time of the whole run was over, or a signal came.
     ``inferred`` are the policies on a history that the runtime's profile does not declare, and that it was held to.
-    ``crash`` is there where the target broke. ``causes`` group the failures, the smallest first. ``replayed`` has for
-    each counterexample of the baseline that could be applied the laws that it breaks.
+    ``crash`` is there where the target broke, before the laws. ``causes`` group the failures, the smallest first.
+    ``replayed`` has for each counterexample of the baseline that could be applied the laws that it breaks.
     ``variants`` are those of the target's that were verified; then ``laws`` and ``causes`` are those of all together,
     ``profile`` and the shares of ``coverage`` are the first one's, and ``inferred`` is what all agree on.
     ``timings`` are the seconds of each phase, where they were asked for: all else is the same each time.
@@ -314,6 +262,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     implementation: Implementation
     profile: Profile
     seed: int
+    crash: Crash | None = None
     laws: tuple[LawResult, ...]
     coverage: Covered
     summary: dict[str, int]
@@ -321,7 +270,6 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     incomplete: bool = False
     floor: tuple[FloorItem, ...] = ()
     inferred: dict[str, str | int] = {}
-    crash: Crash | None = None
     causes: tuple[CauseResult, ...] = ()
     replayed: dict[str, tuple[str, ...]] = {}
     timings: dict[str, float] = {}
@@ -351,12 +299,24 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def notes(self) -> tuple[tuple[str, str], ...]:
-        """What a reader has to know beside the verdicts, each with its title: a cut, a floor that is missed."""
+        """What a reader has to know beside the verdicts, each with its title: a cut, a floor that is missed.
+
+        How the target broke is no note: reports say that first.
+        """
         title = "the run is incomplete" if self.incomplete else "the run was cut short"
-        cut = [] if self.cut is None else [(title, self.cut)]
-        if self.crash is not None and self.crash.counterexample is not None:
-            cut.append(("it breaks again by", f"turncheck replay --run {shlex.quote(self.crash.counterexample)}"))
+        cut = [] if self.cut is None else [(title, BROKE if self._broke else self.cut)]
         return (*cut, *((MISSED, said) for said in self.missed))
+
+    @property
+    def exchange(self) -> tuple[str, ...]:
+        """The lines on the messages amid which the target broke: sent, expected, came, what it logged."""
+        if self.crash is None or self.cut is None or not self._broke:
+            return ()
+        return tuple(self.cut.split("\n")[1 + self.crash.message.count("\n") :])
+
+    @property
+    def _broke(self) -> bool:
+        return self.crash is not None and self.cut is not None and self.cut.startswith(f"{BROKE}: ")
 
     @property
     def exit_code(self) -> int:
@@ -377,6 +337,12 @@ def summary(laws: tuple[LawResult, ...]) -> dict[str, int]:
     """Verdict → how many laws."""
     counted = Counter(law.verdict for law in laws)
     return {verdict: counted[verdict] for verdict in VERDICTS}
+
+
+def cut_of(results: Sequence[Result]) -> str | None:
+    """Say why one of *results* was cut: interrupted, or else because its target broke, or else the first."""
+    cuts = [(one.cut != INTERRUPTED, one.crash is None, one.cut) for one in results if one.cut]
+    return min(cuts, key=lambda cut: cut[:2])[2] if cuts else None
 
 
 def only(variants: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from turncheck.adapters.protocol.errors import TargetError
+from turncheck.adapters.protocol.errors import DiedError, TargetError
 from turncheck.model.core.stimuli import Step, Word
 
 from ...generation.flows import Flow, frames_of
@@ -15,7 +15,9 @@ from ..engine import Run
 from ..subjects.subject import missing
 from .results import (
     BREAKS,
+    UNDECIDED,
     AnyCounterexample,
+    Case,
     CauseFailure,
     CauseResult,
     Counterexample,
@@ -23,6 +25,7 @@ from .results import (
     Crash,
     Evidence,
     FlowCounterexample,
+    Input,
     LawResult,
     Result,
     Verdict,
@@ -50,18 +53,25 @@ def result_of(run: Run[Any], laws: Sequence[Law]) -> tuple[Result, Counterexampl
         incomplete=run.incomplete,
         floor=run.floor,
         inferred=dict(run.subject.inferred),
-        crash=None if run.broken is None else Crash(run.broken.problem),
+        crash=None if run.crash is None else _crash(run.crash),
         causes=tuple(_causes(run, failed)),
         replayed={name: tuple(one.law for one in failures) for name, failures in run.known.items()},
         timings={phase: round(seconds, 3) for phase, seconds in run.seconds.items()} if run.options.timings else {},
     )
     found = Counterexamples({name: counterexamples(run, law) for name, law in failed.items()})
-    if run.broken is not None and run.broken.case is not None:
-        found.crash = _crash(run, run.broken)
+    if run.crash is not None and run.crash.case is not None:
+        found.crash = _broken(run, run.crash)
     return result, found
 
 
-def _crash(run: Run[Any], error: TargetError) -> AnyCounterexample:
+def _crash(error: TargetError) -> Crash:
+    """Say how the target broke, on what, and how its process ended."""
+    places: dict[type[Case], str] = {Word: "word", Input: "log", Flow: "flow"}
+    case: dict[str, Any] = {} if error.case is None else {places[type(error.case)]: error.case}
+    return Crash(error.problem, error.exit if isinstance(error, DiedError) else None, **case)
+
+
+def _broken(run: Run[Any], error: TargetError) -> AnyCounterexample:
     """Make the file of the case on which the target breaks."""
     target = run.subject.target
     common: dict[str, Any] = {"schema": 1, "target": target.name, "profile": target.profile, "seed": run.options.seed}
@@ -124,7 +134,7 @@ def _verdict(law: Law, run: Run[Any]) -> LawResult:
             return graded("inconclusive", "the implementation is flaky: the same word gave something else (X-2)")
         return graded("fail", run.failures.of(law.name)[0].finding.message)
     if run.broken is not None:
-        return graded("error", run.broken.problem)
+        return graded("error", run.broken.problem if run.crash is None else UNDECIDED)
     if law.name in run.undecided:
         return graded("inconclusive", run.undecided[law.name])
     if evidence.observed:

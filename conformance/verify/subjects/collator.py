@@ -24,7 +24,7 @@ TOTAL = "one-block-per-call"
 
 
 class CollatorSubject:
-    """A collator; laws on it compare what one process shows, and its *twin* is not asked."""
+    """A collator, and its *twin* in a process with another hash seed."""
 
     unit: ClassVar[str] = "flows"
     shrink_work: ClassVar[int] = 200_000
@@ -50,7 +50,7 @@ class CollatorSubject:
         """Collate the flow, and prepare the means to collate others."""
         frames = frames_of(case)
         self._whole = len(frames)
-        means = Collation(frames, self._collated)
+        means = Collation(frames, self._collated, self._elsewhere)
         try:
             blocks = means.blocks
         except TargetError as error:
@@ -66,7 +66,9 @@ class CollatorSubject:
         """Join an observation of another process with the means to collate here."""
         if observation.failed is not None:
             return observation
-        return dataclasses.replace(observation, means=Collation(frames_of(observation.case), self._collated))
+        return dataclasses.replace(
+            observation, means=Collation(frames_of(observation.case), self._collated, self._elsewhere)
+        )
 
     @staticmethod
     def differences(observation: Observation[Flow]) -> Sequence[Difference]:
@@ -121,6 +123,10 @@ class CollatorSubject:
         if len(frames) + 1 >= self._whole:  # a beginning takes no row that the whole does not take
             self.coverage.take(frames)
         return self.target.collate(frames)
+
+    def _elsewhere(self, frames: Sequence[Frame]) -> Sequence[Block]:
+        self.work += len(frames)
+        return self.twin.collate(frames)
 
 
 def _shown(blocks: Sequence[Block]) -> Sequence[Block]:

@@ -1,9 +1,12 @@
-"""What a runtime chooses of what its model is shown, where its profile does not say: inferred once, from some words.
+"""What a runtime chooses of what its model is shown, and when: inferred once, from some words, where undeclared.
 
 Each word ends where one policy shows: a response that is cut with and without a call, two tools that end in the other
 order, a text behind a call, a long result. The environment's closing message then asks what the history is. Of each
 policy the value is taken that explains most requests, the default where several do; from then on the law holds the
 runtime to it. The words are applied too where all is declared: what no policy explains is judged.
+
+How many of several messages one request hands over shows where two wait. There is no default: what shows neither value,
+or both, is not inferred, and no law asks.
 """
 
 import contextlib
@@ -12,7 +15,7 @@ from typing import Any, Final
 
 from turncheck.adapters.protocol.messages import HISTORY_POLICIES
 from turncheck.adapters.protocol.runtime import RuntimeTarget
-from turncheck.model.core.history import CUT, characters_of
+from turncheck.model.core.history import CUT, HANDOVERS, characters_of
 from turncheck.model.core.stimuli import (
     Abort,
     ModelFail,
@@ -28,6 +31,7 @@ from turncheck.model.core.stimuli import (
 
 from ...generation.classic_words import starts
 from ...laws.law import first_finding
+from ...laws.runtime.messages import handed_over_as_declared, handovers
 from ...laws.runtime.requests import difference, histories, history_whole
 from ...observe.driver import Driver, UnsettledError
 from ...observe.runtime_trace import RuntimeTrace
@@ -41,6 +45,12 @@ _END, _CALLED = ModelStop(reason="end-turn"), ModelStop(reason="tool-use")
 _RETURNED, _LAST = (ToolReturn(call_id=name, output=f"result {name}") for name in ("c4", "c5"))
 _FAILED: Final = ToolFail(call_id="c4", message="failure c4")
 _STEER: Final = User(id="u6", text="say six", delivery="steer")
+_WAITING: Final = {
+    kind: tuple(
+        User(id=f"u{number}", text=f"say {name}", delivery=kind) for number, name in ((7, "seven"), (8, "eight"))
+    )
+    for kind in ("steer", "followUp")
+}
 _BREAK: Final = ModelFail(failure="stream")
 _LONG: Final = 60_000
 """Characters of a long result: runtimes with a bound have 4,000 to 40,000."""
@@ -55,6 +65,10 @@ def words(capabilities: frozenset[str], most: int | None = None) -> Iterator[tup
     """
     yield (_FIRST,)  # what breaks behind it is judged by it at least
     yield _FIRST, _TEXT, _OTHER, _END
+    if "steer" in capabilities:
+        yield _FIRST, *_WAITING["steer"], _TEXT, _END
+    if "follow-up" in capabilities:
+        yield _FIRST, *_WAITING["followUp"], _TEXT, _END
     cuts = [cut for need, cut in (("abort", Abort()), ("model-failure", _BREAK)) if need in capabilities]
     for cut in cuts:
         yield _FIRST, cut
@@ -65,6 +79,8 @@ def words(capabilities: frozenset[str], most: int | None = None) -> Iterator[tup
             yield _FIRST, _STEER, cut
     if "tools" in capabilities:
         yield _FIRST, _CALL, _TEXT, _CALLED, _RETURNED, _END
+        if "steer" in capabilities:
+            yield _FIRST, _CALL, _CALLED, *_WAITING["steer"], _RETURNED, _END
         if "tool-failure" in capabilities:
             yield _FIRST, _CALL, _CALLED, _FAILED, _END
         yield _FIRST, _CALL, _SECOND, _CALLED, _LAST, _RETURNED, _END
@@ -78,7 +94,7 @@ def words(capabilities: frozenset[str], most: int | None = None) -> Iterator[tup
 
 
 def inferred(runtime: RuntimeTarget, seen: Callable[[Driver], None] = lambda _: None) -> dict[str, str | int]:
-    """Return the policies on a history that *runtime* does not declare, and that are not their defaults.
+    """Return the policies that *runtime* does not declare: on its handovers, and on its history where not the default.
 
     A runtime that shows no input chooses nothing that could be seen; of one that does not settle, the words before
     count. *seen* is given each word that did not break. Raises TargetError.
@@ -99,7 +115,17 @@ def inferred(runtime: RuntimeTarget, seen: Callable[[Driver], None] = lambda _: 
         if driver.unsettled:
             break
         traces.append(driver.trace())
-    return best(traces, profile.policies)
+    declared = profile.policies
+    shown = {name: value for name, value in handed_over(traces).items() if name not in declared}
+    return dict(sorted({**best(traces, declared), **shown}.items()))
+
+
+def handed_over(traces: Sequence[RuntimeTrace]) -> dict[str, str]:
+    """Return how many messages are handed over where several wait; what is not the same throughout is left out."""
+    found: dict[str, set[str]] = {}
+    for one in (one for trace in traces for one in handovers(trace)):
+        found.setdefault(one.policy, set()).add(one.value)
+    return {name: value for name, them in HANDOVERS.items() for value in them if found.get(name) == {value}}
 
 
 def best(traces: Sequence[RuntimeTrace], declared: Mapping[str, Any]) -> dict[str, str | int]:
@@ -155,5 +181,5 @@ def _cuts(traces: Sequence[RuntimeTrace]) -> Iterator[int]:
 
 
 def unexplained(trace: RuntimeTrace) -> bool:
-    """Return whether the law on histories finds something in *trace*, whose policies hold what was inferred too."""
-    return first_finding(history_whole.judge(trace)) is not None
+    """Return whether a law on such policies finds something in *trace*, whose own hold what was inferred too."""
+    return any(first_finding(law.judge(trace)) is not None for law in (history_whole, handed_over_as_declared))

@@ -1,7 +1,8 @@
 """A subject of the engine: an implementation in one role, the observation of one case, and its judgement by a law."""
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from turncheck.adapters.protocol.collator import CollatorTarget
@@ -11,6 +12,9 @@ from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 
 from ...laws.law import Finding, Law, Witness
+from ...observe.overlapping import overlaps
+from ...observe.run_parts import Part, parts
+from ...observe.runtime_trace import RuntimeTrace
 from ..outcome.coverage import AnyCoverage
 from ..outcome.floor import Floor
 from ..outcome.results import AnyCounterexample
@@ -37,6 +41,11 @@ class Observation(Generic[C]):
     means: Any = None
     failed: Finding | None = None
     breaks: str = "total"
+
+    @cached_property
+    def parts(self) -> Sequence[Part] | None:
+        """The runs of a word in which they overlap, None of any other case."""
+        return parts(self.trace) if isinstance(self.trace, RuntimeTrace) and overlaps(self.trace) else None
 
 
 class Difference(NamedTuple):
@@ -145,9 +154,19 @@ def judged(law: Law, observation: Observation[Any]) -> Iterator[Finding | Witnes
             yield observation.failed
         return
     try:
-        yield from law.judge(observation.means if law.kind == "relation" else observation.trace)
+        yield from _looked_at(law, observation)
     except (ImplementationError, UnsupportedError) as error:
         yield Finding(None, failing(error, "it failed when it was observed again"))
+
+
+def _looked_at(law: Law, observation: Observation[Any]) -> Iterator[Finding | Witness]:
+    """Judge the whole observation; where runs overlap in it, as the law says."""
+    if observation.parts is None or law.overlapping == "whole":
+        yield from law.judge(observation.means if law.kind == "relation" else observation.trace)
+    elif law.overlapping == "each run":
+        for part in observation.parts:
+            for one in law.judge(part.trace):
+                yield replace(one, at=part.place(one.at)) if isinstance(one, Finding) else one
 
 
 def failing(error: ImplementationError | UnsupportedError, failed: str) -> str:
@@ -162,12 +181,13 @@ def missing(law: Law, profile: Profile) -> list[str]:
 
 
 def _has(need: str, profile: Profile) -> bool:
-    """A capability, or ``policy NAME``, or ``machine NAME``; ``machine`` is any; or ``input any``."""
+    """A capability, ``policy NAME``, ``policy NAME=VALUE``, ``machine NAME``, ``machine`` (any) or ``input any``."""
     kind, _, name = need.partition(" ")
     if kind == "input":
         return profile.input == name
     if kind == "policy":
-        return name in profile.policies
+        policy, _, value = name.partition("=")
+        return policy in profile.policies and value in ("", profile.policies[policy])
     if kind == "machine":
         return profile.machine == name if name else profile.machine is not None
     return profile.can(need)

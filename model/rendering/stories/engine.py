@@ -96,7 +96,7 @@ def _done(output: Output) -> tuple[str, str] | None:
             return "client", f"tool_status {status}"
         case "error", (code, _):
             return "client", f"error {code}"
-        case "done", ("interrupted", _):
+        case "done", ("interrupted", *_):
             return "engine", "interrupted"
         case "push-text", ((),):
             return None

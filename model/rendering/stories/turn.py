@@ -27,6 +27,7 @@ _TWO: Final = event("inbound", id="m2", text="two")
 _READY: Final = (_ONE, *_plain("valid", "locked", "loaded"))
 _TEXT: Final = event("text", text="all well")
 _CALL: Final = event("call", call_id="c1", tool="read", arguments={})
+_DENIED: Final = event("call", call_id="c1", tool="deploy", arguments={}, decision="deny-turn")
 _SECOND: Final = event("call", call_id="c2", tool="read", arguments={})
 _RETURN: Final = event("tool-return", output="text")
 _STOP: Final = _plain("model-stop")
@@ -36,7 +37,11 @@ _CLOSED: Final = _plain("responded", "recorded")
 STORIES: Final[Stories] = {
     "a turn": ((), (*_READY, _TEXT, *_STOP, *_CLOSED)),
     "a turn with a tool": (_READY, (_CALL, *_RUN, _RETURN)),
-    "the policy denies the turn": (_READY[:3], (*_plain("denied"), *_CLOSED)),
+    "the policy denies the call that the model proposes": (
+        (*_READY, _CALL),
+        (*_plain("model-stop"), event("refused", failure="policy_denied", message="no")),
+    ),
+    "the policy denies the turn for such a call": (_READY, (_DENIED, *_STOP, *_CLOSED)),
     "the event is invalid: no lock": ((), (_ONE, *_plain("invalid"), *_CLOSED)),
     "the bound of calls is reached before the second": ((*_READY, _CALL, _SECOND, *_RUN), (_RETURN, *_CLOSED)),
     "the process ends while a tool runs, and starts again": (

@@ -36,6 +36,8 @@ class NullRuntime(Adapter):  # type: ignore[misc]  # the kit is found by path
             "whileActive": "followUp",
             "queueAfterInterrupted": "promote",
             "queueAfterError": "promote",
+            "steerHandover": "all",
+            "followUpHandover": "one",
         },
     }
 

@@ -40,6 +40,12 @@ def test_hello_tells_who_is_there_and_the_role():
     assert answer["profile"]["roles"] == ["runtime"]
 
 
+def test_a_request_names_its_run_in_the_log_alone():
+    (step,) = steps_of("a request that names its run", user("go"))
+    assert [event.get("runId") for event in step["events"]] == ["run1"]
+    assert [awaited.get("runId") for awaited in step["awaiting"]] == [None]
+
+
 def test_another_version_of_the_protocol_is_refused():
     with fake("echo") as client:
         answer = client.ask("hello", protocol=2)

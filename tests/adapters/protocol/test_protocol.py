@@ -310,6 +310,11 @@ def test_an_error_without_a_message_says_so(kind, error):
         ({"whileActive": None}, "the policy whileActive has an unknown value"),
         ({"retries": "two"}, "the policy retries is no number"),
         ({"maxRounds": None}, "the policy maxRounds is no number"),
+        ({"steerHandover": "both"}, "the policy steerHandover has an unknown value"),
+        ({"system": ""}, "the policy system is no text"),
+        ({"system": []}, "the policy system is no text"),
+        ({"system": ["Be brief.", 5]}, "the policy system is no text"),
+        ({"system": None}, "the policy system is no text"),
     ],
 )
 def test_a_policy_that_cannot_be_is_named(policies, why):

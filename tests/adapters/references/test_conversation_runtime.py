@@ -40,8 +40,13 @@ from turncheck.model.core.stimuli import (
 )
 
 SKIPPED = {
-    *("steers-in-their-run", "follow-ups-in-turn", "queue-as-declared", "rounds-bounded", "store-faults"),
-    *(law.name for law in selected(["runtime"]) if {"approval", "client-tools"} & {*law.needs}),
+    *("steers-in-their-run", "follow-ups-in-turn", "handed-over-as-declared", "queue-as-declared", "rounds-bounded"),
+    *("store-faults", "system-shown"),
+    *(
+        law.name
+        for law in selected(["runtime"])
+        if {"approval", "client-tools", "policy busy=concurrent"} & {*law.needs}
+    ),
 }
 GO = User(id="u1", text="go")
 END, CALLED = ModelStop(reason="end-turn"), ModelStop(reason="tool-use")

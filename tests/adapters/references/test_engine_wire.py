@@ -160,10 +160,10 @@ def codes(events):
 
 
 def called(*more):
-    return (Delta("I look. ", begins=True), READ, *more, Done())
+    return (Delta("I look. ", begins=True), READ, *more, Done("stop"))
 
 
-ANSWER = (Delta("all ", begins=True), Delta("well"), Done())
+ANSWER = (Delta("all ", begins=True), Delta("well"), Done("stop"))
 PATHS = {
     "a text": ([ANSWER], [], {}),
     "a tool": ([called(), ANSWER], [ToolOutput("text")], {}),
@@ -173,11 +173,11 @@ PATHS = {
     "the stream just ends": ([(Delta("half", begins=True),)], [], {}),
     "the stream breaks after a tool": ([(READ, OSError("reset")), ANSWER], [ToolOutput("text")], {}),
     "the tool fails": ([called(), ANSWER], [ValueError("no such file")], {}),
-    "the arguments are no JSON": ([(Call("c1", "read", '{"path": '), Done()), ANSWER], [], {}),
-    "a call id comes twice": ([(READ, READ, Done()), ANSWER], [ToolOutput("text")], {}),
+    "the arguments are no JSON": ([(Call("c1", "read", '{"path": '), Done("stop")), ANSWER], [], {}),
+    "a call id comes twice": ([(READ, READ, Done("stop")), ANSWER], [ToolOutput("text")], {}),
     "the bound is reached": ([called()], [ToolOutput("text")], {"max_tool_rounds": 1}),
     "the stream breaks at the bound": ([(READ, OSError("reset"))], [ToolOutput("text")], {"max_tool_rounds": 1}),
-    "nothing is said": ([(Done(),)], [], {}),
+    "nothing is said": ([(Done("stop"),)], [], {}),
 }
 CODES = {
     "the provider fails": ["llm_error"],
@@ -327,7 +327,7 @@ def test_each_path_sets_when_the_session_was_active(walked):
 
 def test_each_delta_is_sent_raw(engine):
     """RS-4.2, RS-7."""
-    world = engine((Delta("one\ntwo", begins=True), Delta(" {}"), Done()))
+    world = engine((Delta("one\ntwo", begins=True), Delta(" {}"), Done("stop")))
     assert named(world.chat(), "text") == ["one\ntwo", " {}"]
 
 
@@ -554,6 +554,18 @@ def test_a_session_that_cannot_be_read_does_not_stay_busy(engine, tmp_path):
 def test_a_session_that_cannot_be_saved_ends_with_done_all_the_same(engine, tmp_path):
     (tmp_path / "s1.json").symlink_to(tmp_path / "nowhere")
     assert named(engine(ANSWER).chat(), "done") == [{"session_id": "s1"}]
+
+
+def test_the_log_says_how_each_response_ended_and_the_client_does_not(engine):
+    """RS-7; seed 004's ``Done { finish_reason, usage }``."""
+    world = engine(
+        (READ, Done("tool_use", {"tokens": 3})), (*ANSWER[:2], Done("max_tokens")), tools=[ToolOutput("text")]
+    )
+    events = world.chat()
+    (log,) = world.logs
+    told = [(event["type"], event["finishReason"], event.get("usage")) for event in log if "finishReason" in event]
+    assert told == [("native", "tool_use", {"tokens": 3}), ("run-stop", "max_tokens", None)]
+    assert named(events, "done") == [{"session_id": "s1"}]
 
 
 def test_a_session_that_cannot_be_saved_is_logged_as_an_error(engine, tmp_path, caplog):

@@ -78,7 +78,11 @@ def test_each_frame_has_its_fields(kind):
 
 def frames(dialect):
     emission = Emission(dialect, "openai", "gpt", "1970-01-01T00:00:00Z")
-    outputs = [Output("accept", ("u1", "one")), Output("llm-response", (1, None)), Output("message-complete", (1,))]
+    outputs = [
+        Output("accept", ("u1", "one")),
+        Output("llm-response", (1, None, None)),
+        Output("message-complete", (1,)),
+    ]
     return [frame for output in outputs for frame in emission.frames(output)]
 
 

@@ -30,7 +30,7 @@ from turncheck.model.core.stimuli import (
     User,
 )
 from turncheck.model.declaration.vocabulary import Record, Retract, Settle
-from turncheck.model.machines.interaction import SPEC, STATES, Busy, Fate, SteerLands
+from turncheck.model.machines.interaction import CONCURRENT, SPEC, STATES, Busy, Fate, SteerLands
 
 LAWS = [law for law in selected(["runtime"]) if not missing(law, InteractionRuntime.profile)]
 WORDS = 30
@@ -80,11 +80,12 @@ def test_it_keeps_every_law_with_evidence(law):
     assert (found.verdict, found.evidence.observed > 0) == ("pass", True)
 
 
-def test_what_it_does_not_declare_is_a_bound_another_machine_and_five_capabilities():
+def test_what_it_does_not_declare_is_a_bound_a_prompt_another_machine_five_capabilities_and_runs_side_by_side():
     assert {law.name for law in selected(["runtime"])} - {law.name for law in LAWS} == {
-        *("rounds-bounded", "aborted-text-dropped"),
+        *("rounds-bounded", "aborted-text-dropped", "system-shown"),
         *("images-shown", "usage-told", "sessions-independent", "restart-remembers"),
         *("restart-serves", "restart-keeps", "idle-restart-changes-nothing", "store-faults"),
+        *("runs-begin-at-once", "events-name-their-run", "runs-kept-apart", "no-update-lost"),
     }
 
 
@@ -225,7 +226,7 @@ def without(*names):
 
 
 def test_the_machine_and_the_protocol_know_the_same_values_of_a_policy():
-    assert set(RUNTIME_POLICIES["busy"]) == set(get_args(Busy))
+    assert set(RUNTIME_POLICIES["busy"]) == {*get_args(Busy), CONCURRENT}
     assert set(RUNTIME_POLICIES["steerLands"]) == set(get_args(SteerLands))
 
 

@@ -96,11 +96,13 @@ def check(before, after, facts):
 
 
 def goes_on(runtime):
-    """After a recovery, waiting messages are served, and the next one too."""
+    """After a recovery, waiting messages are served, and the next one too; no call of an earlier turn is answered."""
     runtime.apply(User(id="next", text="next"))
     for _ in range(8):
         runtime.apply(TEXT)
         step = runtime.apply(STOP)
+        if any(event["type"] == "tool-result" for event in step.events):
+            return False
         if any(event["type"] == "run-stop" and event["turnId"] == "next" for event in step.events):
             return True
     return False

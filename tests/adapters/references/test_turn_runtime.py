@@ -70,8 +70,11 @@ def verified(queue):
     return {law.law: (law.verdict, law.evidence.observed) for law in result.laws}, result.coverage
 
 
-ABSENT = {"abort", "approval", "client-tools", "images", "store-faults", "usage"}
-"""Capabilities that a turn does not have."""
+ABSENT = {
+    *("abort", "approval", "client-tools", "images", "store-faults", "usage"),
+    *("policy system", "policy busy=concurrent"),
+}
+"""Capabilities and a policy that a turn does not have."""
 
 
 @pytest.mark.parametrize("queue", ["collect", "steer"])
@@ -115,11 +118,7 @@ def test_a_completed_turn_says_so_under_its_id():
         ((User(id="u1", text="one", meta={"idempotencyKey": ["k"]}),), {}, "invalid_input"),
         ((User(id="u1", text="one", meta={"correlationId": ""}),), {}, "invalid_input"),
         ((User(id="u1", text="x" * 11),), {"limits": {"maxTextPerMessage": 10}}, "invalid_input"),
-        (
-            (User(id="u1", text="one", meta={"chatId": "other"}),),
-            {"policies": {"deniedChats": ["other"]}},
-            "policy_denied",
-        ),
+        ((ONE, call(), STOP), {"policies": {"toolPolicy": [{"decision": "deny-turn"}]}}, "policy_denied"),
         (
             (ONE, call(), call("c2"), STOP, ToolReturn(call_id="c1")),
             {"limits": {"maxToolCallsPerTurn": 1}},
@@ -214,8 +213,9 @@ def test_the_next_turn_has_bounds_of_its_own():
 def test_a_call_that_policy_or_schema_refuses_is_an_error_result_and_never_runs(made, failure):
     """TM-2.5, TM-4.1, TM-D1."""
     word = (ONE, made, STOP)
-    _, step = told(*word, policies={"deniedTools": ["deploy"]})
-    (result,) = results(*word, policies={"deniedTools": ["deploy"]})
+    policies = {"toolPolicy": [{"tool": "deploy", "decision": "deny-call"}]}
+    _, step = told(*word, policies=policies)
+    (result,) = results(*word, policies=policies)
     assert (result["output"]["failure"], result["isError"]) == (failure, True)
     assert [type(one).__name__ for one in step.awaiting] == ["ModelAwaited"]
 

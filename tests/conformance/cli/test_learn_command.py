@@ -98,4 +98,4 @@ def test_a_letter_that_is_none_exits_with_2_and_names_the_letters(invoke, tmp_pa
 
 def test_a_projector_cannot_be_learned(invoke, tmp_path):
     ran = invoke(tmp_path, "learn", "reference")
-    assert (ran.code, "not a runtime: reference has another role" in ran.err) == (2, True)
+    assert (ran.code, "not a runtime: reference is a projector" in ran.err) == (2, True)

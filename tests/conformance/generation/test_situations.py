@@ -61,5 +61,6 @@ def test_what_is_not_declared_has_no_row():
 
 def test_a_message_while_busy_is_tried_only_where_its_fate_is_declared():
     assert [row.source for row in rows_for(ALL, {}) if row.event == "user"] == ["idle"]
+    assert rows_for(ALL, {"busy": "concurrent"}) == rows_for(ALL, {})  # ``overlapping_words`` send one there
     declared = rows_for(ALL, {"busy": "reject"})
     assert [row.source for row in declared if row.event == "user"] == ["idle", "inferring", "executing", "paused"]

@@ -15,10 +15,11 @@ from turncheck.model.machines.blocks import Collator, collate
 
 SETTINGS = settings(max_examples=40, deadline=None, database=None, derandomize=True)
 FLOWS = (CLASSIC, NUMBERED)
-ALL = selected(["collator"])
+ALL = [law for law in selected(["collator"]) if law.name != "blocks-hash-seed"]
+"""The laws that one process can break; test_verifying_collators.py has the other one."""
 DOUBLES = dict(doubles(wrong))
 """Wrong collation → the laws that it breaks with their clauses, the one that names its fault first."""
-EVERY = [(name, law) for name, broken in DOUBLES.items() for law in broken]
+EVERY = [(name, law) for name, broken in DOUBLES.items() for law in broken if law != "blocks-hash-seed"]
 SOURCE = ("LosesProviderFromTheSecondIteration", "DuplicatesBlocks")
 """The source's two faults."""
 
@@ -81,4 +82,4 @@ def test_an_empty_response_is_a_block_all_the_same():
 
 @pytest.mark.parametrize("law", ALL, ids=[law.name for law in ALL])
 def test_every_law_names_clauses_of_the_event_flow(law):
-    assert {clause.partition("-")[0] for clause in law.clauses} == {"EF"}
+    assert {clause.partition("-")[0] for clause in law.clauses} <= {"EF", "X"}

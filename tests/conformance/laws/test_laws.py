@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES, RUNTIME_POLICIES, Profile
+from turncheck.adapters.protocol.messages import (
+    CAPABILITIES,
+    RUNTIME_CAPABILITIES,
+    RUNTIME_POLICIES,
+    SYSTEM_POLICY,
+    Profile,
+)
 from turncheck.adapters.protocol.projector import read_projection
 from turncheck.adapters.targets.reference_projector import PROFILE
 from turncheck.conformance.generation.logs import cases
@@ -156,9 +162,9 @@ def test_every_law_names_its_clauses_and_its_evidence():
 
 def known_needs():
     """Each need that a profile can meet, as laws write it."""
-    policies = (*RUNTIME_POLICIES, *VALUES)
+    policies = (*RUNTIME_POLICIES, *VALUES, SYSTEM_POLICY)
     named = [*(f"policy {name}" for name in policies), *(f"machine {name}" for name in MACHINES)]
-    return {*CAPABILITIES, *RUNTIME_CAPABILITIES, "machine", "input any", *named}
+    return {*CAPABILITIES, *RUNTIME_CAPABILITIES, "machine", "input any", "policy busy=concurrent", *named}
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)

@@ -7,8 +7,8 @@ import inspect
 import pytest
 from breaking import doubles
 from msgspec.structs import replace
-from runtimes import deciding, hosting, wrong
-from runtimes.right import Right
+from runtimes import concurrent, deciding, hosting, wrong
+from runtimes.right import Right, Undeclared
 from runtimes.target import CAPABILITIES
 
 from turncheck.adapters.protocol.messages import HISTORY_POLICIES
@@ -26,14 +26,16 @@ HASH_SEED = 4321
 DOUBLES = {name: (wrong, broken) for name, broken in doubles(wrong)}
 HOSTING = {name: (hosting, broken) for name, broken in doubles(hosting)}
 DECIDING = {name: (deciding, broken) for name, broken in doubles(deciding)}
+CONCURRENT = {name: (concurrent, broken) for name, broken in doubles(concurrent)}
 """Wrong runtime → its module, and the laws that it breaks with their clauses, the one that names its fault first."""
 EVERY = [
     (name, law)
-    for name, (_, broken) in (DOUBLES | HOSTING | DECIDING).items()
+    for name, (_, broken) in (DOUBLES | HOSTING | DECIDING | CONCURRENT).items()
     for law in broken
     if law != "equals-model"
 ]
 DECIDED = {law for _, broken in DECIDING.values() for law in broken}
+SIDE_BY_SIDE = {law.name for law in ALL if "policy busy=concurrent" in law.needs}
 HOSTED = {law for _, broken in HOSTING.values() for law in broken}
 
 
@@ -69,6 +71,21 @@ RIGHT = {
     "without model input": {"without": ("model-input",)},
     "without tools": {"without": ("tools", "tool-failure", "raw-arguments", "call-ids", "deaf")},
 }
+HANDED_OVER = {
+    "one steer": {"steerHandover": "one"},
+    "one steer, after a call": {"steerHandover": "one", "steerLands": "after-call", "unread": "later"},
+    "all follow-ups": {"followUpHandover": "all"},
+    "all follow-ups, steering": {"followUpHandover": "all", "busy": "steer", "queueAfterInterrupted": "hold"},
+    "one steer, all follow-ups": {"steerHandover": "one", "followUpHandover": "all", "adjacent": "merged"},
+    "one steer, all follow-ups joining": {
+        "steerHandover": "one",
+        "followUpHandover": "all",
+        "queueAfterInterrupted": "join",
+        "queueAfterError": "drop",
+        "unread": "drop",
+    },
+}
+"""How many of several messages one request may show."""
 HISTORIES = {
     "aborted, its texts": {"abortedResponse": "texts"},
     "aborted, nothing": {"abortedResponse": "drop"},
@@ -117,7 +134,7 @@ def without_pass(result):
 
 @pytest.mark.parametrize(("name", "law"), EVERY)
 def test_the_fault_breaks_the_law_that_names_it_in_a_short_word(name, law):
-    module, _ = (DOUBLES | HOSTING | DECIDING)[name]
+    module, _ = (DOUBLES | HOSTING | DECIDING | CONCURRENT)[name]
     runtime = getattr(module, name)()
     result, counterexamples = verified(runtime, selected(["runtime"], [law]), words=WORDS, fail_fast=True)
     assert [found.verdict for found in result.laws] == ["fail"]
@@ -137,7 +154,7 @@ def test_every_wrong_runtime_says_its_symptom():
     assert [name for name in DOUBLES if not vars(wrong)[name].__doc__] == []
 
 
-@pytest.mark.parametrize("policies", (RIGHT | HISTORIES).values(), ids=RIGHT | HISTORIES)
+@pytest.mark.parametrize("policies", (RIGHT | HANDED_OVER | HISTORIES).values(), ids=RIGHT | HANDED_OVER | HISTORIES)
 def test_the_right_runtime_breaks_no_law_and_passes_on_evidence(policies):
     result, counterexamples = verified(Right(**policies), words=MORE if "without" in policies else FEW)
     assert counterexamples == {}
@@ -185,24 +202,102 @@ def test_what_it_declares_is_not_inferred_and_breaks_the_law_where_it_does_other
     assert [law.verdict for law in result.laws] == ["fail"]
 
 
+UNSAID = {
+    "one": {"steerHandover": "one", "followUpHandover": "one"},
+    "all": {"steerHandover": "all", "followUpHandover": "all"},
+    "steers one by one": {"steerHandover": "one", "followUpHandover": "all"},
+    "follow-ups one by one": {"steerHandover": "all", "followUpHandover": "one"},
+}
+
+
+class NowOneNowAll(Undeclared):
+    """It hands over one steer after tools, and all where its run would end."""
+
+    def handover(self, policy):
+        return "one" if self.called and policy == "steerHandover" else super().handover(policy)
+
+
+class OneAtFirst(Undeclared):
+    """It hands over one steer at a time for three runs, and all from then on."""
+
+    def reset(self, *options):
+        self.runs = 0
+        return super().reset(*options)
+
+    def start(self, root):
+        self.runs += 1
+        super().start(root)
+
+    def handover(self, policy):
+        return "one" if self.runs <= 3 and policy == "steerHandover" else super().handover(policy)
+
+
+@pytest.mark.parametrize("policies", UNSAID.values(), ids=UNSAID)
+def test_a_handover_that_it_does_not_declare_is_inferred_and_held(policies):
+    result, _ = verified(Undeclared(**policies), selected(["runtime"], ["handed-over-as-declared"]), words=FEW)
+    assert (result.inferred, [law.verdict for law in result.laws]) == (dict(sorted(policies.items())), ["pass"])
+
+
+def test_a_handover_that_is_inferred_breaks_the_law_where_it_is_another_one_later():
+    result, _ = verified(OneAtFirst(), selected(["runtime"], ["handed-over-as-declared"]), words=WORDS, shrink=False)
+    assert (result.inferred["steerHandover"], [law.verdict for law in result.laws]) == ("one", ["fail"])
+
+
+def test_a_handover_that_is_not_always_the_same_is_not_inferred_and_not_judged():
+    result, _ = verified(NowOneNowAll(), selected(["runtime"], ["handed-over-as-declared"]), words=FEW)
+    assert (result.inferred, [law.verdict for law in result.laws]) == ({"followUpHandover": "one"}, ["pass"])
+
+
+def test_messages_that_are_shown_as_one_text_tell_of_no_handover():
+    class OneText(Undeclared):
+        def shown(self):
+            return [replace(one, ids=()) for one in super().shown()]
+
+    runtime = OneText(adjacent="merged", followUpHandover="all")
+    result, _ = verified(runtime, selected(["runtime"], ["handed-over-as-declared"]), words=FEW)
+    assert (result.inferred, [law.verdict for law in result.laws]) == ({}, ["inconclusive"])
+
+
 @pytest.mark.parametrize("policies", CONVERSATION.values(), ids=CONVERSATION)
 def test_a_right_conversation_passes_every_law(policies):
     result, counterexamples = verified(Right(**policies), words=FEW)
     assert counterexamples == {}
     assert (
-        without_pass(result) - {"equals-machine", *HOSTED, *DECIDED} == set()
+        without_pass(result) - {"equals-machine", "system-shown", *HOSTED, *DECIDED, *SIDE_BY_SIDE} == set()
     )  # where it queues, no machine does so: nothing to compare
 
 
 def test_a_right_host_of_sessions_passes_every_law():
     result, counterexamples = verified(hosting.Hosting(), words=FEW)
     assert counterexamples == {}
-    assert without_pass(result) == {"aborted-text-dropped", "equals-machine", *DECIDED}
+    assert without_pass(result) == {
+        *("aborted-text-dropped", "equals-machine", "system-shown"),
+        *DECIDED,
+        *SIDE_BY_SIDE,
+    }
+
+
+BESIDE = {
+    "serial": concurrent.Concurrent(),
+    "parallel": concurrent.Concurrent(tools="parallel"),
+    "what ended beside is seen": concurrent.SeesWhatEndsBeside(),
+    "retrying": concurrent.Concurrent(retries=1),
+    "without tools": concurrent.Concurrent(without=("tools", "tool-failure", "raw-arguments", "call-ids", "deaf")),
+}
+
+
+@pytest.mark.parametrize("runtime", BESIDE.values(), ids=BESIDE)
+def test_a_runtime_with_runs_side_by_side_breaks_no_law_and_passes_on_evidence(runtime):
+    result, counterexamples = verified(runtime, words=MORE)
+    assert counterexamples == {}
+    assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
+    assert {law.law for law in result.laws if law.verdict == "skipped"} & SIDE_BY_SIDE == set()
 
 
 DECIDERS = {
     "serial": deciding.Deciding(),
     "parallel": deciding.Deciding(tools="parallel"),
+    "results as called": deciding.Deciding(tools="parallel", resultOrder="as-called"),
     "steering": deciding.Deciding(busy="steer"),
     "a steer instead": deciding.GoesOnInstead(),
     "a person only": deciding.Deciding(without=("client-tools",)),

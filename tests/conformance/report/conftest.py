@@ -6,10 +6,14 @@ import msgspec
 import pytest
 from inprocess import InProcess
 
+from turncheck.adapters.protocol.errors import excerpt
 from turncheck.adapters.protocol.messages import Implementation, Profile
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.verify.outcome.results import (
+    BROKE,
+    UNDECIDED,
     Counterexample,
+    Crash,
     Evidence,
     Expectation,
     Input,
@@ -47,13 +51,33 @@ def law():
 
 @pytest.fixture(scope="session")
 def result():
-    """Make a result of laws: ``result(*laws, cut=..., incomplete=..., target=...)``."""
+    """Make a result of laws: ``result(*laws, cut=..., incomplete=..., target=..., crash=...)``."""
 
-    def made(*laws, cut=None, incomplete=False, target="reference", name="ours"):
-        who = Implementation(name, "1.0", "python")
-        return Result("0.1.0", target, who, PROFILE, 0, laws, {}, summary(laws), cut, incomplete)
+    def made(*laws, cut=None, incomplete=False, target="reference", name="ours", crash=None):
+        return Result(
+            turncheck="0.1.0",
+            target=target,
+            implementation=Implementation(name, "1.0", "python"),
+            profile=PROFILE,
+            seed=0,
+            crash=crash,
+            laws=laws,
+            coverage={},
+            summary=summary(laws),
+            cut=cut,
+            incomplete=incomplete,
+        )
 
     return made
+
+
+@pytest.fixture(scope="session")
+def crashed(law, result):
+    """A run whose target broke: one law was broken before, and two were not decided."""
+    word = Word((User(id="u1", text="hello"),), ResetOptions())
+    laws = (law("error", "total", why=UNDECIDED), law("fail", "order"), law("error", "rounds", why=UNDECIDED))
+    crash = Crash("it died", exit=9, word=word, counterexample="found/x.target-breaks.json")
+    return Given(result(*laws, crash=crash, cut=f"{BROKE}: it died\n  sent: a message", incomplete=True), {})
 
 
 @pytest.fixture(scope="session")
@@ -71,9 +95,12 @@ def broken():
 
 @pytest.fixture(scope="session")
 def hostile(law, result):
-    """Make the arguments of a renderer in which every text of the implementation is *text*."""
+    """Make the arguments of a renderer in which every text of the implementation is *text*: ``hostile(text)``.
 
-    def made(text):
+    With ``breaks=True`` its target broke too.
+    """
+
+    def made(text, *, breaks=False):
         log = Counterexample(
             schema=1,
             target=text,
@@ -108,7 +135,9 @@ def hostile(law, result):
             law("error", "total", why=text),
             law("skipped", "rounds", why=text),
         )
-        whole = result(*laws, cut=text, target=text, name=text)
+        crash = Crash(text, log=log.input, counterexample=f"found/{text[:99]}.json", variant=text)
+        options = {"cut": f"{BROKE}: {text}\n  came: {excerpt(text)}", "crash": crash} if breaks else {"cut": text}
+        whole = result(*laws, target=text, name=text, **options)
         return Given(whole, {"one-root": log, "run-ends-once": word})
 
     return made

@@ -92,6 +92,11 @@ def test_a_real_run_is_well_formed(kind, broken):
 
 
 @pytest.mark.parametrize("kind", PLAIN)
+def test_a_run_whose_target_broke_is_well_formed(kind, crashed):
+    WELL_FORMED[kind](on_result(kind)(*crashed))
+
+
+@pytest.mark.parametrize("kind", PLAIN)
 def test_a_run_that_judged_nothing_is_well_formed(kind, result):
     WELL_FORMED[kind](on_result(kind)(result(), {}))
 
@@ -99,18 +104,19 @@ def test_a_run_that_judged_nothing_is_well_formed(kind, result):
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("kind", PLAIN)
 def test_a_report_stays_well_formed_whatever_an_implementation_writes(kind, name, hostile):
-    WELL_FORMED[kind](on_result(kind)(*hostile(HOSTILE[name])))
+    for breaks in (False, True):
+        WELL_FORMED[kind](on_result(kind)(*hostile(HOSTILE[name], breaks=breaks)))
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.parametrize("kind", PLAIN)
 def test_a_report_holds_nothing_that_is_not_seen(kind, name, hostile):
-    assert unseen(on_result(kind)(*hostile(HOSTILE[name]))) == set()
+    assert unseen(on_result(kind)(*hostile(HOSTILE[name], breaks=True))) == set()
 
 
 @pytest.mark.parametrize("kind", sorted(set(KINDS) - {"github"}))
 def test_a_ci_service_obeys_nothing_in_a_report(kind, hostile):
-    assert harm(on_result(kind)(*hostile(TEXT))) == []
+    assert harm(on_result(kind)(*hostile(TEXT, breaks=True))) == []
 
 
 def test_github_obeys_our_commands_alone(hostile):

@@ -23,7 +23,17 @@ def result(cut=None, **verdicts):
         for name, verdict in verdicts.items()
     )
     who = Implementation("a", "1", "python")
-    return Result("0", "cmd:a", who, Profile(("runtime",), ()), 0, laws, {}, summary(laws), cut)
+    return Result(
+        turncheck="0",
+        target="cmd:a",
+        implementation=who,
+        profile=Profile(("runtime",), ()),
+        seed=0,
+        laws=laws,
+        coverage={},
+        summary=summary(laws),
+        cut=cut,
+    )
 
 
 def inputs(*verdicts):

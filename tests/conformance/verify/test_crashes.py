@@ -2,7 +2,11 @@
 
 import json
 
+import jsonschema
 import pytest
+
+from turncheck.conformance.schemas.json_schemas import FOLDER
+from turncheck.conformance.verify.outcome.results import UNDECIDED
 
 ADAPTER = """
 import os
@@ -48,6 +52,23 @@ def test_the_case_on_which_it_breaks_is_shrunk_and_saved(broken):
     assert {one["kind"] for one in found["word"]["stimuli"]} == {"user"}
 
 
+def test_it_stands_before_the_laws_in_the_json_with_its_word_and_its_exit(broken):
+    folder, _, result = broken
+    crash, file = result["crash"], json.loads((folder / result["crash"]["counterexample"]).read_text())
+    assert (crash["message"], crash["word"]) == (file["message"], file["word"])
+    assert crash.get("exit") == (9 if "exit code 9" in crash["message"] else None)
+    assert list(result).index("crash") < list(result).index("laws")
+
+
+def test_how_it_breaks_is_said_once(broken):
+    _, _, result = broken
+    assert {law["why"] for law in result["laws"] if law["verdict"] == "error"} == {UNDECIDED}
+
+
+def test_the_json_fits_its_schema(broken):
+    jsonschema.validate(broken[2], json.loads((FOLDER / "verify.json").read_text()))
+
+
 def test_a_law_that_was_broken_before_is_shrunk_all_the_same(broken):
     folder, ran, result = broken
     law = next(law for law in result["laws"] if law["law"] == "run-ends-once")
@@ -60,7 +81,7 @@ def test_it_comes_first_in_the_text(broken, invoke):
     folder, _, _ = broken
     out = invoke(folder, "verify", "python:mine:Fragile", "--examples", "0").out
     assert out.index("✗ target-breaks: ") < out.index("✗ run-ends-once")
-    assert "it breaks again by: turncheck replay --run" in out
+    assert out.index("target-breaks.json") < out.index("run-ends-once")
 
 
 def test_it_is_replayed_and_fixed_after_a_mend(broken, invoke):

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from turncheck.adapters.protocol.errors import TargetError
@@ -55,6 +56,12 @@ def test_what_is_stored_of_a_relation_cannot_tell(law):
 def test_the_file_holds_what_the_law_applied_instead(found, tmp_path):
     assert found.again
     assert read(write(found, tmp_path)) == found
+
+
+def test_a_file_with_another_number_of_steps_than_stimuli_is_refused(tmp_path):
+    whole = example("run-ends-once")
+    with pytest.raises(msgspec.ValidationError, match=f"{len(whole.applied)} stimuli were applied, and 1 steps"):
+        read(write(msgspec.structs.replace(whole, steps=whole.steps[:1]), tmp_path))
 
 
 def test_the_kill_is_before_the_last_message():

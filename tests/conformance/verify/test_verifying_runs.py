@@ -18,6 +18,7 @@ from turncheck.conformance.laws.law import Finding
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.observe.driver import repeating
 from turncheck.conformance.verify.outcome.counterexample_files import read, write
+from turncheck.conformance.verify.outcome.results import UNDECIDED
 from turncheck.conformance.verify.subjects.runtime import UNSETTLED
 from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.stimuli import ModelOutput, ModelStop, ResetOptions, Stimulus, ToolCall, User
@@ -209,7 +210,7 @@ def test_the_summary_counts_every_law_once():
 
 def test_a_target_that_dies_is_an_error_of_every_law_that_is_declared():
     result, counterexamples = verified(wrong.Dies())
-    assert set(reasons(result, "error").values()) == {"the process ended"}
+    assert (result.crash.message, set(reasons(result, "error").values())) == ("the process ended", {UNDECIDED})
     assert set(verdicts(result).values()) == {"error", "skipped"}
     assert (str(result.cut).splitlines()[0], counterexamples) == ("the target broke: the process ended", {})
     assert result.exit_code == 2

@@ -3,12 +3,18 @@
 import json
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from turncheck.adapters.targets.registry import Target
 from turncheck.conformance.cli.group import main
+from turncheck.conformance.verify.outcome.results import INTERRUPTED
+from turncheck.conformance.verify.variants import verify_variants
 
 ADAPTER = Path(__file__).parents[2] / "adapters" / "kit" / "variant_runtime.py"
+TWO_ROLES = f"cmd:{sys.executable} {ADAPTER.with_name('two_roles.py')}"
 TARGET = f"cmd:{sys.executable} {ADAPTER}"
 ASKED = ("--examples", "0", "--laws", "calls-answered", "--laws", "run-never-stuck")
 
@@ -66,6 +72,42 @@ def test_a_profile_of_ones_own_needs_a_choice(capsys, folder):
     with pytest.raises(SystemExit) as ended:
         main(["verify", TARGET, "--profile", str(file), "--out", str(folder)])
     assert (ended.value.code, "choose one with --variant" in capsys.readouterr().err) == (2, True)
+
+
+def test_what_came_of_each_is_said_law_by_law(capsys, folder):
+    _, text = ran(capsys, "verify", TARGET, *ASKED, "--json", "--out", folder)
+    api, task = (one["verdicts"] for one in json.loads(text)["variants"])
+    assert (api["calls-answered"], task["calls-answered"]) == ("pass", "fail")
+    assert api["run-never-stuck"] == task["run-never-stuck"] == "pass"
+
+
+def test_variants_of_different_roles_are_an_error_before_any_is_verified(capsys, folder):
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", TWO_ROLES, "--out", str(folder)])
+    said = capsys.readouterr().err
+    assert (ended.value.code, "api is a runtime, ui is a projector" in said) == (2, True)
+    assert "turncheck verify --variant NAME" in said
+
+
+@pytest.mark.parametrize(("name", "role"), [("api", "runtime"), ("ui", "projector")])
+def test_one_of_them_is_verified_by_itself(capsys, folder, name, role):
+    law = {"runtime": "run-never-stuck", "projector": "total"}[role]
+    _, text = ran(
+        capsys, "verify", TWO_ROLES, "--examples", "0", "--laws", law, "--variant", name, "--json", "--out", folder
+    )
+    assert json.loads(text)["profile"]["roles"] == [role]
+
+
+def test_one_that_is_interrupted_is_the_last(monkeypatch):
+    opened = []
+
+    def verified(one, name):
+        opened.append(name)
+        return SimpleNamespace(cut=INTERRUPTED), {}
+
+    monkeypatch.setattr("turncheck.conformance.verify.variants.joined", lambda found: [*found])
+    found: Any = verify_variants(Target(), lambda _: Target(), verified, names=["abort=api", "abort=task"])
+    assert (found, opened) == (["abort=api"], ["abort=api"])
 
 
 def test_reports_say_it_too(capsys, folder):

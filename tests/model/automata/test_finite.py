@@ -12,7 +12,7 @@ from turncheck.model.machines.registry import PROOF_ROLES
 SIZES = {
     "request_cycle": (18, 77, 18),
     "conversation": (2, 53, 37),
-    "engine": (2, 62, 32),
+    "engine": (2, 62, 33),
     "event_flow": (2, 38, 19),
     "collation": (1, 77, 24),
 }

@@ -164,6 +164,20 @@ def test_a_run_that_begins_amid_another_is_refuted() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("event", "change"),
+    [
+        ("refused", {"exceed_calls": "deny", "exceed_rounds": "deny"}),  # a denial of a call ends its turn
+        ("model-stop", {"deny": "complete"}),
+        ("model-stop", {"deny": "exceed_calls"}),
+        ("model-failure", {"fail_provider": "deny"}),
+    ],
+)
+def test_a_turn_that_ends_as_denied_for_no_denial_of_it_is_refuted(event: str, change: dict[str, str | None]) -> None:
+    """And so is a denied one that ends otherwise (TM-2.4, TM-D1)."""
+    assert says("right-reason", edited("turn", event, change))
+
+
 def test_a_turn_that_is_finished_and_stays_open_is_refuted() -> None:
     assert says("one-terminal", edited("turn", "recorded", {"close": None})) == {
         "a run is open where its state says so"

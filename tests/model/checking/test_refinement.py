@@ -160,13 +160,13 @@ def test_a_second_terminal_in_a_row_is_refuted_by_the_shortest_path() -> None:
     roles = PROOF_ROLES["engine"]
     assert roles.refine is not None
     rows = [
-        [*row[:5], [*(row[5] or ()), "done_completed"]] if row[0] == "provider-error" else row
+        [*row[:5], [*(row[5] or ()), "done_interrupted"]] if row[0] == "provider-error" else row
         for row in roles.machine.table
     ]
     machine = replace(roles.machine, table=rows)
     found = explore(machine, roles.tables[0], beside=acceptance(machine, roles.refine), start=Core())
     assert found.violation == Violation(
-        "X-1: outside-run at {'type': 'run-stop', 'reason': 'completed'}",
+        "X-1: outside-run at {'type': 'run-stop', 'reason': 'interrupted', 'detail': 'client gone'}",
         ("provider-error(message=red)",),
     )
 

@@ -25,7 +25,7 @@ SETTINGS = settings(max_examples=60, deadline=None, database=None, derandomize=T
 SMALL = dict(DEFAULTS, max_calls=1, max_rounds=1, token_bound=2)
 """Bounds that an exploration reaches."""
 FIELDS = dict.fromkeys(
-    ("id", "text", "delivery", "key", "call_id", "tool", "arguments", "output", "failure", "message")
+    ("id", "text", "delivery", "key", "call_id", "tool", "arguments", "decision", "output", "failure", "message")
 )
 READY = ("inbound", "valid", "locked", "loaded")
 """How a turn comes to its first inference."""
@@ -121,12 +121,11 @@ def test_a_turn_takes_the_six_steps_in_order():
     [
         (("loaded", "text", "model-stop"), "respond", "completed"),
         (("loaded", "call", "model-stop"), "approve", -1),
-        (("denied",), "respond", "denied"),
     ],
-    ids=["answer", "tools", "refusal"],
+    ids=["answer", "tools"],
 )
-def test_a_decision_is_a_direct_answer_tools_or_a_refusal(word, output, outcome):
-    """TM-2.4; the refusal's reason is in its outcome."""
+def test_a_decision_is_a_direct_answer_or_tools(word, output, outcome):
+    """TM-2.4."""
     turn = Driven().tells("inbound", "valid", "locked", *word)
     assert (turn.names[-1], turn.machine.context.registers["outcome"]) == (output, outcome)
 
@@ -156,10 +155,28 @@ def test_an_invalid_event_without_a_text_is_logged_with_an_empty_one():
     assert turn.log[0] == {"type": "user-message", "text": ""}
 
 
-def test_the_policy_denies_a_turn_before_the_model_is_asked():
-    turn = Driven().tells("inbound", "valid", "locked", "denied", *CLOSED)
-    assert "request" not in turn.names
-    assert turn.outcome == "denied"
+def test_a_turn_is_denied_in_decide_and_nowhere_else():
+    """TM-2.4."""
+    denials = {(row.source, row.event) for row in SPEC.rows if "deny" in row.effects}
+    assert denials == {("decide", "model-stop")}
+
+
+@pytest.mark.parametrize("calls", [["c1"], ["c1", "c2"], ["c2", "c1"]])
+def test_a_denied_turn_runs_none_of_its_calls_and_answers_each(calls):
+    """TM-2.4, TM-D1: also those that are allowed, and those that came first."""
+    turn = asked()
+    for call in calls:
+        turn.tell("call", call_id=call, tool="read", decision="deny-turn" if call == "c1" else "allow")
+    turn.tells("model-stop", *CLOSED)
+    assert not {"approve", "run"} & set(turn.names)
+    assert [event["callId"] for event in turn.log if event["type"] == "tool-result"] == calls
+    assert (turn.outcome, turn.log[-1]["detail"]) == ("denied", "policy_denied")
+
+
+def test_the_turn_behind_a_denied_one_is_not_denied():
+    turn = asked().tell("inbound", id="u2").tell("call", call_id="c1", tool="read", decision="deny-turn")
+    turn.tells("model-stop", *CLOSED, *READY[1:], "text", "model-stop", *CLOSED)
+    assert [output.arguments for output in turn.outputs if output.name == "finish"] == [("denied",), ("completed",)]
 
 
 def test_a_response_without_a_reply_is_a_missing_report():
@@ -371,7 +388,7 @@ def test_nothing_that_a_machine_is_told_breaks_a_promise_or_the_core():
 
 
 def test_the_exploration_is_of_the_stated_size():
-    assert (everything().states, everything().transitions) == (3197, 86319)
+    assert (everything().states, everything().transitions) == (3605, 100940)
 
 
 @pytest.mark.parametrize("name", SPEC.sometimes)
@@ -389,6 +406,12 @@ def edited(event, source, change):
     return replace(SPEC, table=[effects(row) for row in SPEC.table])
 
 
+def rerouted(effect, dest, then):
+    """The machine with another end of the rows that have *effect*."""
+    rows = [[*row[:2], dest, *row[3:5], then] if effect in (row[5] or ()) else row for row in SPEC.table]
+    return replace(SPEC, table=rows)
+
+
 DOUBLES = {
     "a turn ends twice": edited("recorded", "record", lambda then: [*then, "finish"]),
     "a recovery leaves calls unanswered": edited(
@@ -400,6 +423,7 @@ DOUBLES = {
     "a waiting message is dropped": edited("inbound", "decide", lambda then: [one for one in then if one != "collect"]),
     "a result comes twice": edited("tool-return", "execute", lambda then: ["answer", *then]),
     "a turn works without the lock": edited("locked", "lock", lambda then: ["load"]),
+    "a denied turn goes on to run its calls": rerouted("deny", "approve", ["take_call", "count_call", "approve"]),
     "a turn goes on after its terminal": edited("responded", "respond", lambda then: [*then, "finish"]),
 }
 
@@ -443,6 +467,7 @@ def long_run(spec, data, while_active):
             key=data.draw(st.sampled_from([None, None, "k", "l"])),
             call_id=data.draw(st.sampled_from(["a", "b", "c"])),
             tool="read",
+            decision=data.draw(st.sampled_from(["allow", "allow", "allow", "deny-call", "deny-turn"])),
             tokens=data.draw(st.sampled_from([0, 1, 50])),
         )
     return turn

@@ -72,7 +72,7 @@ def test_what_the_user_sees_is_in_the_journal_before():
 @pytest.mark.parametrize(
     ("words", "terminal"),
     [
-        ("denies", "denied"),
+        ("denies the turn", "denied"),
         ("invalid", "failed: invalid input"),
         ("bound", "failed: too many calls"),
         ("process ends", "failed: recovered"),
@@ -85,12 +85,19 @@ def test_each_way_ends_with_its_terminal(words, terminal):
 
 def test_only_a_turn_that_was_locked_releases_the_lock():
     releases = {title for title in STORIES if "release" in to("lock", told(title))}
-    assert releases == {"a turn", story("denies"), story("bound"), story("comes during")}
+    assert releases == {"a turn", story("denies the turn"), story("bound"), story("comes during")}
 
 
-@pytest.mark.parametrize(("words", "call"), [("bound", "c2"), ("process ends", "c1")])
+@pytest.mark.parametrize(("words", "call"), [("bound", "c2"), ("process ends", "c1"), ("denies the turn", "c1")])
 def test_a_call_that_was_not_executed_is_answered_all_the_same(words, call):
     assert f"tool-result: {call}, isError, synthetic" in to("journal", told(story(words)))
+
+
+def test_a_turn_goes_on_where_a_call_is_denied():
+    lines = told(story("denies the call"))
+    assert to("journal", lines)[0] == "tool-result: c1, isError"
+    assert to("model", lines) == ["request"]
+    assert to("user", lines) == []
 
 
 def test_a_collected_message_begins_the_next_turn():

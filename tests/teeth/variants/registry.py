@@ -39,6 +39,8 @@ OTHER = {
     "abortEnds": "when-released",
     "queueAfterInterrupted": "hold",
     "queueAfterError": "drop",
+    "steerHandover": "one",
+    "followUpHandover": "all",
 }
 """Policies under which every variant of a runtime is checked too."""
 KIT = HERE.parents[1] / "adapters" / "kit"
@@ -55,6 +57,8 @@ CHOICES: Mapping[str, tuple[Any, ...]] = {
     "retries": (0, 2),
     "queueAfterInterrupted": (*projectors.FATES, "join"),
     "queueAfterError": (*projectors.FATES, "join"),
+    "steerHandover": ("all", "one"),
+    "followUpHandover": ("one", "all"),
     "repeated": ("kept", "renamed"),
 }
 """The policies that a runtime declares, and their values (``repeated`` concerns only the log)."""

@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from runtimes.right import BACKOFF, Right
+from runtimes.right import BACKOFF, Right, Undeclared
 
 from turncheck.model.core.stimuli import ModelAwaited, Shown, Text, ToolCall
 
@@ -259,11 +259,14 @@ class JoinsTexts(Right):
         return found
 
 
-class SystemEntries(Right):
+class SystemEntries(Right, system="You are an agent."):
     """A system prompt comes first, and a reminder after each result (PROTOCOL: system is text of no other party)."""
 
+    def prompt(self):
+        return ["You are an agent. [cancelled]"]
+
     def shown(self):
-        found = [Shown(role="system", text="You are an agent. [cancelled]")]
+        found: list[Shown] = []
         for one in super().shown():
             found.append(one)
             if one.role == "tool":
@@ -271,11 +274,11 @@ class SystemEntries(Right):
         return found
 
 
-class PromptThatChanges(Right):
+class PromptThatChanges(Right, system=["This is", "request"]):
     """The system prompt counts the requests: it is nobody's message, and may change (PROTOCOL: system)."""
 
-    def shown(self):
-        return [Shown(role="system", text=f"This is request {self.asked}."), *super().shown()]
+    def prompt(self):
+        return [f"This is request {self.asked}."]
 
 
 class ShowsResultsInCallOrder(Right, tools="parallel"):
@@ -297,15 +300,10 @@ class ShowsResultsInCallOrder(Right, tools="parallel"):
 class ForgetsAbortedResponses(Right):
     """The items of an aborted response are logged, and not shown again (BED-005c allows dropping them)."""
 
-    def ask(self):
-        self.read_steers()
-        self.before = len(self.history)
-        super().ask()
-
     def interrupt(self):
         if self.amid:
-            kept = [one for one in self.history[self.before :] if one.role == "user"]
-            self.history[self.before :] = kept
+            kept = [one for one in self.history[self.begun :] if one.role == "user"]
+            self.history[self.begun :] = kept
             self.forgotten = frozenset(self.open)
         super().interrupt()
 
@@ -354,34 +352,23 @@ class DropsOldHistory(Compacts, machine="engine", maxHistoryMessages=6):
 # ---- messages ----
 
 
-class OneSteerARequest(Right):
+class OneSteerARequest(Right, steerHandover="one"):
     """Each of several steers waits for its own request (RUNTIMES: pi; RC-4.2)."""
 
-    over = False
 
-    def read_steers(self):
-        while self.steers:
-            self.read(self.steers.popleft())
-            if not self.over:
-                return
-
-    def stop(self, reason, detail=None):
-        self.over = True
-        super().stop(reason, detail)
-
-    def start(self, root):
-        self.over = False
-        super().start(root)
+class DeclaresNoHandover(Undeclared):
+    """It does not declare how many messages it hands over: neither value is its default (RC-4.2, RC-D7)."""
 
 
-class TakesAllFollowUpsAtOnce(Right):
+class NowOneSteerNowAll(Undeclared):
+    """It declares nothing, and hands over one steer after tools, and all where its run would end (RC-4.2)."""
+
+    def handover(self, policy):
+        return super().handover(policy) if policy != "steerHandover" else "one" if self.called else "all"
+
+
+class TakesAllFollowUpsAtOnce(Right, followUpHandover="all"):
     """All waiting messages are taken in one input; the adapter makes the boundaries explicit (RC-D7)."""
-
-    def after(self, fate):
-        while fate == "promote" and len(self.queue) > 1:
-            self.read(self.queue.popleft())
-            super().log("run-stop", reason="completed", source="adapter")
-        super().after(fate)
 
     def log(self, kind, /, **fields):
         if kind == "run-stop" and fields["reason"] == "completed" and self.queue:

@@ -20,9 +20,10 @@ from turncheck.model.rendering.svg import HEAD
 
 from ....generation.situations import rows_for
 from ....laws.registry import LAWS
-from ....verify.outcome.results import AnyCounterexample, Result, Share
+from ....verify.outcome.covered import Share
+from ....verify.outcome.results import BREAKS, AnyCounterexample, Result
 from ...causes import by_cause, cause_line, cause_of, counted_causes
-from ...law_summary import MARKS
+from ...law_summary import MARKS, crash_story
 from .failure import DRAWN, Failure, failure_of
 from .machine import MachinePicture, picture_of
 from .strings import BRIEF, compared, said
@@ -56,6 +57,7 @@ def render(result: Result, counterexamples: Mapping[str, AnyCounterexample]) -> 
         environment.get_template("report.html").render,
         result=result,
         outcome=_outcome(result),
+        broke=[said(line) for line in crash_story(result).splitlines()],
         kinds=sorted({law.kind for law in result.laws}),
         counts=[name for name in _COUNTS if name in result.coverage],
         roles=len({share.role for share in result.coverage.get("shares", ())}),
@@ -100,7 +102,7 @@ def _environment() -> "Environment":
     environment.filters |= {"said": said, "spelled": lines, "quoted": shlex.quote, "says": _says}
     environment.filters |= {"clause_text": clause_text, "text": partial(escape, quote=False)}  # less than Jinja escapes
     constants: Any = environment.globals
-    constants.update(marks=MARKS, most=BRIEF, compared=compared)
+    constants.update(marks=MARKS, most=BRIEF, compared=compared, breaks=BREAKS)
     return environment
 
 
@@ -118,9 +120,20 @@ def _policy(style: str, script: str) -> str:
 
 
 def _outcome(result: Result) -> str:
+    if result.crash is None:
+        return _judged(result)
+    count = result.summary.get("fail", 0)
+    return f"The target breaks, and {_broken(count)}" if count else "The target breaks"
+
+
+def _broken(count: int) -> str:
+    return f"{count} {'law is' if count == 1 else 'laws are'} broken"
+
+
+def _judged(result: Result) -> str:
     count = result.summary.get("fail", 0)
     if count:
-        broken = f"{count} {'law is' if count == 1 else 'laws are'} broken"
+        broken = _broken(count)
         return broken if any(law.wrong for law in result.laws) else f"{broken}, as the baseline expects"
     if any(law.wrong for law in result.laws):
         return "No law is broken, and the baseline has stale entries"

@@ -45,6 +45,7 @@ const FAKES = {
   housekeeping: () => setInterval(() => {}, 60_000),
   "unreferenced timer": (env) => setTimeout(() => note(env, "swept"), 1000).unref(),
   "chatty interval": (env) => setInterval(() => note(env, "tick"), 1000),
+  "a request that names its run": (env) => env.model([], { runId: "run1" }).next(),
   "timer beside a request": (env) => {
     env.model([]).next();
     setTimeout(() => note(env, "late"), 5000);

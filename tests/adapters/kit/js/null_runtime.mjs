@@ -146,6 +146,8 @@ serve({
       steerLands: "after-batch",
       abortEnds: "at-once",
       retries: 0,
+      steerHandover: "all",
+      followUpHandover: "one",
     },
   },
   reset(env) {

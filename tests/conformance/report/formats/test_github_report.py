@@ -41,9 +41,9 @@ def test_a_stale_entry_is_an_error(of):
     assert of("pass", state="stale")[0].startswith("::error ")
 
 
-def test_a_broken_target_is_one_error(law, result):
+def test_laws_that_were_not_decided_are_one_error(law, result):
     text = render(result(law("error"), law("error", "order")), {})
-    assert text == "::error title=the target broke::why%0Anot judged: one-root, order\n"
+    assert text == "::error title=the run was not completed::why%0Anot decided: one-root, order\n"
 
 
 def test_a_cut_run_is_a_warning(result):
@@ -75,3 +75,11 @@ def test_a_log_that_cannot_be_judged_is_an_error(verdict):
 def test_findings_that_are_not_listed_are_an_annotation():
     text = render_logs([LogResult("a.jsonl", "pi", 1, 1, (), "fail", more={"malformed": 3})])
     assert text == "::error file=a.jsonl,title=findings that are not listed::… and 3 more of malformed\n"
+
+
+def test_a_crash_is_the_first_error_and_the_only_one_of_its_kind(crashed):
+    first, *rest = render(*crashed).splitlines()
+    assert first.startswith("::error file=found/x.target-breaks.json,title=target-breaks::it died%0A  → user ")
+    assert "%0Anot decided: total, rounds%0A" in first
+    assert [line.split(" ")[0] for line in rest] == ["::error", "::warning"]
+    assert "it died" not in "".join(rest)

@@ -95,3 +95,32 @@ def test_a_cut_run_says_so(result):
         item.get("name"): item.get("value") for item in suite((result(cut="out of time"), {})).iter("property")
     }
     assert properties["cut"] == "out of time"
+
+
+# ---- a target that breaks ----
+
+
+def test_a_crash_is_the_one_error_and_the_first_case(crashed):
+    found = suite(crashed)
+    first = next(found.iter("testcase"))
+    assert (first.get("name"), outcome(first)) == ("target-breaks", ("error", "error", "it died"))
+    assert [found.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["4", "1", "1", "2"]
+
+
+def test_how_the_target_broke_is_said_once(crashed):
+    assert render(*crashed).count("it died") == 1
+
+
+def test_a_crash_shows_its_word_and_how_to_replay_it(crashed):
+    told = next(suite(crashed).iter("error")).text.splitlines()
+    assert told == [
+        '  → user          id="u1"  text="hello"',
+        "  sent: a message",
+        "not decided: total, rounds",
+        "turncheck replay --run found/x.target-breaks.json",
+    ]
+
+
+def test_a_law_that_a_crash_left_undecided_is_skipped(crashed):
+    said = {case.get("name"): outcome(case) for case in suite(crashed).iter("testcase")}
+    assert said["total"] == ("skipped", "error", "error: the target broke before this was decided")

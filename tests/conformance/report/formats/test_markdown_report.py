@@ -62,3 +62,15 @@ def test_a_cut_run_says_so(result):
 
 def test_markup_in_a_text_is_no_markup(row):
     assert row("fail", why="<b> | `x` @all").endswith("| &#60;b&#62; &#124; &#96;x&#96; &#64;all |")
+
+
+def test_a_crash_stands_before_the_table_and_once(crashed):
+    text = render(*crashed)
+    assert text.index("✗ **target-breaks**: it died\n") < text.index("| | law |")
+    assert text.count("it died") == 1
+
+
+def test_a_crash_shows_its_word_and_how_to_replay_it(crashed):
+    text = render(*crashed)
+    assert "<pre>  → user          id=&quot;u1&quot;  text=&quot;hello&quot;\n  sent: a message\n" in text
+    assert "turncheck replay --run found/x.target-breaks.json</pre>" in text

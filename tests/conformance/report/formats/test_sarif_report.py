@@ -51,6 +51,29 @@ def place(found):
     return physical["artifactLocation"]["uri"], physical["region"]
 
 
+# ---- of a target that breaks ----
+
+
+def test_a_crash_is_the_first_result_of_a_rule_of_its_own(crashed):
+    found = rendered(*crashed)
+    assert [one["ruleId"] for one in found["results"]] == ["target-breaks", "order"]
+    rules = [rule["id"] for rule in found["tool"]["driver"]["rules"]]
+    assert [rules[one["ruleIndex"]] for one in found["results"]] == ["target-breaks", "order"]
+
+
+def test_a_crash_points_at_its_file_and_shows_its_word(crashed):
+    first = rendered(*crashed)["results"][0]
+    assert place(first) == ("found/x.target-breaks.json", {"startLine": 1})
+    assert first["message"]["text"].splitlines()[:2] == ["it died", '  → user          id="u1"  text="hello"']
+
+
+def test_laws_that_a_crash_left_undecided_are_named_once(crashed):
+    (invocation,) = rendered(*crashed)["invocations"]
+    assert invocation["executionSuccessful"] is False
+    notes = [note["message"]["text"] for note in invocation["toolExecutionNotifications"]]
+    assert notes == ["the run is incomplete: the target broke"]
+
+
 # ---- of a verification ----
 
 

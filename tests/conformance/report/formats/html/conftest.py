@@ -59,7 +59,7 @@ def unbroken(projector):
 @pytest.fixture(scope="session")
 def obeyed(hostile):
     """A result in which every text of the implementation is markup or script."""
-    return Given(*hostile(HOSTILE))
+    return Given(*hostile(HOSTILE, breaks=True))
 
 
 @pytest.fixture(scope="session")

@@ -57,6 +57,23 @@ def test_no_element_has_a_style_or_a_handler_of_its_own(runtime):
     assert re.findall(r"<[^>]*\s(?:style|on\w+)=[^>]*>", runtime.page) == []
 
 
+def test_a_crash_stands_before_the_laws_and_once(crashed):
+    page = on_result("html")(*crashed)
+    assert page.index('<div class="crash" id="target-breaks">') < page.index("<table")
+    assert page.count("it died") == 1
+    assert "<title>The target breaks, and 1 law is broken: reference</title>" in page
+
+
+def test_a_crash_shows_its_word_and_how_to_replay_it(crashed):
+    lines = re.findall(r'<div class="line"><bdi>(.*?)</bdi></div>', on_result("html")(*crashed))
+    assert lines == [
+        '  → user          id="u1"  text="hello"',
+        "  sent: a message",
+        "not decided: total, rounds",
+        "turncheck replay --run found/x.target-breaks.json",
+    ]
+
+
 def test_every_broken_law_has_a_section(projector):
     assert failures(projector.page) == len(projector.counterexamples) > 1
 

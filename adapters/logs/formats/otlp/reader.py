@@ -1,0 +1,117 @@
+"""The reader of OTLP traces: it keeps the spans of each trace until the trace is whole."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final
+
+from turncheck.model.core.events import Event, Malformed
+
+from ..fields import MisfitError, Object, objects
+from ..lines import LineMapper
+from ..mapping import Format
+from .steps import OPERATION, SPAN_KIND, step_of
+from .traces import Trace
+from .wire import span_of, spans_of
+
+_WAIT: Final = 64
+"""Lines for which a trace that seems to lack a response or a result is kept: a tool may end behind its agent."""
+_OPEN: Final = 1000
+"""Traces that are kept at once; the one that was touched first is read as it is."""
+_REMEMBERED: Final = 1000
+"""Traces that were read, whose spans mean nothing when an exporter repeats them. Others that come late are a run
+without an end: what they belong to is read already."""
+
+
+class OtlpMapper(LineMapper):
+    """Maps lines of spans. The events of a trace stand at the line that completes it, or where the log ends."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._traces: dict[str, Trace] = {}  # the one that was touched first stands first
+        self._due: dict[int, list[str]] = {}  # line → the traces that are read there, if nothing comes for them before
+        self._read: dict[str, frozenset[str]] = {}  # trace → its spans
+        self._number = 0
+
+    def line(self, value: Object) -> list[Event]:
+        """Return the events of the traces that this line completes, and why a span is none. Raises MisfitError."""
+        self._number += 1
+        due = [name for name in self._due.pop(self._number, ()) if self._waited(name)]
+        wrong: list[Event] = []
+        touched: dict[str, None] = {}
+        try:
+            for found in spans_of(value):
+                self._take(found, touched, wrong)
+        except MisfitError as misfit:
+            wrong.append(Malformed(str(misfit)))
+        ready = dict.fromkeys([*due, *(name for name in touched if self._ready(name))])
+        read = [event for name in ready for event in self._closed(name)]
+        while len(self._traces) > _OPEN:
+            read += self._closed(next(iter(self._traces)))
+        return [*wrong, *read]
+
+    def ending(self) -> list[Event]:
+        """Read what is there of the traces that are not whole."""
+        return [event for name in [*self._traces] for event in self._closed(name)]
+
+    def _take(self, found: Object, touched: dict[str, None], wrong: list[Event]) -> None:
+        try:
+            span = span_of(found)
+        except MisfitError as misfit:
+            wrong.append(Malformed(str(misfit)))
+            return
+        if span.span_id in self._read.get(span.trace_id, ()):
+            return
+        trace = self._traces.pop(span.trace_id, None) or Trace()
+        self._traces[span.trace_id] = trace
+        trace.take(step_of(span), self._number)
+        touched[span.trace_id] = None
+
+    def _ready(self, name: str) -> bool:
+        """Whether a trace that this line brought spans for is read here; one that lacks little is waited for."""
+        trace = self._traces[name]
+        if not trace.whole:
+            return False
+        complete = trace.complete()
+        if not complete:
+            self._due.setdefault(self._number + _WAIT, []).append(name)
+        return complete
+
+    def _waited(self, name: str) -> bool:
+        trace = self._traces.get(name)
+        return trace is not None and trace.whole and trace.touched + _WAIT == self._number
+
+    def _closed(self, name: str) -> Iterator[Event]:
+        trace = self._traces.pop(name)
+        self._read[name] = frozenset(trace.steps).union(self._read.pop(name, ()))
+        if len(self._read) > _REMEMBERED:
+            del self._read[next(iter(self._read))]
+        return trace.events()
+
+
+def _recognises(value: Object) -> bool:
+    """Whether a span is of the GenAI conventions or of OpenInference: OTLP alone may be of any program."""
+    if "resourceSpans" not in value:
+        return False
+    with suppress(MisfitError):
+        return any(_tells(span) for span in spans_of(value))
+    return False
+
+
+def _tells(span: Object) -> bool:
+    return any(pair.get("key") in (OPERATION, SPAN_KIND) for pair in objects(span.get("attributes")))
+
+
+OTLP: Final = Format(
+    name="otlp",
+    title="OpenTelemetry traces (OTLP JSON) of the GenAI conventions or OpenInference",
+    recognises=_recognises,
+    mapper=OtlpMapper,
+    limits={
+        "messages": "the first of a run, where content is captured",
+        "delivery": "no",
+        "outputs": "where content is captured",
+        "calls": "of tools with spans, and where content is captured",
+        "results": "of tools with spans, and in the next request where content is captured",
+        "stops": "errors, and cancels that a span names; else completed, inferred where no output is stated",
+    },
+)
