@@ -17,7 +17,7 @@ from turncheck.adapters.protocol.processes.supervisor import GRACE
 
 DOUBLE = Path(__file__).parents[1] / "doubles" / "misbehaving.py"
 SHORT = 0.3
-PR_GET_CHILD_SUBREAPER = 37  # linux/prctl.h
+PR_SET_CHILD_SUBREAPER, PR_GET_CHILD_SUBREAPER = 36, 37  # linux/prctl.h
 LONG = 20.0  # never waited for: an answer comes, or the test is about something else
 
 
@@ -32,6 +32,22 @@ def start():
     yield start
     for child in children:
         child.kill()
+
+
+@pytest.fixture
+def no_subreaper():
+    """Whether this process adopts orphans, which it does not at first; other tests may have made it."""
+    prctl = ctypes.CDLL(None).prctl
+
+    def adopts():
+        adopter = ctypes.c_int()
+        prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(adopter), 0, 0, 0)
+        return bool(adopter.value)
+
+    adopted = adopts()
+    prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+    yield adopts
+    prctl(PR_SET_CHILD_SUBREAPER, int(adopted), 0, 0, 0)
 
 
 def gone(pid):
@@ -180,11 +196,9 @@ def test_close_ends_an_orphan_whose_environment_is_empty(start):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
-def test_the_processes_of_others_are_not_adopted(start):
+def test_the_processes_of_others_are_not_adopted(start, no_subreaper):
     start("echoes")
-    adopter = ctypes.c_int()
-    ctypes.CDLL(None).prctl(PR_GET_CHILD_SUBREAPER, ctypes.byref(adopter), 0, 0, 0)
-    assert adopter.value == 0
+    assert not no_subreaper()
 
 
 def test_a_child_outlives_the_thread_that_started_it(start):

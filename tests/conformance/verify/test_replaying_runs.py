@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from runtimes import hosting as hosts
 
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.targets.registry import open_runtime
@@ -84,6 +85,23 @@ def test_a_process_that_still_has_the_fault_still_fails(found):
 def test_a_process_without_the_fault_keeps_the_law(found):
     with hosting() as target:
         assert asked_runtime(found, target) is None
+
+
+class OrphanedCallAfterTheThirdKill(hosts.OrphanedCallAfterAKill):
+    """What a kill leaves behind depends on its moment."""
+
+    kills = 0
+
+    def interrupt(self, session):
+        OrphanedCallAfterTheThirdKill.kills += 1
+        if OrphanedCallAfterTheThirdKill.kills == 3:
+            super().interrupt(session)
+        else:
+            hosts.Hosting.interrupt(self, session)
+
+
+def test_a_kill_is_tried_again_since_each_hits_another_moment():
+    assert asked_runtime(example("restart-serves"), OrphanedCallAfterTheThirdKill()) is not None
 
 
 def test_a_runtime_that_does_not_persist_cannot_be_judged_by_a_restart():
