@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from .scene import Arrow, Row, Scene, Span, Views, label
+from .scene import Arrow, Edge, Row, Scene, Span, Views, label
 
 
 def to_mermaid(scene: Scene) -> str:
@@ -14,6 +14,9 @@ def to_mermaid(scene: Scene) -> str:
     for place, row in enumerate(scene.rows):
         if scene.views is not None:
             out += [f"    Note {note}" for note in _notes(scene.views, scene.rows, place, first, last)]
+        if isinstance(row, Edge):
+            out.append(f"    {row.kind} {_entities(row.caption)}".rstrip())
+            continue
         words = _entities(label(row, "▶"))
         if isinstance(row, Arrow):
             head = "-->>" if row.stroke else "->>"
@@ -41,7 +44,7 @@ def _step(span: Span, rows: Sequence[Row]) -> str:
 
 
 def _positions(rows: Sequence[Row], places: Sequence[int]) -> str:
-    return ", ".join(str(rows[place].at) for place in places)
+    return ", ".join(str(row.at) for row in map(rows.__getitem__, places) if not isinstance(row, Edge))
 
 
 def _name(party: str) -> str:

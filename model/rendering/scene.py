@@ -39,7 +39,15 @@ class Band:
     marked: bool = False
 
 
-Row: TypeAlias = Arrow | Band
+@dataclass(frozen=True)
+class Edge:
+    """A row at the border of a frame: one opens there (``opt``, ``alt``, ``loop``), goes on (``else``), or ends."""
+
+    kind: Literal["opt", "alt", "loop", "else", "end"]
+    caption: str = ""
+
+
+Row: TypeAlias = Arrow | Band | Edge
 
 
 @dataclass(frozen=True)
@@ -84,7 +92,7 @@ class Scene:
     views: Views | None = None
 
 
-def label(row: Row, mark: str) -> str:
+def label(row: Arrow | Band, mark: str) -> str:
     """Write *row* on one line, with *mark* before it if it is marked."""
     at = None if row.at is None else str(row.at)
     return " ".join(filter(None, (mark * row.marked, at, row.caption, row.text and f"“{row.text}”")))

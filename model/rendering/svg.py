@@ -5,14 +5,17 @@ A log's text is in a monospaced face, which has the same width in every font.
 
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import accumulate
 from typing import Final
 
 from .printable import columns
-from .scene import Arrow, Band, Row, Scene, Span, Views
+from .scene import Arrow, Band, Edge, Row, Scene, Span, Views
 
 _TOP, _HEAD_TOP, _HEAD_BASE = 132, 62, 92
 _LABELS, _BARS = 20, 122
 _MARGIN: Final = 90
+_FRAME, _INSET = 6, 6
+"""px from the border to the outermost frame, and from each frame to the next within."""
 _FIRST: Final = 196
 """px from the left border to the first lifeline, if rounds stand on its left."""
 _STEPS, _GROUPS, _RIGHT = 76, 160, 260
@@ -34,6 +37,8 @@ line, path, rect, circle { stroke: #000; stroke-width: 1.2; fill: none }
 .box, .input { fill: #fff }
 .output { fill: #000 }
 .band { fill: #ededed; stroke: none }
+.frame { stroke: #777; stroke-width: 0.9 }
+.branch { stroke: #777; stroke-width: 0.9; stroke-dasharray: 6 3 }
 .tip { fill: #000; stroke: none }
 .paper { fill: #fff; stroke: none }
 .mark { fill: #ededed; stroke-width: 1.6 }
@@ -41,7 +46,7 @@ line, path, rect, circle { stroke: #000; stroke-width: 1.2; fill: none }
 text { fill: #e6edf3 }
 .note, .not-ours { fill: #9aa4af }
 line, path, rect, circle { stroke: #c9d1d9 }
-.life, .asked, .other { stroke: #6e7781 }
+.life, .asked, .other, .frame, .branch { stroke: #6e7781 }
 .box, .input, .paper { fill: #0d1117 }
 .output, .tip { fill: #c9d1d9 }
 .band, .mark { fill: #21262d }
@@ -73,23 +78,25 @@ class _Sheet:
     Captions are in small print beside a log's own words.
     """
 
-    def __init__(self, lifelines: Sequence[str], *, views: bool) -> None:
-        self.lifelines = lifelines
+    def __init__(self, scene: Scene) -> None:
+        self.lifelines, views = scene.lifelines, scene.views is not None
         self.caption = "note" if views else ""
         self.first, self.gap, self.pitch, right = (_FIRST, 256, 42, _RIGHT) if views else (_MARGIN, 200, 34, _MARGIN)
-        self.last = self.first + self.gap * (len(lifelines) - 1)
+        self.last = self.first + self.gap * (len(self.lifelines) - 1)
         self.middle = (self.first + self.last) // 2
         self.width = self.last + right
+        heights = (self.pitch // 2 if isinstance(row, Edge) and row.kind == "end" else self.pitch for row in scene.rows)
+        self.tops = [*accumulate(heights, initial=_TOP)]
 
     def x(self, lifeline: str) -> int:
         return self.first + self.gap * self.lifelines.index(lifeline)
 
     def y(self, row: int) -> int:
-        return _TOP + self.pitch * row
+        return self.tops[row]
 
 
 def _drawn(scene: Scene) -> Iterator[str]:
-    sheet = _Sheet(scene.lifelines, views=scene.views is not None)
+    sheet = _Sheet(scene)
     height = sheet.y(len(scene.rows)) - 2
     size = f'width="{sheet.width}" height="{height}"'
     yield f'<svg {size} viewBox="0 0 {sheet.width} {height}" role="img">'
@@ -100,8 +107,10 @@ def _drawn(scene: Scene) -> Iterator[str]:
         yield from _view_heads(sheet)
     for name in scene.lifelines:
         yield from _lifeline(sheet.x(name), name, height)
+    yield from _frames(sheet, scene.rows)
     for place, row in enumerate(scene.rows):
-        yield from _row(sheet, sheet.y(place), row)
+        if not isinstance(row, Edge):
+            yield from _row(sheet, sheet.y(place), row)
     if scene.views is not None:
         yield from _rounds(sheet, scene.views.rounds)
         yield from _steps(sheet, scene.views)
@@ -119,6 +128,10 @@ def _kind(*classes: str) -> str:
 
 def _line(start: tuple[int, int], end: tuple[int, int], kind: str = "", more: str = "") -> str:
     return f'<line x1="{start[0]}" y1="{start[1]}" x2="{end[0]}" y2="{end[1]}"{_kind(kind)}{more}/>'
+
+
+def _rect(x: int, y: int, width: int, height: int, kind: str) -> str:
+    return f'<rect x="{x}" y="{y}" width="{width}" height="{height}" class="{kind}"/>'
 
 
 def _box(x: int, y: int, half: int, height: int) -> str:
@@ -146,7 +159,27 @@ def _lifeline(x: int, name: str, height: int) -> Iterator[str]:
     yield _text(x, 81, name, "head", "middle")
 
 
-def _row(sheet: _Sheet, y: int, row: Row) -> Iterator[str]:
+def _frames(sheet: _Sheet, rows: Sequence[Row]) -> Iterator[str]:
+    """Draw a frame around the rows between two edges, one inside the other; a branch begins below a dashed line."""
+    tops: list[int] = []
+    for place, row in enumerate(rows):
+        if not isinstance(row, Edge):
+            continue
+        y = sheet.y(place)
+        if row.kind == "end":
+            top, inset = tops.pop(), _INSET * len(tops)
+            yield _rect(_FRAME + inset, top - 14, sheet.width - 2 * (_FRAME + inset), y - top + 6, "frame")
+            continue
+        if row.kind != "else":
+            tops.append(y)
+        left = _FRAME + _INSET * (len(tops) - 1)
+        if row.kind == "else":
+            yield _line((left, y - 14), (sheet.width - left, y - 14), "branch")
+        yield _text(left + 6, y + 1, row.kind, "head")
+        yield _text(left + 42, y + 1, row.caption and f"[{row.caption}]", "note")
+
+
+def _row(sheet: _Sheet, y: int, row: Arrow | Band) -> Iterator[str]:
     numbers = sheet.first - 30
     if row.marked:
         width, height = sheet.last - numbers + 62, sheet.pitch - 2
@@ -182,7 +215,7 @@ def _band(sheet: _Sheet, y: int, row: Band) -> Iterator[str]:
     """Draw the boundary as a heavy line across all lifelines, another event on a light one, a part on a ground."""
     words = f"{row.caption}: {row.text}" if row.text else row.caption
     if row.stroke == "part":
-        yield f'<rect x="12" y="{y - 12}" width="{sheet.width - 24}" height="24" class="band"/>'
+        yield _rect(12, y - 12, sheet.width - 24, 24, "band")
     else:
         yield _line((sheet.first - 12, y), (sheet.last + 12, y), row.stroke)
         yield _box(sheet.middle, y - 12, 4 * columns(words) + 12, 24)

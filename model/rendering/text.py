@@ -3,12 +3,13 @@
 from typing import Final
 
 from .printable import columns, cut
-from .scene import Band, Row, Scene, label
+from .scene import Band, Edge, Row, Scene, label
 
 WIDE: Final = 72
 """Columns from the first lifeline to the last, at most: with the texts beside them, one screen line."""
 _WIDEST: Final = 50
 _LEFT: Final = 3
+_EDGES: Final = {"else": "├", "end": "└"}
 
 
 def to_text(scene: Scene) -> str:
@@ -20,6 +21,8 @@ def to_text(scene: Scene) -> str:
 
 
 def _row(row: Row, places: dict[str, int]) -> str:
+    if isinstance(row, Edge):
+        return f"   {_EDGES.get(row.kind, '┌')} {'' if row.kind == 'end' else row.kind} {row.caption}".rstrip()
     words = label(row, "✗")
     if isinstance(row, Band):
         return f"   ── {words}"

@@ -13,29 +13,29 @@ _TABLES: Final = tables(max_tool_rounds=2, max_history_messages=3, compactor=Tru
 _CUTS: Final = tables(max_tool_rounds=2, max_history_messages=3, compactor=False)
 
 _BEGIN: Final = (event("message", text="one"), event("session-loaded", messages=0))
-_LONG: Final = (event("message", text="one"), event("session-loaded", messages=9))
-_TEXT: Final = event("text", text="I look.", begins=1)
-_CALL: Final = event("tool-call", call_id="c1", tool="read", arguments={})
+LONG: Final = (event("message", text="one"), event("session-loaded", messages=9))
+TEXT: Final = event("text", text="I look.", begins=1)
+CALL: Final = event("tool-call", call_id="c1", tool="read", arguments={})
 _OUTPUT: Final = event("tool-output", call_id="c1", output="text")
-_RICH: Final = event("tool-output", call_id="c1", output="text", data=1, metadata={})
+RICH: Final = event("tool-output", call_id="c1", output="text", data=1, metadata={})
 _SECOND: Final = event("tool-call", call_id="c2", tool="read", arguments={})
 _SECONDS: Final = event("tool-output", call_id="c2", output="text")
-_END: Final = event("stream-end")
+END: Final = event("stream-end")
 _BROKEN: Final = event("stream-error", message="reset")
-_ROUND: Final = (_CALL, _OUTPUT, _END)
+_ROUND: Final = (CALL, _OUTPUT, END)
 
 STORIES: Final[Stories] = {
-    "a request": ((), (*_BEGIN, _TEXT, _CALL, _RICH, _END, _TEXT, _END)),
-    "the history is too long": (_LONG[:1], (_LONG[1], event("compacted", text="…"))),
-    "the compactor fails": (_LONG, (event("compaction-failed", message="busy"),)),
-    "there is no compactor": (_LONG[:1], (_LONG[1],)),
+    "a request": ((), (*_BEGIN, TEXT, CALL, RICH, END, TEXT, END)),
+    "the history is too long": (LONG[:1], (LONG[1], event("compacted", text="…"))),
+    "the compactor fails": (LONG, (event("compaction-failed", message="busy"),)),
+    "there is no compactor": (LONG[:1], (LONG[1],)),
     "the provider fails": (_BEGIN, (event("provider-error", message="down"),)),
-    "the stream breaks": ((*_BEGIN, _TEXT), (_BROKEN,)),
-    "the stream breaks after a tool call": ((*_BEGIN, _CALL, _OUTPUT), (_BROKEN,)),
-    "a tool fails": ((*_BEGIN, _CALL), (event("tool-error", call_id="c1", message="no file"),)),
+    "the stream breaks": ((*_BEGIN, TEXT), (_BROKEN,)),
+    "the stream breaks after a tool call": ((*_BEGIN, CALL, _OUTPUT), (_BROKEN,)),
+    "a tool fails": ((*_BEGIN, CALL), (event("tool-error", call_id="c1", message="no file"),)),
     "a call cannot be executed": (_BEGIN, (event("broken-call", call_id="c1", tool="read", message="no JSON"),)),
-    "the bound of rounds is reached": ((*_BEGIN, *_ROUND, _SECOND, _SECONDS), (_END,)),
-    "the client goes while a tool runs": ((*_BEGIN, _CALL), (event("client-gone"),)),
+    "the bound of rounds is reached": ((*_BEGIN, *_ROUND, _SECOND, _SECONDS), (END,)),
+    "the client goes while a tool runs": ((*_BEGIN, CALL), (event("client-gone"),)),
 }
 """Story title → (setup events, not drawn; events drawn)."""
 

@@ -7,11 +7,12 @@ import pytest
 
 from turncheck.model.machines.engine import SPEC
 from turncheck.model.rendering.mermaid import to_mermaid
-from turncheck.model.rendering.scene import Arrow, Band, Scene
-from turncheck.model.rendering.stories import engine, event_flow
+from turncheck.model.rendering.scene import Arrow, Band, Edge, Scene
+from turncheck.model.rendering.stories import engine, engine_path, event_flow
 from turncheck.model.rendering.svg import to_svg
+from turncheck.model.rendering.text import to_text
 
-PICTURES = {"engine": engine.scene, "event flow": event_flow.scene}
+PICTURES = {"engine": engine.scene, "engine's path": engine_path.scene, "event flow": event_flow.scene}
 HOSTILE = Scene("a < b", ("one", "two"), (Band("x --> y"), Arrow("one", "two", "<script>; end\n%%")))
 
 
@@ -55,6 +56,39 @@ def test_the_request_sequence_tells_every_event_that_the_engine_hears():
 def test_the_request_sequence_shows_every_error():
     words = {line.caption for line in engine.scene().rows if isinstance(line, Arrow)}
     assert {f"error {code}" for code in ("llm_error", "stream_error", "tool_error", "max_tool_rounds")} <= words
+
+
+def test_the_path_numbers_its_arrows():
+    numbers = [row.at for row in engine_path.scene().rows if isinstance(row, Arrow)]
+    assert numbers == [*range(1, len(numbers) + 1)]
+
+
+def test_the_path_has_the_frames_of_the_source_one_inside_the_other():
+    depth, frames = 0, []
+    for row in engine_path.scene().rows:
+        if isinstance(row, Edge):
+            depth += {"else": 0, "end": -1}.get(row.kind, 1)
+            frames += [(row.kind, depth)] if row.kind in {"opt", "alt", "loop"} else []
+    assert depth == 0
+    assert frames == [("opt", 1), ("alt", 2), ("loop", 1), ("loop", 2), ("alt", 3), ("opt", 4), ("opt", 4), ("alt", 2)]
+
+
+def test_a_frame_surrounds_its_rows_in_the_svg():
+    rows = (Edge("loop", "twice"), Arrow("one", "two", "hello"), Edge("end"), Arrow("two", "one", "bye"))
+    root = ET.fromstring(to_svg(Scene("frames", ("one", "two"), rows)))
+    (frame,) = [one for one in root.iter() if one.get("class") == "frame"]
+    top, bottom = float(frame.get("y")), float(frame.get("y")) + float(frame.get("height"))
+    inside = [top < float(one.get("y1")) < bottom for one in root.iter() if one.get("marker-end")]
+    assert inside == [True, False]
+
+
+def test_a_frame_opens_branches_and_ends_in_text():
+    rows = (Edge("alt", "sunny"), Edge("else", "rainy"), Edge("end"))
+    assert to_text(Scene("weather", ("one", "two"), rows)).splitlines()[1:] == [
+        "   ┌ alt sunny",
+        "   ├ else rainy",
+        "   └",
+    ]
 
 
 def test_the_collation_ends_with_one_block_an_iteration():
