@@ -130,7 +130,7 @@ def test_a_change_that_no_answer_shows_is_unseen(bench, judge):
 
 def test_a_change_that_breaks_a_law_is_told_by_it(bench, judge):
     found = fate(bench, judge, 'self.log("run-stop"', 'self.log("native"')
-    assert (found.fate, found.by) == ("law", "directed")
+    assert (found.fate, found.by) == ("law", "quick")
 
 
 def test_a_module_that_cannot_be_imported_does_not_start(bench, judge):
