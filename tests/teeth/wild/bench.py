@@ -26,9 +26,21 @@ GENERATED = 30
 """Generated words among those by which a mutant is observed, besides all directed ones: what ``--quick`` has."""
 _PI = "node_modules/@earendil-works/pi-agent-core/dist"
 _PYDANTIC = "lib/python3.11/site-packages/pydantic_ai"
+_OLD_PI = "node_modules/@mariozechner/pi-agent-core/dist"
+_PACKAGES = "lib/python3.11/site-packages"
+_OPENAI = f"{_PACKAGES}/agents/run_internal"
 LOOPS: Mapping[str, Sequence[str]] = {
     "pi@0.87.1": (f"{_PI}/agent-loop.js", f"{_PI}/agent.js"),
+    "pi@0.73.1": (f"{_OLD_PI}/agent-loop.js", f"{_OLD_PI}/agent.js"),
+    "ai-sdk@6.0.326": ("node_modules/ai/dist/index.mjs",),
     "pydantic-ai@2.68.0": (f"{_PYDANTIC}/_agent_graph.py", f"{_PYDANTIC}/tool_manager.py"),
+    "openai-agents@0.24.0": (
+        *(f"{_OPENAI}/{name}.py" for name in ("run_loop", "turn_resolution", "tool_execution", "tool_planning")),
+    ),
+    "langgraph@1.2.22": (
+        f"{_PACKAGES}/langchain/agents/factory.py",
+        *(f"{_PACKAGES}/langgraph/{name}.py" for name in ("pregel/_loop", "pregel/_runner", "prebuilt/tool_node")),
+    ),
 }
 """Runtime → the files of its loop."""
 
@@ -152,11 +164,24 @@ class Bench:
 
 
 def answers(runtime: RuntimeTarget, options: ResetOptions, stimuli: Sequence[Stimulus]) -> bytes:
-    """Everything that the adapter answers to a word, as bytes; the kind of error where it breaks."""
+    """Everything that the adapter answers to a word, as bytes; the kind of error where it breaks.
+
+    Left out is what no clause speaks of: ``native`` events, and the free text of ``detail``.
+    """
     try:
-        return msgspec.json.encode((runtime.reset(options), runtime.run(stimuli)))
+        return msgspec.json.encode([judged(step) for step in (runtime.reset(options), *runtime.run(stimuli))])
     except TargetError as error:
         return f"broke: {type(error).__name__}".encode()
+
+
+def judged(step: Step) -> Step:
+    """The part of an answer that clauses speak of."""
+    events = [
+        {name: value for name, value in event.items() if name != "detail"} if isinstance(event, dict) else event
+        for event in step.events
+        if not (isinstance(event, dict) and event.get("type") == "native")
+    ]
+    return msgspec.structs.replace(step, events=tuple(events))
 
 
 def _of_v8(written: dict[str, object], full: Mapping[str, str]) -> Iterator[tuple[str, int]]:

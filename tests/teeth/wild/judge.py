@@ -2,12 +2,13 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 
 from turncheck.adapters.protocol.errors import TargetError
-from turncheck.conformance.laws.law import Finding
+from turncheck.conformance.laws.law import Finding, Law
 from turncheck.conformance.laws.registry import LAWS, selected
 from turncheck.conformance.verify.subjects.history_policies import inferred
 from turncheck.conformance.verify.subjects.runtime import RuntimeSubject
@@ -21,6 +22,8 @@ from wild.outcome import STILLBORN, SURVIVED, UNSEEN, Outcome
 SECONDS = 240.0
 """Seconds for a verification of a mutant: longer than that of the runtime itself on a busy machine."""
 WHOLE = 300
+FIRST = 5
+"""Words that a mutant answers otherwise, and that are judged before all others: one that hangs takes TIMEOUT each."""
 OVERDUE = "--run-timeout"
 """In what `verify` says of a run that was not over in time: of a busy machine it says more than of the mutant."""
 
@@ -50,7 +53,7 @@ class Judge:
                 failed = [law.law for law in own.laws if law.verdict == "fail"]
         self.failed = tuple(failed)
         self._laws = [law for law in selected(["runtime"]) if law.name not in self.failed]
-        self._broken = {(number, law) for number, law, _ in self._breaks()}
+        self._broken = {(number, law) for number, law, _ in self._own()}
 
     def outcome(self, change: Change) -> Outcome:
         """Return the fate of one mutant."""
@@ -61,10 +64,11 @@ class Judge:
         with bench.mutated(change.file, text):
             try:
                 with bench.open() as runtime:
-                    seen = any(answers(runtime, word.options, word.stimuli) != word.answers for word in self._words)
+                    played = (one for one in self._words if answers(runtime, one.options, one.stimuli) != one.answers)
+                    changed = [*islice(played, FIRST)]
             except TargetError as error:
                 return Outcome(*place, before, after, STILLBORN, why=str(error.problem)[:200])
-            return Outcome(*place, before, after, *(self._judged() if seen else (UNSEEN,)))
+            return Outcome(*place, before, after, *(self._judged(changed) if changed else (UNSEEN,)))
 
     def again(self, known: Outcome, change: Change) -> Outcome:
         """Return the fate of a mutant that no other law told, by the laws that the runtime itself fails."""
@@ -73,8 +77,14 @@ class Judge:
         fate, law, by, why = told or (known.fate, known.law, known.by, known.why)
         return msgspec.structs.replace(known, fate=fate, law=law, by=by, why=why)
 
-    def _judged(self) -> tuple[str, str | None, str | None, str | None]:
-        """The fate of the copy as it is, the law, the words that it took, and what else there is to say."""
+    def _judged(self, changed: Sequence[Played]) -> tuple[str, str | None, str | None, str | None]:
+        """The fate of the copy as it is, the law, the words that it took, and what else there is to say.
+
+        The first words that it answers otherwise come before all: `--quick` plays them too, among many others.
+        """
+        told = next(self._breaks([law for law in self._laws if law.kind == "run"], changed, anew=True), None)
+        if told is not None:
+            return "law", told[1], "quick", told[2].message
         fate, why, by = SURVIVED, None, None
         for by, words in self._stages.items():
             fate, law, why = self._verified(words)
@@ -86,7 +96,7 @@ class Judge:
 
     def _beside(self) -> tuple[str, str | None, str | None, str | None] | None:
         """The fate by the laws that the runtime itself fails; None where none of them tells the copy as it is."""
-        told = next((one for one in self._breaks() if one[:2] not in self._broken), None)
+        told = next((one for one in self._own() if one[:2] not in self._broken), None)
         return None if told is None else ("law", told[1], "beside", told[2].message)
 
     def _verified(self, words: int) -> tuple[str, str | None, str | None]:
@@ -115,14 +125,22 @@ class Judge:
             return "unsettled", None, f"exit code {result.exit_code}: {cut[0] if cut else ''}"
         return ("floor", None, "; ".join(result.missed)) if result.missed else (SURVIVED, None, None)
 
-    def _breaks(self) -> Iterator[tuple[int, str, Finding]]:
-        """Yield where the copy as it is breaks the laws that the runtime itself fails: the word, the law, how."""
+    def _own(self) -> Iterator[tuple[int, str, Finding]]:
+        """Yield where the copy as it is breaks the laws that the runtime itself fails."""
+        return self._breaks([LAWS[name] for name in self.failed if LAWS[name].kind == "run"], self._words)
+
+    def _breaks(
+        self, laws: Sequence[Law], words: Sequence[Played], *, anew: bool = False
+    ) -> Iterator[tuple[int, str, Finding]]:
+        """Yield where the copy breaks *laws*: the word, the law, how. Its policies are inferred of it if *anew*."""
         with self._bench.open() as runtime:
             subject = RuntimeSubject(runtime, runtime)
-            subject.inferred = self._inferred
-            laws = [LAWS[name] for name in self.failed if LAWS[name].kind == "run"]
             laws = [law for law in laws if not missing(law, runtime.profile)]
-            for number, word in enumerate(self._words if laws else ()):
+            try:
+                subject.inferred = inferred(runtime) if anew else self._inferred
+            except TargetError:
+                return
+            for number, word in enumerate(words if laws else ()):
                 try:
                     observation = subject.observe(Word(word.stimuli, word.options))
                 except TargetError:

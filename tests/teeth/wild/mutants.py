@@ -36,7 +36,7 @@ class Change:
 
 def changes(file: str, source: str, lines: Collection[int]) -> Iterator[Change]:
     """All changes of a file in the *lines* that the runtime comes by."""
-    found = _of_javascript(file, source) if file.endswith(".js") else _of_python(file, source)
+    found = _of_javascript(file, source) if file.endswith((".js", ".mjs")) else _of_python(file, source)
     return (one for one in found if one.line in lines)
 
 

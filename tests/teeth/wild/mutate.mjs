@@ -62,7 +62,7 @@ function visit(node, definition, parent, key) {
         if (parent.type === "ObjectExpression") add("RemoveProperty", node, "...{}", definition);
         break;
       case "CallExpression":
-        if (node.callee.type === "MemberExpression" && !node.callee.computed && METHODS[node.callee.property.name])
+        if (node.callee.type === "MemberExpression" && !node.callee.computed && Object.hasOwn(METHODS, node.callee.property.name))
           add("SwapMethod", node.callee.property, METHODS[node.callee.property.name], definition);
         break;
       case "TryStatement":

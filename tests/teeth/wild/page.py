@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from wild.outcome import STILLBORN, TOLD, UNSEEN, Measured, Outcome
+from wild.outcome import STILLBORN, SURVIVED, TOLD, UNSEEN, Measured, Outcome
 
 ROOT = Path(__file__).parents[3]
 DATA, PAGE = ROOT / "docs" / "wild.json", ROOT / "docs" / "wild.md"
@@ -71,14 +71,14 @@ def page(measured: Sequence[Measured], reasons: Reasons) -> tuple[str, list[str]
 
 
 def _table(measured: Sequence[Measured]) -> str:
-    titles = ("tried", "does not start", "nothing differs", "observable", *COLUMNS, "told by a law")
+    titles = ("tried", "does not start", "nothing differs", "observable", *COLUMNS, "told by a law", "noticed")
     lines = [f"| runtime | {' | '.join(titles)} |", "| --- |" + " --: |" * len(titles)]
     for one in measured:
         fates = one.fates
         seen = sum(fates[fate] for fate in COLUMNS)
-        share = f"{fates['law'] / seen:.0%}" if seen else "-"
+        shares = [f"{part / seen:.0%}" if seen else "-" for part in (fates["law"], seen - fates[SURVIVED])]
         figures = (sum(fates.values()), fates[STILLBORN], fates[UNSEEN], seen, *(fates[fate] for fate in COLUMNS))
-        lines.append(f"| {one.runtime} | {' | '.join(map(str, figures))} | {share} |")
+        lines.append(f"| {one.runtime} | {' | '.join(map(str, (*figures, *shares)))} |")
     return "\n".join(lines) + "\n"
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
+from turncheck.model.core.stimuli import Step
 from wild import bench as benches
 from wild.bench import Bench
 from wild.judge import Judge
@@ -128,9 +129,15 @@ def test_a_change_that_no_answer_shows_is_unseen(bench, judge):
     )
 
 
+def test_a_native_event_and_a_detail_are_no_part_of_what_is_compared():
+    stop = {"type": "run-stop", "reason": "error"}
+    step = Step(events=({**stop, "detail": "reset"}, {"type": "native", "name": "idle"}))
+    assert benches.judged(step) == Step(events=(stop,))
+
+
 def test_a_change_that_breaks_a_law_is_told_by_it(bench, judge):
     found = fate(bench, judge, 'self.log("run-stop"', 'self.log("native"')
-    assert (found.fate, found.by) == ("law", "directed")
+    assert (found.fate, found.by) == ("law", "quick")
 
 
 def test_a_module_that_cannot_be_imported_does_not_start(bench, judge):
@@ -172,7 +179,9 @@ def test_the_reason_of_a_mutant_stands_beside_it():
 
 def test_the_table_counts_fates():
     told = msgspec.structs.replace(OUTCOME, fate="law", law="items-conserved", by="directed")
-    assert "| pi@1 | 5 | 0 | 3 | 2 | 1 | 0 | 0 | 0 | 1 | 50% |" in page([measured(OUTCOME, told)], Reasons(KNOWN))[0]
+    assert (
+        "| pi@1 | 5 | 0 | 3 | 2 | 1 | 0 | 0 | 0 | 1 | 50% | 50% |" in page([measured(OUTCOME, told)], Reasons(KNOWN))[0]
+    )
 
 
 def test_the_page_is_in_step_with_what_was_measured_and_each_mutant_has_its_reason():
