@@ -12,7 +12,7 @@ import pytest
 from turncheck.adapters.references.conversation import SPAWN, SUBMIT, ConversationTarget, Limits, fit
 from turncheck.adapters.references.conversation import store as stores
 from turncheck.adapters.references.conversation.core import durable
-from turncheck.adapters.references.conversation.images import encoded, fitted
+from turncheck.adapters.references.conversation.provider.images import encoded, fitted
 from turncheck.adapters.references.conversation.shell import RECENT, SUB_AGENT_SECONDS
 from turncheck.adapters.targets.registry import Target
 from turncheck.conformance.generation.situations import TOOLS
