@@ -185,11 +185,10 @@ def _checked(base_url: str) -> str:
 async def _beginning(response: httpx.Response) -> str:
     """Return the message of an error's body, else the body's beginning."""
     got = b""
-    async with aclosing(response.aiter_bytes()) as pieces:
-        async for piece in pieces:
-            got += piece
-            if len(got) >= _BODY:
-                break
+    async for piece in response.aiter_bytes():
+        got += piece
+        if len(got) >= _BODY:
+            break
     with contextlib.suppress(msgspec.MsgspecError, ValueError, RecursionError):
         match msgspec.json.decode(got, type=Any):
             case {"error": {"message": str(message)}} | {"error": str(message)} | {"message": str(message)}:

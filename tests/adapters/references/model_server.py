@@ -1,0 +1,118 @@
+"""A model on loopback, scripted: turncheck's own endpoint, which notes what it saw of each request."""
+
+import contextlib
+import json
+import queue
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from serving import SECRET, serve
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from turncheck.adapters.references.conversation import ConversationTarget, Limits
+from turncheck.adapters.references.conversation.provider.client import HttpModel
+from turncheck.adapters.references.conversation.provider.images import DEFAULT
+from turncheck.adapters.targets.http.model_endpoint.endpoint import ModelCall, model_endpoint
+from turncheck.adapters.targets.http.model_endpoint.secret import Secret
+from turncheck.model.core.stimuli import ModelFail, ModelOutput, ModelStop, User
+
+GO = User(id="u1", text="go")
+SECONDS = 20.0  # never waited for
+
+
+class Seen(NamedTuple):
+    """A request: when it came on the conversation's clock, its headers, and the bytes of its body."""
+
+    at: float
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class ModelServer:
+    """Answers each request with the next of ``answers``: items, and perhaps an end, or a whole ``Response``.
+
+    An answer without an end stays open. ``left`` gets the number of each request that was left before its end.
+    """
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self.answers: list[Any] = []
+        self.seen: list[Seen] = []
+        self.came: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self.left: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self._now, self._ends = now, dict[str, bool]()
+        self._endpoint = model_endpoint(self, Secret(SECRET), _nothing)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Speak ASGI."""
+        request = Request(scope, receive)
+        self.seen.append(Seen(self._now(), dict(request.headers), await request.body()))
+        self.came.put(len(self.seen))
+        if isinstance(self.answers[0], Response):
+            await self.answers.pop(0)(scope, receive, send)
+        else:
+            await self._endpoint(scope, _again(self.seen[-1].body, receive), send)
+
+    def asked(self, request: Any) -> ModelCall:
+        call = ModelCall(str(len(self.seen)), None, 1, request)
+        self._ends[call.request_id] = False
+        for one in self.answers.pop(0):
+            if isinstance(one, ModelStop | ModelFail):
+                self._ends[call.request_id] = True
+                call.commands.put_nowait(one)
+            else:
+                call.commands.put_nowait(ModelOutput(item=one))
+        return call
+
+    def gone(self, call: ModelCall) -> None:
+        if not self._ends[call.request_id]:
+            self.left.put(int(call.request_id))
+
+    def fault(self, message: str) -> None:
+        raise AssertionError(message)
+
+
+async def _nothing() -> None:
+    pass
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """Give the body once more, and then what comes."""
+    told = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive_again() -> Any:
+        return told.pop() if told else await receive()
+
+    return receive_again
+
+
+class Served(ConversationTarget):
+    """A conversation with the model of ``server``."""
+
+    server: ModelServer
+
+
+@contextlib.contextmanager
+def served(directory: Path, limits: Limits = DEFAULT) -> Iterator[Served]:
+    """A conversation in *directory*, and the server of its model."""
+    server = ModelServer(lambda: target.shell.clock.now)
+    with (
+        serve(server) as address,
+        HttpModel(f"{address}/{SECRET}/v1", "scripted", key="sesame", limits=limits) as model,
+        Served(directory=str(directory), model=model) as target,
+    ):
+        target.server = server
+        yield target
+
+
+def talk(runtime: Served, *answers: Any, message: User = GO) -> list[dict[str, Any]]:
+    """Send a message, and wait for each of the answers; return all events."""
+    runtime.server.answers += answers
+    steps = [runtime.apply(message), *(runtime.wait(SECONDS) for _ in answers)]
+    return [event for step in steps for event in step.events]
