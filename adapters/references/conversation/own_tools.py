@@ -11,14 +11,14 @@ SUBMIT: Final = "submit_result"
 Declarations: TypeAlias = Mapping[str, Mapping[str, Any]]
 """Name of a tool → its declaration: ``name``, and perhaps ``description``, ``schema``, ``command``."""
 
-_TASK: Final = {"type": "object", "properties": {"task": {"type": "string"}}, "required": ["task"]}
-_RESULT: Final = {"type": "object", "properties": {"result": {}}, "required": ["result"]}
-_SPAWNS: Final = {
+_TASK: Final[Mapping[str, Any]] = {"type": "object", "properties": {"task": {"type": "string"}}, "required": ["task"]}
+_RESULT: Final[Mapping[str, Any]] = {"type": "object", "properties": {"result": {}}, "required": ["result"]}
+_SPAWNS: Final[Mapping[str, Any]] = {
     "name": SPAWN,
     "description": "Start a sub-agent, which works on a task and submits its result.",
     "schema": _TASK,
 }
-_SUBMITS: Final = {
+_SUBMITS: Final[Mapping[str, Any]] = {
     "name": SUBMIT,
     "description": "Submit the result of your task. Without it, your work is lost.",
     "schema": _RESULT,

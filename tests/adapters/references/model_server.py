@@ -1,11 +1,12 @@
 """A model on loopback, scripted: turncheck's own endpoint, which notes what it saw of each request."""
 
+import asyncio
 import contextlib
 import json
 import queue
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from serving import SECRET, serve
 from starlette.requests import Request
@@ -15,7 +16,7 @@ from starlette.types import Receive, Scope, Send
 from turncheck.adapters.references.conversation import ConversationTarget, Limits
 from turncheck.adapters.references.conversation.provider.client import HttpModel
 from turncheck.adapters.references.conversation.provider.images import DEFAULT
-from turncheck.adapters.targets.http.model_endpoint.endpoint import ModelCall, model_endpoint
+from turncheck.adapters.targets.http.model_endpoint.endpoint import Command, ModelCall, model_endpoint
 from turncheck.adapters.targets.http.model_endpoint.secret import Secret
 from turncheck.model.core.stimuli import ModelFail, ModelOutput, ModelStop, User
 
@@ -38,12 +39,14 @@ class Seen(NamedTuple):
 class ModelServer:
     """Answers each request with the next of ``answers``: items, and perhaps an end, or a whole ``Response``.
 
-    An answer without an end stays open. ``left`` gets the number of each request that was left before its end.
+    An answer without an end stays open until it is told more (``tell``), and so does a request without an answer.
+    ``calls`` gets the requests of the endpoint, and ``left`` the numbers of those that were left before their end.
     """
 
     def __init__(self, now: Callable[[], float]) -> None:
         self.answers: list[Any] = []
         self.seen: list[Seen] = []
+        self.calls: queue.SimpleQueue[ModelCall] = queue.SimpleQueue()
         self.came: queue.SimpleQueue[int] = queue.SimpleQueue()
         self.left: queue.SimpleQueue[int] = queue.SimpleQueue()
         self._now, self._ends = now, dict[str, bool]()
@@ -54,21 +57,26 @@ class ModelServer:
         request = Request(scope, receive)
         self.seen.append(Seen(self._now(), dict(request.headers), await request.body()))
         self.came.put(len(self.seen))
-        if isinstance(self.answers[0], Response):
+        if self.answers and isinstance(self.answers[0], Response):
             await self.answers.pop(0)(scope, receive, send)
         else:
             await self._endpoint(scope, _again(self.seen[-1].body, receive), send)
 
     def asked(self, request: Any) -> ModelCall:
         call = ModelCall(str(len(self.seen)), None, 1, request)
-        self._ends[call.request_id] = False
-        for one in self.answers.pop(0):
-            if isinstance(one, ModelStop | ModelFail):
-                self._ends[call.request_id] = True
-                call.commands.put_nowait(one)
-            else:
-                call.commands.put_nowait(ModelOutput(item=one))
+        self._loop, self._ends[call.request_id] = asyncio.get_running_loop(), False
+        for one in self.answers.pop(0) if self.answers else ():
+            self._put(call, one if isinstance(one, ModelStop | ModelFail) else ModelOutput(item=one))
+        self.calls.put(call)
         return call
+
+    def tell(self, call: ModelCall, command: Command) -> None:
+        """Answer a request further, from any thread."""
+        self._loop.call_soon_threadsafe(self._put, call, command)
+
+    def _put(self, call: ModelCall, command: Command) -> None:
+        self._ends[call.request_id] |= isinstance(command, ModelStop | ModelFail)
+        call.commands.put_nowait(command)
 
     def gone(self, call: ModelCall) -> None:
         if not self._ends[call.request_id]:
@@ -93,21 +101,28 @@ def _again(body: bytes, receive: Receive) -> Receive:
 
 
 class Served(ConversationTarget):
-    """A conversation with the model of ``server``."""
+    """A conversation with the model of ``server``, at ``address``."""
 
-    server: ModelServer
+    address: str
+
+    def __init__(self, server: ModelServer, **options: Any) -> None:
+        self.server, self._options = server, options
+        super().__init__(**options)
+
+    def again(self, hash_seed: int) -> Self:
+        return type(self)(self.server, **self._options)
 
 
 @contextlib.contextmanager
-def served(directory: Path, limits: Limits = DEFAULT) -> Iterator[Served]:
+def served(directory: Path, limits: Limits = DEFAULT, kind: type[Served] = Served) -> Iterator[Served]:
     """A conversation in *directory*, and the server of its model."""
     server = ModelServer(lambda: target.shell.clock.now)
     with (
         serve(server) as address,
         HttpModel(f"{address}/{SECRET}/v1", "scripted", key="sesame", limits=limits) as model,
-        Served(directory=str(directory), model=model) as target,
+        kind(server, directory=str(directory), model=model) as target,
     ):
-        target.server = server
+        target.address = f"{address}/{SECRET}/v1"
         yield target
 
 

@@ -1,7 +1,9 @@
 """A conversation whose model is behind HTTP on loopback: what the server saw of its requests, retries and aborts."""
 
 import json
+import re
 from itertools import chain
+from pathlib import Path
 
 import pytest
 from model_server import SECONDS, served, talk
@@ -10,6 +12,7 @@ from starlette.responses import Response
 
 from turncheck.adapters.references.conversation import SPAWN, SUBMIT, ConversationTarget
 from turncheck.adapters.references.conversation.provider.client import HttpModel
+from turncheck.adapters.references.conversation.provider.port import Answer
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
@@ -28,6 +31,7 @@ from turncheck.model.machines.conversation import EXHAUSTED, RETRIES
 
 GO = User(id="u1", text="go")
 END, CALLED = ModelStop(reason="end-turn"), ModelStop(reason="tool-use")
+PAGE = Path(__file__).parents[3] / "docs/conversation.md"
 READ = {"name": "read", "description": "Read a file.", "schema": {"type": "object", "required": ["path"]}}
 BUSY, BROKEN = ModelFail(failure="retryable"), ModelFail(failure="stream")
 
@@ -168,7 +172,7 @@ def test_an_answer_that_has_come_before_the_cancel_is_stale(runtime, server):  #
     asked = runtime.shell._model.ask
 
     def whole(question, answered):  # the answer is there when the cancel comes
-        came = []
+        came: list[Answer] = []
         call = asked(question, came.append)
         assert call._over.wait(SECONDS)
         answered(came[0])
@@ -273,10 +277,8 @@ def test_a_provider_that_cannot_be_reached_is_tried_again():  # BED-006a, BED-D1
     with HttpModel(f"http://127.0.0.1:{free_port()}/v1", "m") as model, ConversationTarget(model=model) as runtime:
         runtime.reset(ResetOptions(clock="manual"))
         runtime.apply(GO)
-        waits = [step.awaiting[0].due for step in [runtime.wait(SECONDS)]]
-        assert waits == [1]
-        runtime.apply(Advance(seconds=1))
-        assert tries(runtime)["detail"] == EXHAUSTED
+        assert tries(runtime) == {"type": "run-stop", "reason": "error", "detail": EXHAUSTED}
+        assert runtime.shell.clock.now == 7
 
 
 def test_after_a_failure_that_passed_the_turn_goes_on(runtime, server):  # BED-006b
@@ -309,3 +311,14 @@ def test_texts_of_all_languages_arrive_as_they_were_sent(runtime, server):
     assert server.seen[0].json["messages"][0]["content"] == said
     assert [event["text"] for event in events if event["type"] == "agent-output"] == [said]
     assert json.loads(server.seen[0].body.decode("utf-8"))
+
+
+def test_the_example_of_the_page_runs(tmp_path, monkeypatch, capsys):
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    with served(tmp_path) as target:
+        target.server.answers += [[ToolCall(call_id="c", tool="where"), CALLED], [Text(text="There."), END]]
+        exec(example.replace("http://127.0.0.1:8000/v1", target.address), {})
+        shown = target.server.seen[1].json["messages"][-1]
+    assert shown == {"role": "tool", "tool_call_id": "c", "content": f"{tmp_path.resolve()}\n"}
+    assert "'reason': 'completed'" in capsys.readouterr().out
