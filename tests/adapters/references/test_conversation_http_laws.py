@@ -40,7 +40,7 @@ def received(asked):
     )
 
 
-class OverHttp(Served):  # type: ignore[misc] - the checker does not find it
+class OverHttp(Served):  # type: ignore[misc]  # found by path
     """Gives each answer of the harness to the server, and waits until a whole one has come back.
 
     The inputs of its requests are those that the server received.
