@@ -114,15 +114,21 @@ class Served(ConversationTarget):
 
 
 @contextlib.contextmanager
+def asked_over_http(now: Callable[[], float], **settings: Any) -> Iterator[tuple[ModelServer, HttpModel]]:
+    """A server, and the model that it is."""
+    server = ModelServer(now)
+    with serve(server) as address, HttpModel(f"{address}/{SECRET}/v1", "scripted", key="sesame", **settings) as model:
+        yield server, model
+
+
+@contextlib.contextmanager
 def served(directory: Path, limits: Limits = DEFAULT, kind: type[Served] = Served) -> Iterator[Served]:
     """A conversation in *directory*, and the server of its model."""
-    server = ModelServer(lambda: target.shell.clock.now)
     with (
-        serve(server) as address,
-        HttpModel(f"{address}/{SECRET}/v1", "scripted", key="sesame", limits=limits) as model,
+        asked_over_http(lambda: target.shell.clock.now, limits=limits) as (server, model),
         kind(server, directory=str(directory), model=model) as target,
     ):
-        target.address = f"{address}/{SECRET}/v1"
+        target.address = model.url.removesuffix("/chat/completions")
         yield target
 
 

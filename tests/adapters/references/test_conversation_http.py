@@ -31,7 +31,7 @@ from turncheck.model.machines.conversation import EXHAUSTED, RETRIES
 
 GO = User(id="u1", text="go")
 END, CALLED = ModelStop(reason="end-turn"), ModelStop(reason="tool-use")
-PAGE = Path(__file__).parents[3] / "docs/conversation.md"
+PAGE = Path(__file__).parents[3] / "docs/models-over-http.md"
 READ = {"name": "read", "description": "Read a file.", "schema": {"type": "object", "required": ["path"]}}
 BUSY, BROKEN = ModelFail(failure="retryable"), ModelFail(failure="stream")
 

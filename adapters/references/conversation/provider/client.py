@@ -19,7 +19,7 @@ from httpx_sse import EventSource, SSEError
 
 from ....protocol.errors import excerpt
 from .images import DEFAULT, Limits
-from .port import Answer, Answered, Failed, Question
+from .port import Answer, Answered, Failed, Http, Question, Settings
 from .request_body import body
 from .response import DONE, ProviderError, Reader
 
@@ -57,13 +57,16 @@ class HttpModel:
         model: str,
         *,
         key: str | None = None,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
         limits: Limits = DEFAULT,
         timeout: httpx.Timeout = TIMEOUT,
     ) -> None:
         self.url: Final = f"{_checked(base_url).rstrip('/')}/chat/completions"
         if key is not None and not (key.isascii() and key.isprintable()):
             raise ValueError("the key has characters that no header takes")
-        self._model, self._limits = model, limits
+        self.settings: Final = Settings(model, temperature, max_tokens)
+        self._limits = limits
         headers = {} if key is None else {"authorization": f"Bearer {key}"}
         self._client = httpx.AsyncClient(headers=headers, timeout=timeout, trust_env=False)
         self._open: set[_Call] = set()
@@ -113,7 +116,7 @@ class HttpModel:
             return _failed(Failed(retryable=False, message=f"the request cannot be made: {excerpt(str(error))}"))
 
     def _body(self, question: Question) -> bytes:
-        return msgspec.json.encode(body(question, self._model, self._limits))
+        return msgspec.json.encode(body(question, self.settings, self._limits))
 
     async def _send(self, made: bytes) -> Answer:
         headers = {"content-type": "application/json", "accept": "text/event-stream"}
@@ -132,7 +135,7 @@ class HttpModel:
             except SSEError as error:
                 why = f"the answer is no event stream: {excerpt(str(error))}; check the address"
                 raise ProviderError(Failed(retryable=False, message=why)) from error
-            return reader.answer()
+            return reader.answer()._replace(http=_head(response))
 
 
 class _Call:
@@ -166,6 +169,10 @@ def refused(status: int, said: str) -> Failed:
     retryable = status == _TOO_MANY or status >= 500
     advice = _ADVICE.get(status, "the provider has a fault" if retryable else "the provider refuses the request")
     return Failed(retryable, f"{advice} (HTTP {status}{f': {said}' if said else ''})")
+
+
+def _head(response: httpx.Response) -> Http:
+    return Http(response.status_code, {name: value for name, value in response.headers.items() if name != "set-cookie"})
 
 
 def _failed(failed: Failed) -> Answer:

@@ -6,6 +6,15 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 from turncheck.model.core.stimuli import Item, ModelStop
 
 
+class Settings(NamedTuple):
+    """What every request says besides the conversation; None leaves the provider's own value."""
+
+    model: str
+    temperature: float | None = None
+    max_tokens: int | None = None
+    provider: str = "openai"
+
+
 class Question(NamedTuple):
     """A request: the conversation's log, the directory of its images, and the declarations of its tools.
 
@@ -24,11 +33,22 @@ class Failed(NamedTuple):
     message: str
 
 
+class Http(NamedTuple):
+    """The head of a response: its status and its headers, in small letters and without cookies."""
+
+    status: int
+    headers: Mapping[str, str]
+
+
 class Answer(NamedTuple):
-    """The items of a response in their order, and its end. A request that failed has no items."""
+    """The items of a response in their order, its end, and its head. A request that failed has no items.
+
+    ``http`` is None where no head came.
+    """
 
     items: tuple[Item, ...]
     end: ModelStop | Failed
+    http: Http | None = None
 
 
 class Call(Protocol):
@@ -44,6 +64,11 @@ Answered: TypeAlias = Callable[[Answer], None]
 
 class Provider(Protocol):
     """A model."""
+
+    @property
+    def settings(self) -> Settings:
+        """What its requests say of the model."""
+        ...
 
     def ask(self, question: Question, answered: Answered) -> Call:
         """Send a request. *answered* is called once, from any thread, unless the request is aborted first."""

@@ -8,24 +8,26 @@ from typing import Any, Final, TypeAlias
 
 from ...history import as_text
 from .images import Limits, encoded
-from .port import Question
+from .port import Question, Settings
 
 Object: TypeAlias = dict[str, Any]
 _NO_SCHEMA: Final = {"type": "object"}
 
 
-def body(question: Question, model: str, limits: Limits) -> Object:
+def body(question: Question, settings: Settings, limits: Limits) -> Object:
     """Return the body: a stream with its usage is asked for. Images are read and fitted here.
 
     Raises MissingExtraError for an image without the extra ``images``.
     """
     tools = [_declared(tool) for tool in question.tools]
+    given = {"temperature": settings.temperature, "max_tokens": settings.max_tokens, "tools": tools or None}
     return {
-        "model": model,
+        "model": settings.model,
         "stream": True,
         "stream_options": {"include_usage": True},
         "messages": [*messages(question.log, Path(question.directory), limits)],
-    } | ({"tools": tools} if tools else {})
+        **{name: value for name, value in given.items() if value is not None},
+    }
 
 
 def messages(log: Iterable[Mapping[str, Any]], directory: Path, limits: Limits) -> Iterator[Object]:
