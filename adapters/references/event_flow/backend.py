@@ -56,9 +56,12 @@ class Backend:
         """The request to the model that the log makes now."""
         return Question(tuple(self.log), ".", self._tools)
 
-    def hear(self, event: str, heard: Heard = NOTHING, http: Http = PLAYED_HEAD) -> Sequence[Output]:
-        """Take one event; return the outputs. *http* is the head of the response that the event ends."""
-        self._emission.http = http
+    def came(self, http: Http | None) -> None:
+        """Note the head of the model's response that ends next; None where the harness plays the model."""
+        self._emission.http = http or PLAYED_HEAD
+
+    def hear(self, event: str, heard: Heard = NOTHING) -> Sequence[Output]:
+        """Take one event; return the outputs."""
         self._stepper.take(event, heard, self._heard)
         self._heard += 1
         outputs = self._stepper.outputs

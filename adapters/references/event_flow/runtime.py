@@ -27,7 +27,7 @@ from ..conversation.clock import Clock
 from ..conversation.provider.port import Answer, Call, Failed, Provider
 from ..driven import Refused, not_awaited
 from ..hearing import Hearing
-from .backend import PLAYED, PLAYED_HEAD, Backend
+from .backend import PLAYED, Backend
 
 ITERATIONS: Final = 8
 PROFILE: Final = Profile(
@@ -113,6 +113,8 @@ class EventFlowRuntime(Hearing):
     def leave(self) -> None:
         """Await the open call and request no longer, and abort the request in flight."""
         self.close()
+        if self._model is not None:
+            self.request = None  # a closed connection is not heard: nothing of it is late
         super().leave()
 
     def give(self, stimulus: Stimulus, waits: Any) -> None:
@@ -139,20 +141,17 @@ class EventFlowRuntime(Hearing):
 
     def hear(self, event: str, **fields: Any) -> None:
         """Pass an event to the backend, and play the model and the tools."""
-        self._do_all(self.backend.hear(event, Heard(**fields)))
+        for output in self.backend.hear(event, Heard(**fields)):
+            self._do(output)
 
     def _end(self, answer: Answer) -> None:
         """Pass the end of a response, or of a request that failed."""
         match answer.end:
             case ModelStop(reason=reason, usage=usage):
-                heard = Heard(finish_reason=reason, usage=usage)
-                self._do_all(self.backend.hear("response-end", heard, answer.http or PLAYED_HEAD))
+                self.backend.came(answer.http)
+                self.hear("response-end", finish_reason=reason, usage=usage)
             case Failed(message=message):
                 self.hear(self.words["model-failure"], message=message)
-
-    def _do_all(self, outputs: Sequence[Output]) -> None:
-        for output in outputs:
-            self._do(output)
 
     def _do(self, output: Output) -> None:
         match output.name, output.arguments:
