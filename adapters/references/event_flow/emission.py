@@ -45,6 +45,7 @@ class Emission:
     ) -> None:
         self._dialect, self._settings, self._body, self._now, self.http = dialect, settings, body, now, http
         self._named: Frame = {"provider": settings.provider, "model": settings.model}
+        self._messages: list[Frame] = []  # of the last request
         self._begin()
 
     def frames(self, output: Output) -> Iterator[Frame]:
@@ -89,7 +90,6 @@ class Emission:
         self._called: list[Frame] = []
         self._records: list[Frame] = []
         self._tools: dict[str, str] = {}
-        self._messages: list[Frame] = []
         self._deltas = 0
 
     def _respond(self, iteration: int, reason: str | None, usage: Any) -> Frame:

@@ -31,10 +31,12 @@ SETTINGS = {"temperature": 0.2, "max_tokens": 99}
 @pytest.fixture
 def chat():
     """A chat whose model is behind HTTP, and its server."""
+    chats: list[EventFlowRuntime] = []
     with (
-        asked_over_http(lambda: runtime.clock.now, **SETTINGS) as (server, model),
+        asked_over_http(lambda: chats[0].clock.now, **SETTINGS) as (server, model),
         EventFlowRuntime(model=model) as runtime,
     ):
+        chats.append(runtime)
         runtime.reset(ResetOptions(tools=(READ,)))
         yield runtime, server
 
