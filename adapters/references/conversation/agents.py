@@ -7,8 +7,8 @@ from typing import Any
 from turncheck.model.core.stimuli import Shown
 from turncheck.model.machines.chat_log import response_id
 
+from ..provider.port import Call
 from .core import Conversation
-from .provider.port import Call
 from .tools import Program
 
 

@@ -8,8 +8,8 @@ from msgspec import to_builtins
 from turncheck.model.core.stimuli import Item, ModelStop, ToolCall
 from turncheck.model.machines.conversation import Input
 
+from ..provider.port import Failed
 from .own_tools import SPAWN
-from .provider.port import Failed
 
 
 def letters(number: int, said: Item | ModelStop | Failed) -> Iterator[tuple[str, Input]]:

@@ -27,9 +27,9 @@ from turncheck.model.machines.conversation import DEFAULTS, RETRIES, Input
 
 from ...protocol.messages import RESTART_POLICY, Profile
 from ..driven import InProcess, Refused, not_awaited
+from ..provider.port import Failed, Provider
 from .agents import Request
 from .own_tools import SPAWN
-from .provider.port import Failed, Provider
 from .shell import Shell
 from .store import Database, Store
 

@@ -20,13 +20,13 @@ from turncheck.model.declaration.vocabulary import Output
 from turncheck.model.machines.conversation import DEFAULTS, Input, calls, delay
 
 from ..history import shown
+from ..provider.port import Answer, Failed, Provider, Question
 from ..usable import usable
 from .agents import Agent, Request, Run
 from .clock import BACKOFF, Clock
 from .core import NOTHING, Conversation, durable
 from .letters import letters
 from .own_tools import SPAWN, SUBMIT, Declarations, offered
-from .provider.port import Answer, Failed, Provider, Question
 from .store import Store
 from .tools import Program
 

@@ -11,10 +11,10 @@ from turncheck.model.declaration.vocabulary import Output
 from turncheck.model.machines.chat_log import Heard, refine
 from turncheck.model.machines.event_flow import SPEC, tables
 
-from ..conversation.provider.images import DEFAULT
-from ..conversation.provider.port import Http, Question, Settings
-from ..conversation.provider.request_body import body
 from ..history import shown
+from ..provider.images import DEFAULT
+from ..provider.port import Http, Question, Settings
+from ..provider.request_body import body
 from .emission import Dialect, Emission, Frame
 
 NOTHING: Final = Heard()

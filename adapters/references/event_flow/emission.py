@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from turncheck.model.declaration.vocabulary import Output
 
-from ..conversation.provider.port import Http, Settings
+from ..provider.port import Http, Settings
 
 Frame: TypeAlias = dict[str, Any]
 _PHASE = "chat_iteration"

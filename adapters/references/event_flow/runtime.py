@@ -23,10 +23,9 @@ from turncheck.model.machines.blocks import Block, collate
 from turncheck.model.machines.chat_log import Heard, response_id
 
 from ...protocol.messages import Profile
-from ..conversation.clock import Clock
-from ..conversation.provider.port import Answer, Call, Failed, Provider
 from ..driven import Refused, not_awaited
 from ..hearing import Hearing
+from ..provider.port import Answer, Call, Failed, Provider
 from .backend import PLAYED, Backend
 
 ITERATIONS: Final = 8
@@ -44,8 +43,8 @@ PROFILE: Final = Profile(
 class EventFlowRuntime(Hearing):
     """The backend, with stimuli for user, model and tools; ``blocks`` are those that the UI shows.
 
-    A *model*, such as ``conversation.provider.client.HttpModel``, answers by itself (``wait``); without one the harness
-    plays it. The caller closes the model. Frames bear the time of the virtual ``clock``, which begins in 1970.
+    A *model*, such as ``provider.client.HttpModel``, answers by itself (``wait``); without one the harness
+    plays it. The caller closes the model. Frames bear the time ``now``, in seconds since 1970 on a virtual clock.
     """
 
     name = "reference:event_flow"
@@ -66,12 +65,12 @@ class EventFlowRuntime(Hearing):
     def begin(self) -> None:
         """A new chat."""
         self.close()
-        self.clock = Clock()
+        self.now = 0.0
         self.backend = Backend(
             max_tool_iterations=self.options.limits.get("maxRounds", ITERATIONS),
             settings=PLAYED if self._model is None else self._model.settings,
             tools=self.options.tools,
-            now=lambda: self.clock.now,
+            now=lambda: self.now,
         )
         self._arrived: queue.SimpleQueue[tuple[str, Answer]] = queue.SimpleQueue()
         self._calls: dict[str, ToolCall] = {}
@@ -130,8 +129,7 @@ class EventFlowRuntime(Hearing):
             case ModelStop():
                 self._end(Answer((), stimulus))
             case Advance(seconds=seconds):
-                for _ in self.clock.advance(seconds):
-                    pass  # nothing waits for a time here
+                self.now += seconds
             case ToolReturn(call_id=name, output=output):
                 self.hear("tool-result", call_id=name, output=output)
             case _:

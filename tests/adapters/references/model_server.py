@@ -14,8 +14,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from turncheck.adapters.references.conversation import ConversationTarget, Limits
-from turncheck.adapters.references.conversation.provider.client import HttpModel
-from turncheck.adapters.references.conversation.provider.images import DEFAULT
+from turncheck.adapters.references.provider.client import HttpModel
+from turncheck.adapters.references.provider.images import DEFAULT
 from turncheck.adapters.targets.http.model_endpoint.endpoint import Command, ModelCall, model_endpoint
 from turncheck.adapters.targets.http.model_endpoint.secret import Secret
 from turncheck.model.core.stimuli import ModelFail, ModelOutput, ModelStop, User

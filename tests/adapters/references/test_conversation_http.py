@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from itertools import chain
 from pathlib import Path
 
@@ -11,8 +13,8 @@ from serving import free_port
 from starlette.responses import Response
 
 from turncheck.adapters.references.conversation import SPAWN, SUBMIT, ConversationTarget
-from turncheck.adapters.references.conversation.provider.client import HttpModel
-from turncheck.adapters.references.conversation.provider.port import Answer
+from turncheck.adapters.references.provider.client import HttpModel
+from turncheck.adapters.references.provider.port import Answer
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
@@ -322,3 +324,10 @@ def test_the_example_of_the_page_runs(tmp_path, monkeypatch, capsys):
         shown = target.server.seen[1].json["messages"][-1]
     assert shown == {"role": "tool", "tool_call_id": "c", "content": f"{tmp_path.resolve()}\n"}
     assert "'reason': 'completed'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["conversation", "event_flow"])
+def test_a_reference_whose_model_is_played_needs_no_extra(name):
+    code = f"from turncheck.adapters.references.registry import *; reference_runtime({name!r}); import sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=SECONDS)
+    assert {"httpx", "anyio", "starlette", "PIL"} & {*done.stdout.split()} == set()

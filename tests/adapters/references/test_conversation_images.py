@@ -8,8 +8,8 @@ import pytest
 from model_server import served, talk
 
 from turncheck.adapters.references.conversation import Limits, fit
-from turncheck.adapters.references.conversation.provider import images
-from turncheck.adapters.references.conversation.provider.images import encoded, fitted
+from turncheck.adapters.references.provider import images
+from turncheck.adapters.references.provider.images import encoded, fitted
 from turncheck.model.core.stimuli import ModelStop, User
 from turncheck.model.extras import MissingExtraError
 

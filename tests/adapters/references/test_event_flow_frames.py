@@ -33,7 +33,7 @@ def chat():
     """A chat whose model is behind HTTP, and its server."""
     chats: list[EventFlowRuntime] = []
     with (
-        asked_over_http(lambda: chats[0].clock.now, **SETTINGS) as (server, model),
+        asked_over_http(lambda: chats[0].now, **SETTINGS) as (server, model),
         EventFlowRuntime(model=model) as runtime,
     ):
         chats.append(runtime)

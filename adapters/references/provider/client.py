@@ -1,7 +1,7 @@
 """A model behind an OpenAI-compatible endpoint: requests over HTTP, each a task that an abort ends.
 
-Nothing is retried here: the rows of the machine decide, and wait on the shell's clock (BED-D1), so that ``Retry-After``
-is not read.
+Nothing is retried here: the rows of a machine decide, and wait on a virtual clock (BED-D1), so that ``Retry-After`` is
+not read.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from anyio import to_thread
 from anyio.from_thread import start_blocking_portal
 from httpx_sse import EventSource, SSEError
 
-from ....protocol.errors import excerpt
+from ...protocol.errors import excerpt
 from .images import DEFAULT, Limits
 from .port import Answer, Answered, Failed, Http, Question, Settings
 from .request_body import body

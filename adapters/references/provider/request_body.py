@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from ...history import as_text
+from ..history import as_text
 from .images import Limits, encoded
 from .port import Question, Settings
 

@@ -9,7 +9,7 @@ import msgspec
 
 from turncheck.model.core.stimuli import Item, ModelStop, Reasoning, Text, ToolCall
 
-from ....protocol.errors import excerpt
+from ...protocol.errors import excerpt
 from .port import Answer, Failed
 
 Reason: TypeAlias = Literal["end-turn", "tool-use", "length"]

@@ -1,4 +1,4 @@
-"""What the shell asks of a model, and what it is told: the interface of models that answer by themselves."""
+"""What a reference asks of a model, and what it is told: the interface of models that answer by themselves."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -16,7 +16,7 @@ class Settings(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A request: the conversation's log, the directory of its images, and the declarations of its tools.
+    """A request: the chat's log, the directory of its images, and the declarations of its tools.
 
     A declaration has ``name``, and may have ``description`` and ``schema``, the JSON Schema of the arguments.
     """
