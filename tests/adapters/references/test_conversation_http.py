@@ -328,6 +328,9 @@ def test_the_example_of_the_page_runs(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("name", ["conversation", "event_flow"])
 def test_a_reference_whose_model_is_played_needs_no_extra(name):
-    code = f"from turncheck.adapters.references.registry import *; reference_runtime({name!r}); import sys; print(*sys.modules)"
+    code = (
+        "import sys; from turncheck.adapters.references.registry import reference_runtime; "
+        f"reference_runtime({name!r}); print(*sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=SECONDS)
     assert {"httpx", "anyio", "starlette", "PIL"} & {*done.stdout.split()} == set()
