@@ -43,6 +43,7 @@ SLOW: Final[Mapping[str, str]] = {
     "conformance/cli/test_redact_command.py": "8 s: every recording is redacted and judged again",
     "conformance/automata/learn/test_learning.py": "9 s: machines are learned, and again under another hash seed",
     "conformance/verify/test_crashes.py": "8 s: processes that die or raise, shrunk and replayed",
+    "adapters/references/test_conversation_http_laws.py": "11 s: some hundred words, each answer over a socket",
     "adapters/references/test_turn_runtime.py": "8 s: hundreds of turns on real files, each folder opened anew",
     "conformance/cli/test_learn_command.py": "7 s: machines are learned",
     "projectors/test_plain.py": "7 s: the plain projector is held to every law",

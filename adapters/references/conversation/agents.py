@@ -7,17 +7,19 @@ from typing import Any
 from turncheck.model.core.stimuli import Shown
 from turncheck.model.machines.chat_log import response_id
 
+from ..provider.port import Call
 from .core import Conversation
 from .tools import Program
 
 
 @dataclass
 class Request:
-    """A request to the model that is in flight."""
+    """A request to the model that is in flight. *call* is None where the shell's driver plays the model."""
 
     session: str
     number: int
     input: tuple[Shown, ...]
+    call: Call | None = None
 
     @property
     def id(self) -> str:

@@ -3,9 +3,7 @@
 import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Self, cast
-
-from msgspec import to_builtins
+from typing import Any, Final, Self
 
 from turncheck.model.core.stimuli import (
     Abort,
@@ -21,7 +19,6 @@ from turncheck.model.core.stimuli import (
     Stimulus,
     TimerAwaited,
     ToolAwaited,
-    ToolCall,
     ToolFail,
     ToolReturn,
     User,
@@ -30,8 +27,10 @@ from turncheck.model.machines.conversation import DEFAULTS, RETRIES, Input
 
 from ...protocol.messages import RESTART_POLICY, Profile
 from ..driven import InProcess, Refused, not_awaited
+from ..provider.port import Failed, Provider
 from .agents import Request
-from .shell import SPAWN, Shell
+from .own_tools import SPAWN
+from .shell import Shell
 from .store import Database, Store
 
 PROFILE: Final = Profile(
@@ -63,15 +62,16 @@ class ConversationTarget(InProcess):
     """``reference:conversation``, in this process: it is quiet when a method returns.
 
     Of the options, ``limits.contextWindow`` is in tokens; a tool with ``command`` is a program, which runs in
-    *directory* and ends by itself (``wait``), one without is the harness's.
+    *directory* and ends by itself (``wait``), one without is the harness's. A *model*, such as
+    ``provider.client.HttpModel``, answers by itself too; without one the harness plays it. The caller closes the model.
     """
 
     name = "reference:conversation"
     introduced = "turncheck reference"
     profile = PROFILE
 
-    def __init__(self, *, directory: str = ".") -> None:
-        self._directory = directory
+    def __init__(self, *, directory: str = ".", model: Provider | None = None) -> None:
+        self._directory, self._model = directory, model
         self.shell = Shell(Store(), {})
         super().__init__()
 
@@ -84,7 +84,8 @@ class ConversationTarget(InProcess):
             tables["limit"] = int(SHARE * options.limits["contextWindow"])
         self.shell = Shell(
             Database(Path(options.state_dir)) if options.state_dir else Store(),
-            {tool["name"]: tool.get("command") for tool in options.tools},
+            {tool["name"]: tool for tool in options.tools},
+            model=self._model,
             directory=self._directory,
             tables=tables,
             deaf_model=options.deaf_model,
@@ -100,17 +101,17 @@ class ConversationTarget(InProcess):
         return self.shell.events
 
     def wait(self, seconds: float | None = None) -> Step:
-        """Wait until a program returns, at most *seconds* if given, and run until quiet."""
+        """Wait until a program or the model answers, at most *seconds* if given, and run until quiet."""
         self.shell.arrivals(seconds)
         self._quiet()
         return self.step()
 
     def again(self, hash_seed: int) -> Self:  # noqa: ARG002 - this process has its seed
         """Return another instance, in this process."""
-        return type(self)(directory=self._directory)
+        return type(self)(directory=self._directory, model=self._model)
 
     def close(self) -> None:
-        """End all programs."""
+        """End all programs and requests."""
         self.shell.close()
 
     # ---- stimuli ----
@@ -124,9 +125,11 @@ class ConversationTarget(InProcess):
             case Abort():
                 self.shell.open(session)
                 self.shell.tell(session, "cancel")
-                self.shell.arrivals()  # note programs that have ended by now after the stimulus
+                self.shell.arrivals()  # note what has been answered by now after the stimulus
+            case ModelOutput() | ModelStop() | ModelFail() if waits.call is not None:
+                raise not_awaited(stimulus)
             case ModelOutput() | ModelStop() | ModelFail():
-                self._model(session, stimulus, waits)
+                self._answer(stimulus, waits)
             case ToolReturn() | ToolFail() if waits.program is not None:
                 raise not_awaited(stimulus)
             case ToolReturn(output=output):
@@ -154,25 +157,15 @@ class ConversationTarget(InProcess):
         if self.shell.refused:
             raise Refused(Refusal("rejected", self.shell.refused))
 
-    def _model(self, session: str, stimulus: ModelOutput | ModelStop | ModelFail, request: Request) -> None:
-        def tell(letter: str, **told: Any) -> None:
-            self.shell.tell(session, letter, Input(answers=request.number, **told))
-
+    def _answer(self, stimulus: ModelOutput | ModelStop | ModelFail, request: Request) -> None:
         match stimulus:
             case ModelOutput(item=item):
-                letter = "text"
-                if isinstance(item, ToolCall):
-                    letter = "spawn-call" if item.tool == SPAWN else "tool-call"
-                tell(letter, payload={name: value for name, value in to_builtins(item).items() if name != "type"})
-            case ModelStop(reason=reason, usage=usage):
-                if (tokens := _tokens(usage)) is not None:
-                    tell("usage", tokens=tokens, payload={"usage": usage})
-                self.shell.answered(request)
-                tell("model-stop", reason=reason)
+                self.shell.heard(request, item)
+            case ModelStop():
+                self.shell.heard(request, stimulus)
             case ModelFail(failure=failure):
-                self.shell.answered(request)
                 # A broken stream is retried too: it is the network's fault, and nothing of the response is kept.
-                tell("fatal-failure" if failure == "fatal" else "retryable-failure", message=MESSAGES[failure])
+                self.shell.heard(request, Failed(failure != "fatal", MESSAGES[failure]))
 
     # ---- what is observed ----
 
@@ -206,15 +199,6 @@ def _message(stimulus: User) -> dict[str, Any]:
     """The log's fields of a message: its parts where it has some, else its text (RC-D5)."""
     said = {"text": stimulus.text} if stimulus.content is None else {"content": stimulus.content}
     return {"id": stimulus.id, **said} | ({"delivery": stimulus.delivery} if stimulus.delivery else {})
-
-
-def _tokens(usage: Any) -> int | None:
-    """The tokens of a response: a number, or the sum of the numbers of an object; None where neither is there."""
-    if isinstance(usage, int):
-        return usage
-    if isinstance(usage, dict):
-        return sum(value for value in cast("dict[str, Any]", usage).values() if isinstance(value, int))
-    return None
 
 
 def _throws(_: Mapping[str, Any]) -> None:

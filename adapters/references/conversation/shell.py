@@ -9,27 +9,27 @@ import json
 import queue
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from msgspec import to_builtins
 
-from turncheck.model.core.stimuli import ToolCall
+from turncheck.model.core.stimuli import Item, ModelStop, ToolCall
 from turncheck.model.declaration.vocabulary import Output
 from turncheck.model.machines.conversation import DEFAULTS, Input, calls, delay
 
 from ..history import shown
+from ..provider.port import Answer, Failed, Provider, Question
 from ..usable import usable
 from .agents import Agent, Request, Run
 from .clock import BACKOFF, Clock
 from .core import NOTHING, Conversation, durable
+from .letters import letters
+from .own_tools import SPAWN, SUBMIT, Declarations, offered
 from .store import Store
 from .tools import Program
 
-SPAWN: Final = "spawn_agent"
-"""The tool that starts a sub-agent; its argument ``task`` is the sub-agent's first message."""
-SUBMIT: Final = "submit_result"
-"""The tool with which a sub-agent submits its ``result``; nobody else has it (BED-009c)."""
 SUB_AGENT_SECONDS: Final = 600.0
 """Seconds on the virtual clock after which a sub-agent is cancelled (BED-008g). The seed names no bound; this one ends
 a sub-agent that hangs, long before a user loses patience with background work."""
@@ -41,17 +41,19 @@ Client: TypeAlias = Callable[[Mapping[str, Any]], None]
 
 
 class Shell:
-    """Conversations that share a store, a clock and tools.
+    """Conversations that share a store, a clock, tools and a model.
 
-    *tools* are those of a user's conversation: name → command, or None where the shell's driver runs the tool.
-    *deaf_model* and *deaf_tools*: model or tools ignore a cancel. Errors of the store pass through.
+    *tools* are those of a user's conversation, by name; the shell's driver runs those without a ``command``, and
+    answers requests where there is no *model*. *deaf_model* and *deaf_tools*: the driver's model or tools ignore a
+    cancel. Errors of the store pass through.
     """
 
     def __init__(
         self,
         store: Store,
-        tools: Mapping[str, Sequence[str] | None],
+        tools: Declarations,
         *,
+        model: Provider | None = None,
         directory: str = ".",
         tables: Mapping[str, Any] = DEFAULTS,
         deaf_model: bool = False,
@@ -65,9 +67,10 @@ class Shell:
         self.events: list[dict[str, Any]] = []
         self.refused: str | None = None
         self._tools, self._directory, self._tables = tools, str(Path(directory).resolve()), tables
+        self._model = model
         self._deaf_model, self._deaf_tools = deaf_model, deaf_tools
         self._inbox: deque[tuple[str, str, Input]] = deque()
-        self._arrived: queue.SimpleQueue[tuple[Run, str, int]] = queue.SimpleQueue()
+        self._arrived: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._joining: Client | None = None
         for stored in store.load():
             agent = self.agents[stored.id] = Agent(Conversation(self._kind(stored.parent)), stored.directory)
@@ -105,13 +108,16 @@ class Shell:
             self.settle()
 
     def arrivals(self, seconds: float | None = 0.0) -> bool:
-        """Note returned programs, waiting for the first at most *seconds* (None: for ever); return if there was any."""
+        """Note what programs and the model have answered; return if there was anything.
+
+        Wait for the first answer at most *seconds* (None: for ever).
+        """
         found = False
         with contextlib.suppress(queue.Empty):
             while True:
-                run, output, code = self._arrived.get(timeout=0.0 if found else seconds)
+                note = self._arrived.get(timeout=0.0 if found else seconds)
                 found = True
-                self.returned(run, {"output": output} | ({"isError": True} if code else {}))
+                note()
         return found
 
     def returned(self, run: Run, payload: Mapping[str, Any]) -> None:
@@ -124,12 +130,16 @@ class Shell:
         yield from self.late
         yield from (agent.request for agent in self.agents.values() if agent.request is not None)
 
-    def answered(self, request: Request) -> None:
-        """Note that a request has its whole answer."""
-        self.late = [one for one in self.late if one is not request]
-        agent = self.agents[request.session]
-        if agent.request is request:
-            agent.request = None
+    def heard(self, request: Request, *said: Item | ModelStop | Failed) -> None:
+        """Note what the model says to a request, which is over with a stop or a failure; the rows know a stale one."""
+        if isinstance(said[-1], ModelStop | Failed):
+            self.late = [one for one in self.late if one is not request]
+            agent = self.agents[request.session]
+            if agent.request is request:
+                agent.request = None
+        for one in said:
+            for letter, told in letters(request.number, one):
+                self.tell(request.session, letter, told)
 
     def join(self, session: str, client: Client) -> None:
         """Add a client: it is sent the state and the recent history first, then every change."""
@@ -147,10 +157,13 @@ class Shell:
         return [name for name, agent in self.agents.items() if agent.core.kind != "sub-agent"]
 
     def close(self) -> None:
-        """End every program without noting it in any conversation, and close the store."""
+        """End every program and request without noting it in any conversation, and close the store."""
         for run in self.runs:
             if run.program is not None:
                 run.program.kill()
+        for request in self.requests():
+            if request.call is not None:
+                request.call.abort()
         self.store.close()
 
     # ---- what is done ----
@@ -173,10 +186,9 @@ class Shell:
                 self._publish(session, agent, events)
             case "request", (number,):
                 agent.request = Request(session, number, shown(agent.core.log))
+                self._ask(agent, agent.request)
             case "drop", _:
-                if self._deaf_model and agent.request is not None:
-                    self.late.append(agent.request)
-                agent.request = None
+                self._abort(agent)
                 self.clock.drop(session)
             case "schedule", (number, attempt):
                 self.clock.set(delay(attempt), session, BACKOFF, Input(answers=number))
@@ -209,6 +221,27 @@ class Shell:
         with contextlib.suppress(Exception):  # a client's error must not stop the shell
             client(news)
 
+    # ---- requests ----
+
+    def _ask(self, agent: Agent, request: Request) -> None:
+        """Send a request to the model; where there is none, the shell's driver answers."""
+        if self._model is None:
+            return
+
+        def answered(answer: Answer) -> None:
+            self._arrived.put(partial(self.heard, request, *answer.items, answer.end))
+
+        tools = tuple(offered(self._tools, agent.core.kind).values())
+        request.call = self._model.ask(Question(tuple(agent.core.log), agent.directory, tools), answered)
+
+    def _abort(self, agent: Agent) -> None:
+        """Abort the request in flight (BED-005a)."""
+        request, agent.request = agent.request, None
+        if request is not None and request.call is not None:
+            request.call.abort()
+        elif request is not None and self._deaf_model:
+            self.late.append(request)
+
     # ---- calls ----
 
     def _begin(self, session: str, agent: Agent, number: int, call: Mapping[str, Any]) -> None:
@@ -216,20 +249,20 @@ class Shell:
         name = call["tool"]
         arguments, why = usable(ToolCall(call_id=call["callId"], tool=name, arguments=call.get("arguments")))
         run = Run(session, number, call["seq"], call["callId"], name, arguments)
-        user = agent.core.kind == "user"
+        tools = offered(self._tools, agent.core.kind)
         if why is not None:
             self._fail(run, why)
-        elif name == SUBMIT and not user:
+        elif name not in tools:
+            self._fail(run, f"there is no tool {name!r} here")
+        elif name == SUBMIT and agent.core.kind != "user":
             agent.submitted = arguments.get("result")
             self.returned(run, {"output": "submitted"})
-        elif name not in self._tools or (name == SPAWN and not user):
-            self._fail(run, f"there is no tool {name!r} here")
         elif name == SPAWN:
             self.runs.append(run)
             self._spawn(run)
         else:
             self.runs.append(run)
-            self._start(run, self._tools[name], agent.directory)
+            self._start(run, tools[name].get("command"), agent.directory)
 
     def _fail(self, run: Run, why: str) -> None:
         self.returned(run, {"output": why, "isError": True})
@@ -240,7 +273,7 @@ class Shell:
             return
 
         def ended(output: str, code: int) -> None:
-            self._arrived.put((run, output, code))
+            self._arrived.put(partial(self.returned, run, {"output": output} | ({"isError": True} if code else {})))
 
         try:
             run.program = Program(command, json.dumps(run.arguments).encode(), directory, ended)

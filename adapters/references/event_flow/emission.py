@@ -1,11 +1,14 @@
 """The backend's frames: its outputs on the wire, in both dialects of call records (EF-2 to EF-4, EF-12)."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 
 from turncheck.model.declaration.vocabulary import Output
+
+from ..provider.port import Http, Settings
 
 Frame: TypeAlias = dict[str, Any]
 _PHASE = "chat_iteration"
@@ -26,10 +29,23 @@ class Dialect:
 
 
 class Emission:
-    """Makes the frames of one request after the other; records accumulate over a request's iterations."""
+    """Makes the frames of one request after the other; records accumulate over a request's iterations.
 
-    def __init__(self, dialect: Dialect, provider: str, model: str, timestamp: str) -> None:
-        self._dialect, self._provider, self._model, self._timestamp = dialect, provider, model, timestamp
+    *body* returns the body of a request to the model that is sent now, and *now* the seconds since 1970. ``http`` is
+    the head of the model's response, to be set before the response ends.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        settings: Settings,
+        body: Callable[[], Frame],
+        now: Callable[[], float],
+        http: Http,
+    ) -> None:
+        self._dialect, self._settings, self._body, self._now, self.http = dialect, settings, body, now, http
+        self._named: Frame = {"provider": settings.provider, "model": settings.model}
+        self._messages: list[Frame] = []  # of the last request
         self._begin()
 
     def frames(self, output: Output) -> Iterator[Frame]:
@@ -38,8 +54,9 @@ class Emission:
             case "accept", _:
                 self._begin()
             case "llm-request", (iteration,):
-                named = {"provider": self._provider, "model": self._model, "request": {"model": self._model}}
-                yield self._phase("llm_request", iteration) | named
+                yield self._phase("llm_request", iteration) | self._named | {"request": self._body()}
+            case "request", _:
+                self._messages = self._body()["messages"]
             case "delta", (text,):
                 self._content += text
                 self._deltas += 1
@@ -83,20 +100,25 @@ class Emission:
         record = self._record({**response, "finish_reason": reason})
         self._records.append(record)
         frame = self._phase("llm_response", iteration) | {
-            "provider": self._provider,
-            "model": self._model,
+            **self._named,
             "response": response,
-            "httpHeaders": {},
-            "httpStatus": 200,
+            "httpHeaders": dict(self.http.headers),
+            "httpStatus": self.http.status,
         }
         return frame | ({"llmApiCall": record} if self._dialect.tells_record else {})
 
     def _record(self, response: Frame) -> Frame:
-        named = {"provider": self._provider, "model": self._model}
-        rest = {"response": response, "timestamp": self._timestamp}
+        """Return a call's record: today's has the messages that were sent, the recommended one their number (EF-11)."""
+        given = {"temperature": self._settings.temperature, "max_tokens": self._settings.max_tokens}
+        given = {name: value for name, value in given.items() if value is not None}
+        rest = {"response": response, "timestamp": self._timestamp()}
         if self._dialect.records == "nested":
-            return {"request": {**named, "messages": []}, **rest}
-        return {**named, "phase": _PHASE, "request": {"messages": 0}, **rest}
+            return {"request": {**self._named, "messages": self._messages, **given}, **rest}
+        return {**self._named, "phase": _PHASE, "request": {"messages": len(self._messages), **given}, **rest}
 
     def _phase(self, kind: str, iteration: int) -> Frame:
-        return {"type": kind, "phase": _PHASE, "iteration": iteration, "timestamp": self._timestamp}
+        return {"type": kind, "phase": _PHASE, "iteration": iteration, "timestamp": self._timestamp()}
+
+    def _timestamp(self) -> str:
+        """Return the time as JavaScript's ``toISOString`` writes it."""
+        return datetime.fromtimestamp(self._now(), UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,18 +1,15 @@
 """``reference:conversation`` as a runtime: it keeps every law; and its behaviour that no law can see from outside."""
 
-import base64
 import sqlite3
 from copy import deepcopy
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from turncheck.adapters.references.conversation import SPAWN, SUBMIT, ConversationTarget, Limits, fit
+from turncheck.adapters.references.conversation import SPAWN, SUBMIT, ConversationTarget
 from turncheck.adapters.references.conversation import store as stores
 from turncheck.adapters.references.conversation.core import durable
-from turncheck.adapters.references.conversation.images import encoded, fitted
 from turncheck.adapters.references.conversation.shell import RECENT, SUB_AGENT_SECONDS
 from turncheck.adapters.targets.registry import Target
 from turncheck.conformance.generation.situations import TOOLS
@@ -497,92 +494,6 @@ def test_a_disk_that_takes_nothing_stops_the_effects(tmp_path, monkeypatch) -> N
         with pytest.raises(sqlite3.OperationalError):
             runtime.apply(GO)
         assert runtime.shell.agents[""].request is None
-
-
-# ---- images ----
-
-
-@pytest.mark.parametrize(
-    ("image", "limits", "size"),
-    [
-        ((100, 50, 10), Limits(200, 100), (100, 50)),
-        ((400, 200, 10), Limits(200, 100), (200, 100)),
-        ((200, 400, 10), Limits(200, 100), (100, 200)),
-        ((100, 100, 400), Limits(200, 100), (50, 50)),
-        ((10_000, 1, 10), Limits(200, 100), (200, 1)),
-    ],
-    ids=["fits", "wide", "high", "heavy", "thin"],
-)
-def test_an_image_is_fitted_and_keeps_its_aspect_ratio(image, limits, size) -> None:  # BED-D7
-    assert fit(image[0], image[1], image[2], limits) == size
-
-
-@pytest.mark.parametrize(("width", "height"), [(0, 1), (1, 0), (-1, 1)])
-def test_an_empty_image_is_an_error(width, height) -> None:
-    with pytest.raises(ValueError, match="no image"):
-        fit(width, height, 1, Limits(1, 1))
-
-
-def image(width, height, *, noise=False, kind="PNG"):
-    import io
-    import random
-
-    pillow = pytest.importorskip("PIL.Image")
-    picture = pillow.new("RGB", (width, height), "red")
-    if noise:
-        picture.putdata([(random.Random(at).randrange(256), at % 256, 0) for at in range(width * height)])
-    out = io.BytesIO()
-    picture.save(out, format=kind)
-    return out.getvalue()
-
-
-def size_of(data):
-    import io
-
-    from PIL import Image
-
-    with Image.open(io.BytesIO(data)) as picture:
-        return picture.size
-
-
-def test_a_real_image_is_resized_to_the_limits() -> None:  # BED-013d
-    assert size_of(fitted(image(400, 200), Limits(side=100, size=100_000))) == (100, 50)
-
-
-def test_an_image_that_fits_is_left_as_it_is() -> None:
-    data = image(40, 20)
-    assert fitted(data) is data
-
-
-def test_an_image_that_is_too_heavy_shrinks_until_it_fits() -> None:  # BED-013d
-    assert len(fitted(image(60, 60, noise=True), Limits(side=100, size=2000))) <= 2000
-
-
-def test_no_size_fits_no_bytes() -> None:
-    with pytest.raises(ValueError, match="no size fits"):
-        fitted(image(4, 4), Limits(side=100, size=1))
-
-
-def test_the_history_keeps_the_reference_and_the_request_the_pixels(tmp_path: Path, runtime) -> None:
-    # BED-013a, BED-013b
-    (tmp_path / "shot.png").write_bytes(image(40, 20))
-    part = {"type": "image", "path": "shot.png"}
-    step = runtime.apply(User(id="u1", text="see", content=[{"type": "text", "text": "see"}, part]))
-    assert step.events[0]["content"][1] == part
-    assert step.events[1]["input"] == [{"role": "user", "text": "see", "images": 1, "ids": ["u1"]}]
-    assert encoded(part, tmp_path)["data"].startswith("iVBOR")  # the first bytes of a PNG, in base64
-
-
-@pytest.mark.parametrize(("kind", "media_type"), [("PNG", "image/png"), ("JPEG", "image/jpeg")])
-def test_an_image_is_sent_as_what_it_is(tmp_path, kind, media_type) -> None:  # BED-013c
-    (tmp_path / "shot").write_bytes(image(40, 20, kind=kind))
-    assert encoded({"type": "image", "path": "shot"}, tmp_path)["mediaType"] == media_type
-
-
-def test_an_image_that_came_with_its_pixels_is_fitted_too(tmp_path) -> None:  # BED-013c, BED-013d
-    part = {"type": "image", "mediaType": "image/png", "data": base64.b64encode(image(40, 20)).decode()}
-    found = base64.b64decode(encoded(part, tmp_path, Limits(side=20, size=100_000))["data"])
-    assert size_of(found) == (20, 10)
 
 
 def test_all_that_its_profile_declares_is_there() -> None:

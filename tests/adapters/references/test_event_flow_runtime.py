@@ -2,13 +2,14 @@
 
 import pytest
 
-from turncheck.adapters.references.event_flow.emission import Dialect, Emission
+from turncheck.adapters.references.event_flow.backend import Backend
+from turncheck.adapters.references.event_flow.emission import Dialect
 from turncheck.adapters.references.event_flow.runtime import EventFlowRuntime
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.verify.subjects.subject import missing
 from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.stimuli import ModelOutput, ModelStop, ResetOptions, Text, ToolCall, ToolReturn, User
-from turncheck.model.declaration.vocabulary import Output
+from turncheck.model.machines.chat_log import Heard
 
 LAWS = [law for law in selected(["runtime"]) if not missing(law, EventFlowRuntime.profile)]
 TOOLS = ResetOptions(tools=({"name": "read"},))
@@ -77,13 +78,10 @@ def test_each_frame_has_its_fields(kind):
 
 
 def frames(dialect):
-    emission = Emission(dialect, "openai", "gpt", "1970-01-01T00:00:00Z")
-    outputs = [
-        Output("accept", ("u1", "one")),
-        Output("llm-response", (1, None, None)),
-        Output("message-complete", (1,)),
-    ]
-    return [frame for output in outputs for frame in emission.frames(output)]
+    backend = Backend(max_tool_iterations=2, dialect=dialect)
+    backend.hear("chat", Heard(id="u1", text="one"))
+    backend.hear("response-end")
+    return backend.frames
 
 
 @pytest.mark.parametrize("records", ["nested", "top-level"])

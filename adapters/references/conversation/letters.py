@@ -1,0 +1,48 @@
+"""From what a model says to the letters of the machine, whoever plays the model."""
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from msgspec import to_builtins
+
+from turncheck.model.core.stimuli import Item, ModelStop, ToolCall
+from turncheck.model.machines.conversation import Input
+
+from ..provider.port import Failed
+from .own_tools import SPAWN
+
+
+def letters(number: int, said: Item | ModelStop | Failed) -> Iterator[tuple[str, Input]]:
+    """Yield the letters with their data; *number* is that of the request which is answered.
+
+    >>> [letter for letter, _ in letters(1, ModelStop(reason="end-turn", usage={"total": 7}))]
+    ['usage', 'model-stop']
+    """
+    match said:
+        case ModelStop(reason=reason, usage=usage):
+            if (used := tokens(usage)) is not None:
+                yield "usage", Input(answers=number, tokens=used, payload={"usage": usage})
+            yield "model-stop", Input(answers=number, reason=reason)
+        case Failed(retryable, message):
+            yield "retryable-failure" if retryable else "fatal-failure", Input(answers=number, message=message)
+        case item:
+            letter = "text"
+            if isinstance(item, ToolCall):
+                letter = "spawn-call" if item.tool == SPAWN else "tool-call"
+            fields = {name: value for name, value in to_builtins(item).items() if name != "type"}
+            yield letter, Input(answers=number, payload=fields)
+
+
+def tokens(usage: Any) -> int | None:
+    """Return the tokens of a response: a number, an object's total, else the sum of its numbers; None without any.
+
+    >>> tokens({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}), tokens({"in": 5, "out": 2})
+    (7, 7)
+    """
+    match usage:
+        case int() | {"total_tokens": int()}:
+            return cast("int", usage if isinstance(usage, int) else usage["total_tokens"])
+        case dict():
+            return sum(value for value in cast("dict[str, Any]", usage).values() if isinstance(value, int))
+        case _:
+            return None
