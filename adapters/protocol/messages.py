@@ -36,6 +36,7 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "repeats": "takes events again that were fed before: `from` of `feed`",
     "steps": "yields the ResolutionStep view; without it, cycles have no `steps`",
     "rounds": "yields the InferenceLoop view; without it, cycles have no `rounds`",
+    "sub-agents": "projects each sub-agent's own events, by `agentId`: `agents` of the projection",
 }
 """The capabilities that a projector may declare. One that is declared and missing fails; other names are ignored."""
 
