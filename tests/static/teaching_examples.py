@@ -18,7 +18,7 @@ from event_flow import wrong as collations
 from inprocess import InProcess, InProcessCollator
 from projectors import agents
 from projectors import wrong as projectors
-from runtimes import concurrent, deciding, hosting
+from runtimes import concurrent, deciding, delegating, hosting
 from runtimes import wrong as runtimes
 from runtimes.right import Right
 
@@ -132,6 +132,13 @@ BESIDE = {
     "runs-kept-apart": "SharesItsHistory",
     "no-update-lost": "LastWriterWins",
 }
+DELEGATORS = {
+    "events-name-their-agent": "ChildSpeaksAsItsParent",
+    "children-end-first": "LeavesItsChildrenBehind",
+    "children-answered-once": "AnswersWhenAChildBegins",
+    "stop-reaches-children": "ChildrenGoOnAfterAStop",
+    "failed-child-is-a-result": "FailedChildFailsTheRun",
+}
 COLLATIONS = {
     "blocks-same-again": "AddsUpTheSession",
     "blocks-hash-seed": "HashOrder",
@@ -200,12 +207,23 @@ def double(law):
 
 def conforming(law, profile):
     """The right runtime of a law, with the claims of *profile*."""
-    rights = ((HOSTS, hosting.Hosting), (DECIDERS, deciding.Deciding), (BESIDE, concurrent.Concurrent))
+    rights = (
+        (HOSTS, hosting.Hosting),
+        (DECIDERS, deciding.Deciding),
+        (BESIDE, concurrent.Concurrent),
+        (DELEGATORS, delegating.Delegating),
+    )
     right = next((made for laws, made in rights if law in laws), Right)
     return right(machine=profile.machine, **profile.policies)
 
 
-_MODULES = ((hosting, HOSTS), (deciding, DECIDERS), (concurrent, BESIDE), (runtimes, RUNTIMES))
+_MODULES = (
+    (hosting, HOSTS),
+    (deciding, DECIDERS),
+    (concurrent, BESIDE),
+    (delegating, DELEGATORS),
+    (runtimes, RUNTIMES),
+)
 
 
 def collator(law):

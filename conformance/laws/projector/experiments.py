@@ -117,7 +117,7 @@ def _moved(value: Any, places: Sequence[int]) -> Any:
         return places[value]
     if isinstance(value, dict):
         return {key: _moved(one, places) for key, one in cast("dict[str, Any]", value).items()}
-    return [_moved(one, places) for one in value] if isinstance(value, list | tuple) else value
+    return [_moved(one, places) for one in cast("list[Any]", value)] if isinstance(value, list | tuple) else value
 
 
 _REASONS: Final = get_args(StopReason)
