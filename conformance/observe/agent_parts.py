@@ -21,7 +21,7 @@ from .runtime_trace import ObservedStep, RuntimeTrace, flat
 def agent_parts(trace: RuntimeTrace) -> list[Part]:
     """Return the part of each agent of a word, the session's own first.
 
-    Nothing is there where stimuli came together, or an event has no place in its agent's part. The session's own part
+    Nothing is there where stimuli came together, or a sub-agent does not begin with its task. The session's own part
     is left out where a call does not await its sub-agent: nothing that the environment did ends that call.
     """
     agents, known = Agents(trace), children(trace)
@@ -36,7 +36,7 @@ def agent_parts(trace: RuntimeTrace) -> list[Part]:
         for at in range(step.first, step.end):
             told.setdefault(agent_of(trace.log[at]), []).append(at)
         for child in known:
-            if step.first <= child.begin < step.end:
+            if step.first <= child.begin < step.end and trace.log[child.begin].get("type") == "user-message":
                 made[child.name] = PartMade(child.name)
         if not made.keys() >= told.keys():
             return []

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from turncheck.model.core.stimuli import ModelFail, ModelOutput, ModelStop, ToolFail, ToolReturn
 
@@ -34,12 +34,16 @@ def children(trace: RuntimeTrace) -> list[Child]:
     found: dict[str, Child] = {}
     for at, event in enumerate(trace.log):
         name = agent_of(event)
-        if name is None:
+        if name is None or event.get("type") in _SILENT:
             continue
         child = found.setdefault(name, Child(name, event.get("parentCallId"), at, None, None))
         if event.get("type") == "run-stop" and child.end is None:
             found[name] = replace(child, end=at, reason=str(event.get("reason")))
     return [*found.values()]
+
+
+_SILENT: Final = ("native", "fault")
+"""Types whose events begin no sub-agent."""
 
 
 def has_children(trace: RuntimeTrace) -> bool:

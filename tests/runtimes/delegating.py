@@ -197,6 +197,15 @@ class AwaitsInNobodysName(Delegating):
         yield from (replace(one, agent_id=None) for one in super().awaiting())
 
 
+@breaks("events-name-their-agent", "L-S1")
+class ChildrenBeginInSilence(Delegating):
+    """What a sub-agent is asked to do is logged nowhere: its run has no begin."""
+
+    def record(self, kind, child, /, **fields):
+        if kind != "user-message":
+            super().record(kind, child, **fields)
+
+
 @breaks("children-end-first", "L-S2")
 class LeavesItsChildrenBehind(Delegating):
     """A run that is aborted ends, and only then are its sub-agents told."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Final
 
-from turncheck.model.core.events import AgentOutput, ModelRequest, ToolResult
+from turncheck.model.core.events import AgentOutput, ModelRequest, ToolResult, UserMessage
 from turncheck.model.core.stimuli import Abort, ModelOutput, Text, ToolCall
 
 from ...observe.agents import Agents, Child, agent_of, children, has_children
@@ -23,6 +23,10 @@ def events_name_their_agent(trace: RuntimeTrace) -> Judgement:
     if not has_children(trace):
         return
     agents, known = Agents(trace), children(trace)
+    for child in known:
+        if not isinstance(trace.events[child.begin], UserMessage):
+            begun = trace.log[child.begin].get("type")
+            yield Finding(child.begin, "a sub-agent does not begin with its task", "user-message", begun)
     said = {text: agents.of_request.get(request) for text, request in _said(trace)}
     for at, (line, event) in enumerate(zip(trace.log, trace.events, strict=True)):
         if not any(child.open_at(at) for child in known):
@@ -38,13 +42,7 @@ def events_name_their_agent(trace: RuntimeTrace) -> Judgement:
         if agent_of(line) != asked:
             what = "a result" if isinstance(event, ToolResult) else "an item of the model"
             yield Finding(at, f"{what} names another agent than the one that asked for it", asked, agent_of(line))
-    for step in trace.steps:
-        for one in step.answer.awaiting:
-            request, call = getattr(one, "request_id", None), getattr(one, "call_id", None)
-            if request in agents.of_request or call in agents.of_call:
-                owner = agents.of_request.get(str(request)) if request else agents.of_call.get(str(call))
-                if one.agent_id != owner:
-                    yield Finding(step.first, "what is awaited names another agent than its event", owner, one.agent_id)
+    yield from _misnamed(trace, agents)
 
 
 @_agent_law("L-S2", evidence="a sub-agent of a run that ended", needs=_AWAITED)
@@ -123,6 +121,17 @@ def failed_child_is_a_result(trace: RuntimeTrace) -> Judgement:
     for step, child in _stopped(trace, alone=True):
         if child.reason != "interrupted":
             yield Finding(step.first, "a sub-agent that is stopped goes on", "interrupted", child.reason)
+
+
+def _misnamed(trace: RuntimeTrace, agents: Agents) -> Iterator[Finding]:
+    """Find what is awaited in another name than that of its event."""
+    for step in trace.steps:
+        for one in step.answer.awaiting:
+            request, call = getattr(one, "request_id", None), getattr(one, "call_id", None)
+            if request in agents.of_request or call in agents.of_call:
+                owner = agents.of_request.get(str(request)) if request else agents.of_call.get(str(call))
+                if one.agent_id != owner:
+                    yield Finding(step.first, "what is awaited names another agent than its event", owner, one.agent_id)
 
 
 def _stopped(trace: RuntimeTrace, *, alone: bool) -> Iterator[tuple[ObservedStep, Child]]:
