@@ -60,7 +60,7 @@ import { promisify } from "node:util";
  *   each changes of the profile (its policies are merged); `env.variant` says which one to be
  * @property {(env: Environment) => unknown} reset  start a new, empty runtime in *env*; forget the one before
  * @property {(stimulus: User) => unknown} user  take a message, start its run, and return: the kit runs to quiet
- * @property {(stimulus: {kind: "abort", sessionId?: string}) => unknown} [abort]
+ * @property {(stimulus: {kind: "abort", sessionId?: string, agentId?: string}) => unknown} [abort]
  * @property {(stimulus: {kind: "client", action: "join" | "leave", sessionId?: string}) => unknown} [client]
  * @property {(stimulus: {kind: "store-fail", times: number, sessionId?: string}) => unknown} [storeFail]
  */
@@ -493,20 +493,21 @@ export class Environment {
    * Send a request to the model: log `model-request`, and await the model until it ends. If the signal is aborted
    * already, nothing is sent and the request throws at once, as fetch does (a deaf model still gets the request).
    * @param {Shown[]} input  the whole context that the model is shown
-   * @param {{signal?: AbortSignal, sessionId?: string, runId?: string, tools?: boolean}} [how]  runId: the event's, where
-   *   runs of one session are concurrent; tools: false if the request offers none (a last summary): the model then
+   * @param {{signal?: AbortSignal, sessionId?: string, runId?: string, agentId?: string, parentCallId?: string,
+   *   tools?: boolean}} [how]  runId: the event's, where runs of one session are concurrent; agentId: the sub-agent that
+   *   asks, and parentCallId the call that started it; tools: false if the request offers none (a last summary): the model then
    *   calls none
    * @returns {Request}
    */
-  model(input, { signal, sessionId, runId, tools = true } = {}) {
+  model(input, { signal, sessionId, runId, agentId, parentCallId, tools = true } = {}) {
     const requestId = `r${this.requests + 1}`;
-    const shown = json({ kind: "model", requestId, input, sessionId, ...(tools ? {} : { tools }) }).slice(0, -1);
+    const shown = json({ kind: "model", requestId, input, sessionId, agentId, ...(tools ? {} : { tools }) }).slice(0, -1);
     const request = new Request(this, signal, this.options.deafModel, shown);
     if (!this.awaited.has(request)) request.reject(signal.reason);
     else {
       this.requests++;
       Object.assign(request, { id: requestId, sessionId });
-      this.log({ type: "model-request", requestId, input, sessionId, runId });
+      this.log({ type: "model-request", requestId, input, sessionId, runId, agentId, parentCallId });
     }
     return request;
   }
@@ -517,13 +518,13 @@ export class Environment {
    * @param {string} callId
    * @param {string} tool
    * @param {unknown} args  as executed
-   * @param {{signal?: AbortSignal, sessionId?: string}} [how]
+   * @param {{signal?: AbortSignal, sessionId?: string, agentId?: string}} [how]  agentId: the sub-agent whose call it is
    * @returns {Promise<any>}
    */
-  tool(callId, tool, args, { signal, sessionId } = {}) {
+  tool(callId, tool, args, { signal, sessionId, agentId } = {}) {
     return new Promise((resolve, reject) => {
       const id = `e${this.executions + 1}`;
-      const shown = json({ kind: "tool", callId, execution: id, tool, arguments: args, sessionId }).slice(0, -1);
+      const shown = json({ kind: "tool", callId, execution: id, tool, arguments: args, sessionId, agentId }).slice(0, -1);
       const execution = new Execution(this, signal, this.options.deafTools, shown);
       if (!this.awaited.has(execution)) return reject(signal.reason);
       this.executions++;
@@ -639,7 +640,7 @@ const SHAPES = {
     "observer?": ["throws", "slow"],
     "stateDir?": "a string",
   },
-  tool: { name: "a string", "schema?": "an object", "needs?": ["approval", "client"] },
+  tool: { name: "a string", "schema?": "an object", "needs?": ["approval", "client", "agent"] },
   limits: { "maxRounds?": "an integer" },
   assistant: { text: "a string" },
   reasoning: { text: "a string" },
@@ -670,7 +671,7 @@ const STIMULI = {
 };
 const fields = new Map();
 for (const [name, shape] of Object.entries({ ...SHAPES, ...STIMULI })) {
-  const whole = name in STIMULI ? { ...shape, "sessionId?": "a string" } : shape;
+  const whole = name in STIMULI ? { ...shape, "sessionId?": "a string", "agentId?": "a string" } : shape;
   const rules = Object.entries(whole).map(([key, type]) => [
     key.replace("?", ""),
     { optional: key.endsWith("?"), type },
@@ -767,8 +768,8 @@ const NEEDS = {
 };
 
 /** Return a capability that *stimulus* needs and that is missing from *can*, those of the adapter. */
-function missing(can, { kind, item, sessionId, content }) {
-  const needs = [NEEDS[kind], sessionId != null && "sessions", content != null && "images"];
+function missing(can, { kind, item, sessionId, agentId, content }) {
+  const needs = [NEEDS[kind], sessionId != null && "sessions", agentId != null && "sub-agents", content != null && "images"];
   if (item) needs.push({ reasoning: "reasoning", "tool-call": "tools" }[item.kind]);
   return needs.find((capability) => capability && !can.has(capability));
 }

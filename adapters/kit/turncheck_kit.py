@@ -935,7 +935,8 @@ class Environment:
 
     With sessions, give ``session=`` (the stimulus's ``sessionId``) to ``model``, ``tool`` and ``decision``, and
     ``"sessionId"`` to each event that is logged. Where runs of one session are concurrent, give ``run=`` to ``model``,
-    and ``"runId"`` to each event of a run.
+    and ``"runId"`` to each event of a run. With sub-agents, give ``agent=`` to ``model`` and ``tool``, ``parent=`` to
+    ``model``, and ``"agentId"`` and ``"parentCallId"`` to each event of a sub-agent.
     """
 
     def __init__(self, options: Json, patience: float, threads: _Threads) -> None:
@@ -974,31 +975,43 @@ class Environment:
         *,
         session: str | None = None,
         run: str | None = None,
+        agent: str | None = None,
+        parent: str | None = None,
         tools: bool = True,
     ) -> ModelRequest:
         """Send the scripted model a request, and log ``model-request``. *context* is its ``input``, None if unseen.
 
-        *run* is the event's ``runId``, where runs of one session are concurrent. *tools* is False for a request that
-        offers no tools (a last summary): the model then calls none.
+        *run* is the event's ``runId``, where runs of one session are concurrent. *agent* is the sub-agent that asks,
+        and *parent* the call that started it. *tools* is False for a request that offers no tools (a last summary):
+        the model then calls none.
         """
         with self.lock:
             key = f"r{next(self._requests)}"
             shown = {"kind": "model", "requestId": key} | ({} if context is None else {"input": context})
+            shown |= {} if agent is None else {"agentId": agent}
             request = ModelRequest(self, key, session, shown, deaf=bool(self.options.get("deafModel")))
             # a context is long, and is encoded only once: the event reuses the text of the entry
             event = '{"type":"model-request",' + request.shown().removeprefix('{"kind":"model",')
-            self._events.append(event if run is None else f'{event[:-1]},"runId":{_encode(run)}}}')
+            for name, value in (("runId", run), ("parentCallId", parent)):
+                event = event if value is None else f'{event[:-1]},"{name}":{_encode(value)}}}'
+            self._events.append(event)
             if not tools:
                 request.show('"tools":false')
             self._idle_fires = 0
             self._awaited[key] = request
         return request
 
-    def tool(self, call_id: str, tool: str, arguments: Any, *, session: str | None = None) -> ToolExecution:
-        """Run the scripted *tool* for a call: await the returned execution, or ``wait()`` for it in a thread."""
+    def tool(
+        self, call_id: str, tool: str, arguments: Any, *, session: str | None = None, agent: str | None = None
+    ) -> ToolExecution:
+        """Run the scripted *tool* for a call: await the returned execution, or ``wait()`` for it in a thread.
+
+        *agent* is the sub-agent whose call it is.
+        """
         with self.lock:
             key = f"e{next(self._executions)}"
             shown = {"kind": "tool", "callId": call_id, "execution": key, "tool": tool, "arguments": arguments}
+            shown |= {} if agent is None else {"agentId": agent}
             deaf = bool(self.options.get("deafTools"))
             execution = ToolExecution(self, key, session, shown, call_id=call_id, deaf=deaf)
             self._awaited[key] = execution
@@ -1582,6 +1595,8 @@ def _needs(stimulus: Json) -> Iterator[str]:
         yield capability
     if stimulus.get("sessionId") is not None:
         yield "sessions"
+    if stimulus.get("agentId") is not None:
+        yield "sub-agents"
     if stimulus.get("content") is not None:
         yield "images"
     item = stimulus.get("item")
@@ -1634,14 +1649,15 @@ def _check(name: str, value: Json, fields: dict[str, _Field], section: str, tag:
         elif not rule.holds(held):
             raise _BadMessageError(f"{field} of {name} is {_excerpt(held)}; expected {rule.what}; see {_SEE}#{section}")
     for field in value:
-        if field not in fields and field not in (tag, "sessionId"):
+        if field not in fields and field not in (tag, "sessionId", "agentId"):
             known = ", ".join(fields) or "none"
             raise _BadMessageError(
                 f"{name} has no field {field}: {_excerpt(value)}; it has {known}; see {_SEE}#{section}"
             )
-    session = value.get("sessionId")
-    if session is not None and not isinstance(session, str):
-        raise _BadMessageError(f"sessionId of {name} is {_excerpt(session)}; expected a string; see {_SEE}#{section}")
+    for field in ("sessionId", "agentId"):
+        held = value.get(field)
+        if held is not None and not isinstance(held, str):
+            raise _BadMessageError(f"{field} of {name} is {_excerpt(held)}; expected a string; see {_SEE}#{section}")
 
 
 def _excerpt(value: Any) -> str:

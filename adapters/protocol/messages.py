@@ -36,6 +36,7 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "repeats": "takes events again that were fed before: `from` of `feed`",
     "steps": "yields the ResolutionStep view; without it, cycles have no `steps`",
     "rounds": "yields the InferenceLoop view; without it, cycles have no `rounds`",
+    "sub-agents": "projects each sub-agent's own events, by `agentId`: `agents` of the projection",
 }
 """The capabilities that a projector may declare. One that is declared and missing fails; other names are ignored."""
 
@@ -49,6 +50,7 @@ RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
     "model-failure": "the model can fail, in each class",
     "approval": "calls of tools that need approval wait for a person",
     "client-tools": "calls of the client's tools wait for the client's result",
+    "sub-agents": "calls of tools that need an agent start a sub-agent",
     "reasoning": "logs the model's reasoning",
     "model-input": "shows the whole context that the model is shown",
     "raw-arguments": "takes a call's arguments as text, well-formed or not",
@@ -82,6 +84,8 @@ SYSTEM_POLICY: Final = "system"
 """The policy that says what each request shows in the role ``system``: a text, or several."""
 RESTART_POLICY: Final = "openTurnAfterRestart"
 """The policy that says what becomes of an open run at a restart; inferred by one kill where it is not declared."""
+CHILDREN_POLICY: Final = "subAgents"
+"""The policy that says whether a call that starts a sub-agent awaits its end."""
 STORE_POLICY: Final = "storeFails"
 """The policy that says what a write that fails does."""
 
@@ -95,6 +99,7 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "queueAfterError": get_args(Fate),
     RESTART_POLICY: ("interrupted", "error", "goes-on", "untold"),
     STORE_POLICY: ("error", "retry"),
+    CHILDREN_POLICY: ("awaited", "detached"),
     **HANDOVERS,
     **HISTORY_POLICIES,
 }

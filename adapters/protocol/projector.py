@@ -4,11 +4,12 @@
 """
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, Protocol
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
+from msgspec.structs import replace
 
 from turncheck.model.core.cycles import Anomaly, CycleViews, Projection, RootKind, Round, Step
 from turncheck.model.core.events import StopReason
@@ -79,32 +80,51 @@ class _Projection(msgspec.Struct, frozen=True, gc=False):
     dropped: tuple[int, ...]
     anomalies: tuple[Anomaly, ...]
 
+    def projection(self) -> Projection:
+        return Projection(tuple(cycle.views() for cycle in self.cycles), self.queued, self.dropped, self.anomalies)
 
-_decode: Final = msgspec.json.Decoder(_Projection).decode
+
+class _WithAgents(_Projection, frozen=True, gc=False):
+    agents: dict[str, _Projection] = {}
+
+    def projection(self) -> Projection:
+        return replace(super().projection(), agents={name: one.projection() for name, one in self.agents.items()})
+
+
+_decode: Final[Callable[[bytes], _Projection]] = msgspec.json.Decoder(_Projection).decode
+_decode_with_agents: Final[Callable[[bytes], _WithAgents]] = msgspec.json.Decoder(_WithAgents).decode
 
 
 def read_projection(raw: Raw | UnsetType, profile: Profile) -> Projection:
     """Decode the projection in an answer; a view that *profile* does not declare is empty, even if one was sent.
 
-    Unknown fields are tolerated. Raises RubbishError if a field is missing or of another type, and UnsupportedError if
-    a declared view is missing: a false claim is a failure, not an error.
+    So is ``agents`` without the capability ``sub-agents``. Unknown fields are tolerated. Raises RubbishError if a field
+    is missing or of another type, and UnsupportedError if a declared view is missing: a false claim is a failure, not
+    an error.
     """
     if raw is UNSET:
         raise RubbishError("the answer has no projection")
     absent = [view for view in VIEWS if not profile.can(view)]
     try:
-        wire = _decode(_without(raw, absent) if absent else raw)
+        decode = _decode_with_agents if profile.can("sub-agents") else _decode
+        wire = decode(_without(raw, absent) if absent else raw)
     except msgspec.ValidationError as error:
         raise RubbishError(f"the projection is not as it should be: {error}", came=bytes(raw)) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         why = why_refused(bytes(raw), error)
         raise RubbishError(f"the projection is not as it should be: {why}", came=bytes(raw)) from error
     for view in VIEWS:
-        if view not in absent and any(getattr(cycle, view) is UNSET for cycle in wire.cycles):
+        if view not in absent and any(getattr(cycle, view) is UNSET for cycle in _cycles(wire)):
             raise UnsupportedError(
                 f"a cycle lacks `{view}`, which the profile declares; leave {view!r} out of its capabilities or send it"
             )
-    return Projection(tuple(cycle.views() for cycle in wire.cycles), wire.queued, wire.dropped, wire.anomalies)
+    return wire.projection()
+
+
+def _cycles(wire: _Projection) -> Iterator[_Cycle]:
+    yield from wire.cycles
+    for one in wire.agents.values() if isinstance(wire, _WithAgents) else ():
+        yield from one.cycles
 
 
 def _without(raw: Raw, views: list[str]) -> bytes:
@@ -112,7 +132,8 @@ def _without(raw: Raw, views: list[str]) -> bytes:
     value: Any = msgspec.json.decode(raw)
     # A value that is no projection stays as it is, and is refused.
     with contextlib.suppress(TypeError, KeyError, AttributeError):
-        for cycle in value["cycles"]:
-            for view in views:
-                cycle.pop(view, None)
+        for one in (value, *value.get("agents", {}).values()):
+            for cycle in one["cycles"]:
+                for view in views:
+                    cycle.pop(view, None)
     return msgspec.json.encode(value)

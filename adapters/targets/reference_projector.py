@@ -9,7 +9,7 @@ import msgspec
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import DEFAULT, Policies
-from turncheck.model.core.projection import ViewProjector, project
+from turncheck.model.core.projection import SessionViewProjector, project
 
 from ..protocol.input_guard import watched
 from ..protocol.messages import Implementation, Profile
@@ -18,7 +18,9 @@ from ..protocol.target import Closing
 from ..references.driven import implementation
 
 MACHINE: Final = "request_cycle"
-PROFILE: Final = Profile(("projector",), ("policies", "feed", "repeats", "steps", "rounds"), machine=MACHINE)
+PROFILE: Final = Profile(
+    ("projector",), ("policies", "feed", "repeats", "steps", "rounds", "sub-agents"), machine=MACHINE
+)
 
 
 class Reference:
@@ -28,7 +30,7 @@ class Reference:
 
     def __init__(self, policies: Policies = DEFAULT) -> None:
         self._policies = policies
-        self._ledger = ViewProjector(policies)
+        self._ledger = SessionViewProjector(policies)
         self._fed = 0
 
     @property
@@ -51,7 +53,7 @@ class Reference:
 
     def reset(self) -> None:
         """Forget the fed events."""
-        self._ledger = ViewProjector(self._policies)
+        self._ledger = SessionViewProjector(self._policies)
         self._fed = 0
 
 

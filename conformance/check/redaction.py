@@ -19,7 +19,15 @@ from turncheck.model.core.events import Source
 
 from .redaction_of_formats import kept_of, redacted
 
-_IDS: Final = {"id": "m", "callId": "c", "responseId": "r", "requestId": "r", "sessionId": "s"}
+_IDS: Final = {
+    "id": "m",
+    "callId": "c",
+    "responseId": "r",
+    "requestId": "r",
+    "sessionId": "s",
+    "agentId": "a",
+    "parentCallId": "c",
+}
 """Field → the letter of its new names; requests and responses share one. Different ids stay different."""
 
 

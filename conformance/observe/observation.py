@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from turncheck.model.core.decode import judge
-from turncheck.model.core.events import symbol_of
+from turncheck.model.core.events import session_and_agent, symbol_of
 from turncheck.model.core.stimuli import (
     ApprovalAwaited,
     Awaited,
@@ -36,7 +36,7 @@ _SPEECH: Final = frozenset(("output", "call"))
 _ENDS: Final = frozenset(("result", "failure", "deny"))
 """What it emits for a result: of a run of a tool, of the client, or of a person who denies a call."""
 
-_NAMES: Final = ("type", "kind", "id", "callId", "tool", "requestId", "responseId", "runId")
+_NAMES: Final = ("type", "kind", "id", "callId", "tool", "requestId", "responseId", "runId", "agentId", "parentCallId")
 """Fields of an event by which laws look others up."""
 
 
@@ -87,13 +87,14 @@ class Observation:
 
     @property
     def models(self) -> list[ModelAwaited]:
-        """The requests that wait, cancelled ones left out."""
-        return [one for one in self.awaiting if isinstance(one, ModelAwaited) and not one.cancelled]
+        """The requests of the session's own agent that wait, cancelled ones left out."""
+        own = (one for one in self.awaiting if one.agent_id is None)
+        return [one for one in own if isinstance(one, ModelAwaited) and not one.cancelled]
 
     @property
     def tools(self) -> list[ToolAwaited]:
-        """The runs of tools that are awaited, cancelled ones left out."""
-        return tools_of(self.awaiting)
+        """The runs of tools of the session's own agent that are awaited, cancelled ones left out."""
+        return tools_of([one for one in self.awaiting if one.agent_id is None])
 
     @property
     def undecided(self) -> list[Decision]:
@@ -143,7 +144,8 @@ class Observation:
         raw = self._ends.once(raw)
         event, at = judge(raw), len(self.log)
         self.log.append(named(raw, _NAMES))
-        self._cycle.take(symbol_of(event), event, at)
+        of_child = session_and_agent(event.session_id)[1] is not None
+        self._cycle.take("observation" if of_child else symbol_of(event), event, at)
         outputs = [output.name for output in self._cycle.outputs]
         self._opened += outputs.count("open")
         self.open_cycles.append(self._opened if self.active else -1)
@@ -164,7 +166,8 @@ class Observation:
     def _correct(self, first: int, read: Sequence[str], heard: Sequence[str]) -> None:
         """Correct ``interaction`` by the awaited answers, and by the outputs *read* from the log, from *first* on."""
         run, state = self._run.context.registers, self.state
-        requests = [at for at in range(first, len(self.log)) if self.log[at].get("type") == "model-request"]
+        said = ((at, self.log[at]) for at in range(first, len(self.log)))
+        requests = [at for at, event in said if event.get("type") == "model-request" and not event.get("agentId")]
         for at in requests if self.steers else ():
             self.steers = self._unread(at)
         self.said = self.said or not _SPEECH.isdisjoint(heard)

@@ -34,7 +34,7 @@ def parts(trace: RuntimeTrace) -> list[Part]:
     None is there where a stimulus or an event is not one run's, such as an abort while several are open: no part would
     be whole.
     """
-    made: dict[str, _Part] = {}
+    made: dict[str, PartMade] = {}
     owners = Owners(trace)
     for step in trace.steps:
         if not step.took_place:
@@ -53,7 +53,7 @@ def parts(trace: RuntimeTrace) -> list[Part]:
         if "" in mine:
             return []
         for run, stimuli in mine.items():
-            made.setdefault(run, _Part(run)).begin(stimuli, closing=step.closing)
+            made.setdefault(run, PartMade(run)).begin(stimuli, closing=step.closing)
         for run in {**told, **made}:
             if run not in made:
                 return []
@@ -62,12 +62,17 @@ def parts(trace: RuntimeTrace) -> list[Part]:
     return [one.part(trace) for one in made.values()]
 
 
-class _Part:
+class PartMade:
     """A part that is made: its stimuli, the places of the events of each, and what is awaited afterwards."""
 
     def __init__(self, run: str) -> None:
         self._run = run
         self._steps: list[tuple[Any, bool, list[int], tuple[Awaited, ...]]] = []
+
+    @property
+    def begun(self) -> bool:
+        """True once a stimulus came."""
+        return bool(self._steps)
 
     def begin(self, stimuli: Sequence[Any], *, closing: bool) -> None:
         """Begin a step with the stimuli that came at once."""

@@ -87,7 +87,7 @@ def _again(applied: Sequence[Applied]) -> Iterator[Row]:
 
 def _stimulus(stimulus: Stimulus) -> Iterator[Row]:
     told = of_stimulus(stimulus)
-    words = _named(stimulus.session_id, told.brief)
+    words = _named(stimulus.session_id, stimulus.agent_id, told.brief)
     yield Band(words) if told.source == told.dest else Arrow(told.source, told.dest, words)
     if isinstance(stimulus, Together):
         for one in stimulus.stimuli:
@@ -100,19 +100,20 @@ def _step(step: Step, first: int, mark: int | None, known: set[str]) -> Iterator
     for at, value in enumerate(step.events, first):
         event = as_object(value)
         if event.get("type") == "model-request":
-            asks = _named(event.get("sessionId"), shown(f"asks {event.get('requestId')}"))
+            asks = _named(event.get("sessionId"), event.get("agentId"), shown(f"asks {event.get('requestId')}"))
             yield Arrow(AGENT, MODEL, asks, marked=at == mark)
         else:
-            logged = _named(event.get("sessionId"), _logged(value))
+            logged = _named(event.get("sessionId"), event.get("agentId"), _logged(value))
             yield Arrow(AGENT, USER, logged, stroke="answer", marked=at == mark)
     for one in step.awaiting:
         if isinstance(one, ToolAwaited) and one.execution not in known:
             yield Arrow(AGENT, TOOLS, shown(f"runs {one.tool} {one.call_id}"))
 
 
-def _named(session: object, words: str) -> str:
-    """Put the session, where there is one, in front of the words."""
-    return words if session is None else f"{shown(str(session))}: {words}"
+def _named(session: object, agent: object, words: str) -> str:
+    """Put the session and the sub-agent, where there are such, in front of the words."""
+    names = (shown(str(name)) for name in (session, agent) if name is not None)
+    return ": ".join([*names, words])
 
 
 def _logged(value: object) -> str:

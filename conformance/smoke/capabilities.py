@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, Literal, cast
 
-from turncheck.adapters.protocol.messages import encode
+from turncheck.adapters.protocol.messages import CHILDREN_POLICY, encode
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
@@ -34,6 +34,7 @@ from turncheck.model.core.stimuli import (
 )
 
 from ..generation.classic_words import PIXEL, USAGE
+from ..generation.interleaved.agent_words import DELEGATE, delegating
 from ..observe.told_ends import told_by_event
 from ..verify.subjects.history_policies import inferred
 from .life import APPLY, RESET, TOOLS, Life, calling
@@ -42,6 +43,7 @@ from .stage import Stage, Unseen
 HISTORY: Final = "docs/protocol.md#what-the-model-is-shown"
 TERMINALS: Final = "docs/adapters.md#what-every-adapter-has-to-settle"
 DECISIONS: Final = "docs/protocol.md#decisions"
+AGENTS: Final = "docs/protocol.md#sub-agents"
 HELLO: Final = ModelOutput(item=Text(text="hello"))
 REASONING: Final = ModelOutput(item=Reasoning(text="hm"))
 END: Final = ModelStop(reason="end-turn")
@@ -107,6 +109,25 @@ def _decided(kind: Decider, answer: Stimulus, life: Life, *, runs: bool) -> None
         raise life.misbehaving("only what is approved is executed", "a tool" if runs else "no tool", DECISIONS)
     life.ended("completed")
     life.logged(type="tool-result", callId="c1")
+
+
+def _child(life: Life) -> None:
+    life.begin(delegating(ResetOptions(tools=TOOLS)))
+    call = ModelOutput(item=ToolCall(call_id="c1", tool=DELEGATE, arguments={"task": "look"}))
+    life.send(call, ModelStop(reason="tool-use"))
+    name = life.logged(type="agent-output", kind="tool-call", tool=DELEGATE)["callId"]
+    asking = [one for one in life.step.awaiting if isinstance(one, ModelAwaited) and one.agent_id is not None]
+    if len(asking) != 1:
+        expected = '"awaiting": [{"kind": "model", "requestId", "agentId"}]'
+        raise life.broken("a call that needs an agent starts no sub-agent that asks the model", expected, AGENTS)
+    request, agent = asking[0].request_id, asking[0].agent_id
+    life.logged(type="user-message", agentId=agent, parentCallId=name)
+    life.send(ModelOutput(item=Text(text="seen"), request_id=request), ModelStop(reason="end-turn", request_id=request))
+    life.logged(type="run-stop", agentId=agent, parentCallId=name)
+    life.ended("completed")
+    life.logged(type="tool-result", callId=name)
+    if CHILDREN_POLICY not in life.runtime.profile.policies:
+        raise Unseen(f'declare in profile.policies "{CHILDREN_POLICY}": "awaited" or "detached"; see {AGENTS}')
 
 
 def _delivery(life: Life, delivery: Literal["steer", "followUp"], cycles: int) -> None:
@@ -250,6 +271,7 @@ CAPABILITIES: Final = (
         partial(_decided, "client", ClientResult(call_id="c1", output="contents"), runs=False),
         needs=("tools", "client-tools"),
     ),
+    Stage("starts a sub-agent, whose call is answered", _child, needs=("tools", "sub-agents")),
     Stage(
         "takes arguments that are no JSON", _word(*calling('{"path": '), ends=None), needs=("tools", "raw-arguments")
     ),

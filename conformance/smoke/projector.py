@@ -1,6 +1,7 @@
 """The life of a projector: its projection of one small log must be the model's."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any, Final
 
 from msgspec import to_builtins
@@ -71,6 +72,12 @@ def _repeats(target: ProjectorTarget) -> None:
     _hold(target, LOG, target.fed(), see="docs/protocol.md#feed")
 
 
+def _agents(target: ProjectorTarget) -> None:
+    child = [{**event, "agentId": "a1", "parentCallId": "c1"} for event in LOG]
+    log = tuple(event for pair in zip(LOG, child, strict=True) for event in pair)
+    _hold(target, log, target.project(log), see="docs/log-format.md#sub-agents")
+
+
 def _forgets(target: ProjectorTarget) -> None:
     target.feed(LOG)
     target.reset()
@@ -92,7 +99,7 @@ def _hold(
 def _shown(target: ProjectorTarget, projection: Projection) -> bytes:
     """Write *projection* as *target* does: an undeclared view has no key, unless it holds something."""
     value = to_builtins(projection)
-    for cycle in value["cycles"]:
+    for cycle in chain.from_iterable(one["cycles"] for one in (value, *value.get("agents", {}).values())):
         for view in ("steps", "rounds"):
             if not (cycle[view] or target.profile.can(view)):
                 del cycle[view]
@@ -111,6 +118,7 @@ PROJECTOR: Final = (
     Stage("honours policies", _policies, needs=("policies",)),
     Stage("takes a log piece by piece", _feeds, needs=("feed",)),
     Stage("takes events again that it has seen", _repeats, needs=("repeats",)),
+    Stage("keeps sub-agents apart", _agents, needs=("sub-agents",)),
     Stage("forgets what was fed at a reset", _forgets, needs=("feed",)),
 )
 """The life of a projector, in order."""

@@ -132,16 +132,20 @@ def between(begin: int, end: int, skips: Sequence[int]) -> Iterator[int]:
     return chain.from_iterable(starmap(range, ranges))
 
 
-class Projection(msgspec.Struct, frozen=True, rename="camel"):
-    """One session's projection: PROTOCOL section 2, without ``sessionId``. Positions only, no content."""
+class Projection(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """One session's projection: PROTOCOL section 2, without ``sessionId``. Positions only, no content.
+
+    ``agents`` has the projection of each sub-agent's own events, by its ``agentId``; all else is the session's own.
+    """
 
     cycles: tuple[CycleViews, ...]
     queued: tuple[int, ...]
     dropped: tuple[int, ...]
     anomalies: tuple[Anomaly, ...]
+    agents: dict[str, "Projection"] = {}
 
 
-class SessionProjection(msgspec.Struct, frozen=True, rename="camel"):
+class SessionProjection(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """A session's projection under its name: one line of `project --json`."""
 
     session_id: str | None
@@ -149,3 +153,4 @@ class SessionProjection(msgspec.Struct, frozen=True, rename="camel"):
     queued: tuple[int, ...]
     dropped: tuple[int, ...]
     anomalies: tuple[Anomaly, ...]
+    agents: dict[str, Projection] = {}

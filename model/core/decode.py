@@ -19,6 +19,7 @@ from msgspec import Raw
 from .events import (
     SYMBOLS,
     AgentOutput,
+    AgentSession,
     Delivery,
     Event,
     Fault,
@@ -203,8 +204,7 @@ def judge(value: Any) -> Event:
         return Malformed("unreadable line" if value is None else f"not an object: {type(value).__name__}")
     given = cast(dict[str, Any], value)
     name = given.get("type")
-    session = given.get("sessionId")
-    session_id = session if isinstance(session, str) else None
+    session_id = _session(given)
     if not isinstance(name, str):
         return Malformed("type is no string", session_id)
     if name not in _RULES:
@@ -227,6 +227,13 @@ def judge(value: Any) -> Event:
     if required is not None and given.get(required) is None:
         return Malformed(f"{name}: {required} is required", session_id)
     return completed(struct(**fitting))
+
+
+def _session(given: Mapping[str, Any]) -> str | None:
+    """Return the session that an object names, its agent's where it names one; a name that is no string is absent."""
+    session, agent = given.get("sessionId"), given.get("agentId")
+    name = session if isinstance(session, str) else None
+    return AgentSession(name, agent) if isinstance(agent, str) else name
 
 
 def _misfit(value: Any, allowed: _Values) -> str | None:

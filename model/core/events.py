@@ -18,9 +18,54 @@ StopReason: TypeAlias = Literal["completed", "interrupted", "error"]
 Source: TypeAlias = Literal["observed", "adapter"]
 
 
+class AgentSession(str):
+    """The session of a sub-agent's events: to the machine, each agent of a session is a session of its own (L-S1).
+
+    ``session`` is the name of the session, ``agent`` that of the agent; both tell it from a session of any name.
+
+    >>> AgentSession("s", "a") == "s/a", AgentSession("s", "a") == AgentSession("s", "a")
+    (False, True)
+    """
+
+    session: str | None
+    agent: str
+
+    def __new__(cls, session: str | None, agent: str) -> "AgentSession":
+        """Name the agent, after its session where that has a name."""
+        self = super().__new__(cls, agent if session is None else f"{session}/{agent}")
+        self.session, self.agent = session, agent
+        return self
+
+    def __getnewargs__(self) -> tuple[str | None, str]:  # type: ignore[override]
+        """A monitor's saved state names agents."""
+        return self.session, self.agent
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AgentSession) and (self.session, self.agent) == (other.session, other.agent)
+
+    def __hash__(self) -> int:
+        return hash((self.session, self.agent))
+
+
+def session_and_agent(name: str | None) -> tuple[str | None, str | None]:
+    """Return the session that an event's ``session_id`` names, and its agent, None for the session's own agent.
+
+    >>> session_and_agent("s"), session_and_agent(AgentSession(None, "a"))
+    (('s', None), (None, 'a'))
+    """
+    return (name.session, name.agent) if isinstance(name, AgentSession) else (name, None)
+
+
 class _Event(msgspec.Struct, frozen=True, gc=False, kw_only=True, rename="camel", tag_field="type", omit_defaults=True):
+    """The fields of all events. ``session_id`` is an ``AgentSession`` where the line has an ``agentId``.
+
+    ``agent_id`` is never set: its type makes the typed decoder refuse a line with an agent, and the exact judge reads
+    it. A log without agents thereby pays 1 ns an event of 235 (median of 15), and the generated loops nothing.
+    """
+
     session_id: str | None = None
     source: Source | None = None
+    agent_id: None = None
 
 
 class UserMessage(_Event, frozen=True, gc=False, tag="user-message"):

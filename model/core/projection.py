@@ -1,16 +1,19 @@
 """Project a log's events to the cycles, queue and anomalies of each session (RC-7.6: deterministic).
 
 ``Projector`` takes one session's events in batches of any size; ``LogProjector`` routes a whole log's. Both stream: a
-closed cycle is final, is returned once, and is not kept.
+closed cycle is final, is returned once, and is not kept. A sub-agent of a session is routed as a session of its own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from itertools import islice
+from typing import Final
+
+from msgspec.structs import replace
 
 from .cycles import Anomaly, Cycle, CycleViews, Projection, Round
 from .decode import Batch
-from .events import Event
+from .events import AgentSession, Event, session_and_agent
 from .loop import feed, feed_sessions, feed_views, finish
 from .policies import DEFAULT, Policies, tables
 from .session_state import LoopState, Progress, ViewState
@@ -20,8 +23,9 @@ class AnomalyError(ValueError):
     """Raised in strict mode: the machine does not permit an event. ``anomaly`` is the first such event."""
 
     def __init__(self, session_id: str | None, anomaly: Anomaly) -> None:
-        session = "" if session_id is None else f" of session {session_id!r}"
-        super().__init__(f"{anomaly.kind} at position {anomaly.at}{session}")
+        named = zip(("session", "agent"), session_and_agent(session_id), strict=True)
+        whose = "".join(f" of {what} {name!r}" for what, name in named if name is not None)
+        super().__init__(f"{anomaly.kind} at position {anomaly.at}{whose}")
         self.session_id = session_id
         self.anomaly = anomaly
 
@@ -144,9 +148,28 @@ class ViewProjector:
         return Projection(tuple(cycles), tuple(state.queue), tuple(state.dropped), anomalies)
 
 
+class SessionViewProjector:
+    """The projection of one session with both views, and of each of its sub-agents; session ids are ignored."""
+
+    def __init__(self, policies: Policies = DEFAULT) -> None:
+        self._policies = policies
+        self._agents: dict[str | None, ViewProjector] = {None: ViewProjector(policies)}
+
+    def feed(self, events: Sequence[Event], ats: Sequence[int]) -> None:
+        """Take the next events at their positions (ascending)."""
+        for agent, part in _grouped(Batch(tuple(events), ats), _agent).items():
+            self._agents.setdefault(agent, ViewProjector(self._policies, agent)).feed(*part)
+
+    def projection(self) -> Projection:
+        """Return the projection as if the log ended here; later events do not change it."""
+        own, *agents = ((agent, ledger.projection()) for agent, ledger in self._agents.items())
+        return replace(own[1], agents={str(agent): projection for agent, projection in agents})
+
+
 class LogViewProjector:
     """The projection of a whole log with both views: one ``ViewProjector`` per session, in order of appearance.
 
+    A sub-agent's counts as a session here; ``projections`` puts it into that of its session.
     With ``strict``, the first anomaly of the log raises AnomalyError.
     """
 
@@ -167,11 +190,38 @@ class LogViewProjector:
         """Return session → its projection, as if the log ended here. Raises AnomalyError in strict mode."""
         if self._strict is not None:
             self._strict.ending()
-        return {name: ledger.projection() for name, ledger in self.sessions.items()}
+        return _by_session({name: ledger.projection() for name, ledger in self.sessions.items()})
 
 
-def _grouped(batch: Batch) -> dict[str | None, tuple[Sequence[Event], Sequence[int]]]:
-    names = [event.session_id for event in batch.events]
+def _by_session(found: Mapping[str | None, Projection]) -> dict[str | None, Projection]:
+    """Put the projections of sub-agents into those of their sessions; one without events of its own is empty."""
+    own: dict[str | None, Projection] = {}
+    agents: dict[str | None, dict[str, Projection]] = {}
+    for name, projection in found.items():
+        session, agent = session_and_agent(name)
+        own.setdefault(session, _EMPTY)
+        if agent is None:
+            own[session] = projection
+        else:
+            agents.setdefault(session, {})[agent] = projection
+    return {name: replace(one, agents=agents[name]) if name in agents else one for name, one in own.items()}
+
+
+_EMPTY: Final = Projection((), (), (), ())
+
+
+def _session(event: Event) -> str | None:
+    return event.session_id
+
+
+def _agent(event: Event) -> str | None:
+    return session_and_agent(event.session_id)[1]
+
+
+def _grouped(
+    batch: Batch, key: Callable[[Event], str | None] = _session
+) -> dict[str | None, tuple[Sequence[Event], Sequence[int]]]:
+    names = list(map(key, batch.events))
     if not names or names.count(names[0]) == len(names):
         return dict.fromkeys(names[:1], batch)
     groups: dict[str | None, tuple[list[Event], list[int]]] = {}
@@ -183,13 +233,15 @@ def _grouped(batch: Batch) -> dict[str | None, tuple[Sequence[Event], Sequence[i
 
 
 def project(events: Sequence[Event], policies: Policies = DEFAULT, *, strict: bool = False) -> Projection:
-    """Project one session's whole log; positions index *events*, and ``session_id`` is ignored.
+    """Project one session's whole log, each of its sub-agents by itself; positions index *events*.
 
-    Raises AnomalyError at the first anomaly in strict mode.
+    Sessions' names are ignored. Raises AnomalyError at the first anomaly in strict mode, a sub-agent's after the
+    session's own.
     """
-    ledger = ViewProjector(policies)
+    ledger = SessionViewProjector(policies)
     ledger.feed(events, range(len(events)))
     projection = ledger.projection()
-    if strict and projection.anomalies:
-        raise AnomalyError(None, projection.anomalies[0])
+    for agent, one in ((None, projection), *projection.agents.items()):
+        if strict and one.anomalies:
+            raise AnomalyError(None if agent is None else AgentSession(None, agent), one.anomalies[0])
     return projection

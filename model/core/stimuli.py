@@ -43,6 +43,7 @@ Item: TypeAlias = Text | Reasoning | ToolCall
 
 class _Stimulus(_Struct, frozen=True):
     session_id: str | None = None
+    agent_id: str | None = None
 
 
 class User(_Stimulus, frozen=True, kw_only=True, tag="user"):
@@ -67,7 +68,7 @@ def image_count(content: Sequence[Any] | None) -> int:
 
 
 class Abort(_Stimulus, frozen=True, tag="abort"):
-    """The user aborts the run."""
+    """The user aborts the run; with ``agent_id``, that sub-agent alone."""
 
 
 class ModelOutput(_Stimulus, frozen=True, kw_only=True, tag="model-output"):
@@ -254,7 +255,8 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
 class ResetOptions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """A runtime's options at its start (PROTOCOL, reset).
 
-    A tool's ``needs`` says who decides about its calls (``Decider``); without it, the runtime executes them.
+    A tool's ``needs`` says who decides about its calls (``Decider``), or that a sub-agent does what is called
+    (``agent``); without it, the runtime executes them.
     """
 
     tools: tuple[dict[str, Any], ...] = ()
@@ -272,8 +274,15 @@ class ResetOptions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
         >>> ResetOptions(tools=({"name": "pay", "needs": "approval"},)).decider("pay")
         'approval'
         """
-        needs = next((one.get("needs") for one in self.tools if one.get("name") == tool), None)
+        needs: Any = self._needs(tool)
         return needs if needs in get_args(Decider) else None
+
+    def spawns(self, tool: str) -> bool:
+        """Return whether a call of *tool* starts a sub-agent."""
+        return self._needs(tool) == "agent"
+
+    def _needs(self, tool: str) -> object:
+        return next((one.get("needs") for one in self.tools if one.get("name") == tool), None)
 
 
 class Word(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

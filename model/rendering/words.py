@@ -30,6 +30,7 @@ def event_line(event: Any, *, without: Collection[str] = ()) -> str:
 def awaited_line(one: stimuli.Awaited, *, whole: bool = False) -> str:
     """Write an awaited answer; *whole* adds the model's context, or the tool's name and arguments."""
     session = "" if one.session_id is None else f"session {one.session_id}: "
+    session += "" if one.agent_id is None else f"agent {one.agent_id}: "
     match one:
         case stimuli.ModelAwaited():
             name, more = f"model {one.request_id}", " · ".join(map(_entry, one.input or ()))

@@ -16,8 +16,9 @@ sys.path[:0] = [str(TESTS), str(TESTS / "conformance")]
 import msgspec
 from event_flow import wrong as collations
 from inprocess import InProcess, InProcessCollator
+from projectors import agents
 from projectors import wrong as projectors
-from runtimes import concurrent, deciding, hosting
+from runtimes import concurrent, deciding, delegating, hosting
 from runtimes import wrong as runtimes
 from runtimes.right import Right
 
@@ -50,6 +51,7 @@ PROJECTORS = {
     "anomalies-exact": "ForgetsUnanswered",
     "chunking": "ChunkBoundaryClosesCycle",
     "redelivery-changes-nothing": "DoublesWhatComesAgain",
+    "agents-kept-apart": "MixesAgents",
     "closed-final": "RewritesClosedCycles",
     "boundary-equivalence": "ErrorIsNotABoundary",
     "opaque-ids": "ResponsesByPrefix",
@@ -130,6 +132,13 @@ BESIDE = {
     "runs-kept-apart": "SharesItsHistory",
     "no-update-lost": "LastWriterWins",
 }
+DELEGATORS = {
+    "events-name-their-agent": "ChildSpeaksAsItsParent",
+    "children-end-first": "LeavesItsChildrenBehind",
+    "children-answered-once": "AnswersWhenAChildBegins",
+    "stop-reaches-children": "ChildrenGoOnAfterAStop",
+    "failed-child-is-a-result": "FailedChildFailsTheRun",
+}
 COLLATIONS = {
     "blocks-same-again": "AddsUpTheSession",
     "blocks-hash-seed": "HashOrder",
@@ -181,8 +190,13 @@ LINES = {
 
 def opened(law):
     """The wrong projector of a law, as a target."""
-    text = f"projectors.wrong:{PROJECTORS[law]}"
+    text = f"{wrong_projector(law).__module__}:{PROJECTORS[law]}"
     return open_projector(f"python:{text}", timeout=10) if PROJECTORS[law] in IN_A_WORKER else InProcess(text)
+
+
+def wrong_projector(law):
+    """The class of the wrong projector of a law."""
+    return getattr(projectors, PROJECTORS[law], None) or getattr(agents, PROJECTORS[law])
 
 
 def double(law):
@@ -193,12 +207,23 @@ def double(law):
 
 def conforming(law, profile):
     """The right runtime of a law, with the claims of *profile*."""
-    rights = ((HOSTS, hosting.Hosting), (DECIDERS, deciding.Deciding), (BESIDE, concurrent.Concurrent))
+    rights = (
+        (HOSTS, hosting.Hosting),
+        (DECIDERS, deciding.Deciding),
+        (BESIDE, concurrent.Concurrent),
+        (DELEGATORS, delegating.Delegating),
+    )
     right = next((made for laws, made in rights if law in laws), Right)
     return right(machine=profile.machine, **profile.policies)
 
 
-_MODULES = ((hosting, HOSTS), (deciding, DECIDERS), (concurrent, BESIDE), (runtimes, RUNTIMES))
+_MODULES = (
+    (hosting, HOSTS),
+    (deciding, DECIDERS),
+    (concurrent, BESIDE),
+    (delegating, DELEGATORS),
+    (runtimes, RUNTIMES),
+)
 
 
 def collator(law):
@@ -221,7 +246,7 @@ def on_projector(law):
     with opened(law) as target:
         found = shortest(law, lambda laws, examples: verify_projector(target, laws, examples=examples))
     wrong = msgspec.structs.replace(found, target=PROJECTORS[law])
-    return Lesson(fault(getattr(projectors, PROJECTORS[law])), wrong)
+    return Lesson(fault(wrong_projector(law)), wrong)
 
 
 def by_suite(target):

@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from turncheck.adapters.logs.places import without_secrets
-from turncheck.model.core.cycles import Call, CycleViews, SessionProjection, SteerStep, UserStep
+from turncheck.model.core.cycles import Call, CycleViews, Projection, SessionProjection, SteerStep, UserStep
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import AnomalyError
 from turncheck.model.rendering.printable import Printable, fill
@@ -65,12 +65,19 @@ def command(
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{without_secrets(log)}: {reason(error)}") from error
     for session in sessions:
-        emit(session) if as_json else _show(session, view)
+        emit(session) if as_json else _show_session(session, view)
 
 
-def _show(session: SessionProjection, view: str) -> None:
+def _show_session(session: SessionProjection, view: str) -> None:
     if session.session_id is not None:
         echo(style(f"session {session.session_id}", bold=True))
+    _show(session, view)
+    for name, agent in session.agents.items():
+        echo(style(fill("sub-agent {}", name), bold=True))
+        _show(agent, view)
+
+
+def _show(session: SessionProjection | Projection, view: str) -> None:
     for number, cycle in enumerate(session.cycles, 1):
         end = "still open" if cycle.stop is None else f"{cycle.reason} at {cycle.stop}"
         echo(fill("{}  {} root {}, {}", style(f"cycle {number}", bold=True), cycle.kind, cycle.root, end))

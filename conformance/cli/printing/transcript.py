@@ -29,6 +29,9 @@ def session_lines(log: Sequence[Any], name: str | None, projection: Projection) 
     for anomaly in projection.anomalies:
         if anomaly.kind != "truncated":  # a session under way always is
             yield f"anomaly: {anomaly.kind} at {event_line(log[anomaly.at])}"
+    for agent, own in projection.agents.items():
+        yield f"sub-agent {agent}"
+        yield from session_lines(log, None, own)
 
 
 def _cycle_lines(log: Sequence[Any], number: int, cycle: CycleViews) -> Iterator[str]:

@@ -3,12 +3,14 @@
 They need no oracle.
 """
 
-from collections.abc import Mapping
-from typing import Any, Final, get_args
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
+from typing import Any, Final, TypeAlias, cast, get_args
 
+import msgspec
 from msgspec.structs import replace
 
-from turncheck.model.core.cycles import CycleViews
+from turncheck.model.core.cycles import CycleViews, Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.events import StopReason, symbol_of
 
@@ -56,6 +58,66 @@ def closed_final(experiment: Experiment) -> Judgement:
         after = list(experiment.first.cycles[: len(before)])
         if before != after:
             yield Finding(cut, f"the cycles closed by position {cut} changed when the log went on", before, after)
+
+
+@relation_law(
+    "L-S1", evidence="a log of a sub-agent beside the session's own agent", needs=("sub-agents",), since="0.2"
+)
+def agents_kept_apart(experiment: Experiment) -> Judgement:
+    """How the events of a session's agents interleave changes no agent's view: each shows its own events alone.
+
+    Two sub-agents do what the log's agent does, with the same ids; nobody but the ``agentId`` tells them apart.
+    """
+    if not experiment.log:
+        return
+    alone = experiment.observe(_objects(experiment.log))
+    for name, order in _interleavings(experiment.log, experiment.cuts):
+        yield WITNESS
+        observed = experiment.observe([event for _, event in order])
+        for agent in (None, *_AGENTS):
+            own = observed if agent is None else observed.agents.get(agent, _NOTHING)
+            places = [place for place, (whose, _) in enumerate(order) if whose == agent]
+            expected = _placed(experiment.first if agent is None else alone, places)
+            whose = "the session's own agent" if agent is None else f"the sub-agent {agent}"
+            yield from same(expected, own, f"{whose}, {name}, shows other than its own events")
+        if more := observed.agents.keys() - {*_AGENTS}:
+            yield Finding(None, "an agent is shown that no event names", [*_AGENTS], sorted(more))
+
+
+_AGENTS: Final = ("a", "b")
+_NOTHING: Final = Projection((), (), (), ())
+_Order: TypeAlias = Sequence[tuple[str | None, Json]]
+"""Events of several agents in one log, each with its agent."""
+
+
+def _interleavings(log: Sequence[Json], cuts: Sequence[int]) -> Iterator[tuple[str, _Order]]:
+    """Yield logs in which sub-agents do what *log* does: in turns, one after the other, and all amid the first."""
+    own: _Order = [(None, event) for event in log]
+    first, second = ([(name, {**event, "agentId": name}) for event in _objects(log)] for name in _AGENTS)
+    turns = [one for some in zip_longest(own, first, second) for one in some if one is not None]
+    cut = max(cuts, default=0)
+    yield "in turns", turns
+    yield "before the others", [*own, *first, *second]
+    yield "around the others", [*own[:cut], *second, *first, *own[cut:]]
+
+
+def _objects(log: Sequence[Json]) -> list[Json]:
+    """The events that can name an agent."""
+    return [event for event in log if isinstance(event, dict)]
+
+
+def _placed(projection: Projection, places: Sequence[int]) -> Projection:
+    """Return the projection of an agent's events in a log where they stand at *places*."""
+    moved = _moved(msgspec.to_builtins(replace(projection, agents={})), places)
+    return msgspec.convert(moved, Projection)
+
+
+def _moved(value: Any, places: Sequence[int]) -> Any:
+    if isinstance(value, int):  # every number of a projection is a position
+        return places[value]
+    if isinstance(value, dict):
+        return {key: _moved(one, places) for key, one in cast("dict[str, Any]", value).items()}
+    return [_moved(one, places) for one in cast("list[Any]", value)] if isinstance(value, list | tuple) else value
 
 
 _REASONS: Final = get_args(StopReason)

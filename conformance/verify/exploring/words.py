@@ -14,7 +14,8 @@ from turncheck.model.declaration.machine import Row
 from turncheck.model.machines.interaction import CONCURRENT, tables
 
 from ...generation.classic_words import DEEP, classic_words, starts
-from ...generation.overlapping_words import Letter, Overlap, directed_overlaps, drawn_overlap
+from ...generation.interleaved.agent_words import Deed, Delegation, delegating, directed_delegations, drawn_delegation
+from ...generation.interleaved.overlapping_words import Letter, Overlap, directed_overlaps, drawn_overlap
 from ...generation.rare_words import rare_words
 from ...generation.situations import Situation, access_words, directed, follow, revisit_words, rows_for
 from ...observe.driver import Driver, UnsettledError
@@ -27,13 +28,13 @@ from .workers import crew
 PLAIN: Final = 3
 """Weight of the plain start of generated words, where each special option has the weight 1."""
 _BESIDE: Final = 5
-"""Of so many generated words one has runs that overlap, where the runtime has such."""
+"""Of so many generated words one has runs that overlap, or sub-agents, where the runtime has such."""
 _STRIDE: Final = 1_000_003
 """Between the seeds of two shards: the seeds that users choose lie closer together. The first shard has the run's."""
 
 
 class _Directed(NamedTuple):
-    """A directed word: *events*, which take rows, *letters* of several runs, or *stimuli*.
+    """A directed word: *events*, which take rows, *letters* of several runs, *deeds* of several agents, or *stimuli*.
 
     Some stimuli make a *situation* that no row names.
     """
@@ -41,6 +42,7 @@ class _Directed(NamedTuple):
     options: ResetOptions
     events: Sequence[str] | None = None
     letters: Sequence[Letter] = ()
+    deeds: Sequence[Deed] = ()
     stimuli: Sequence[Stimulus] = ()
     situation: str | None = None
 
@@ -99,7 +101,11 @@ class RuntimeCourse:
             options = [*[plain] * PLAIN, *special]
             words = shard.end - shard.first
             beside = words // _BESIDE if self._concurrent else 0
-            generate(player, self.rows, self._reached, options, words=words - beside, seed=shard.seed)
+            below = words // _BESIDE if self._delegates else 0
+            generate(player, self.rows, self._reached, options, words=words - beside - below, seed=shard.seed)
+            for number in range(below):
+                deeds = drawn_delegation(shard.seed + number, frozenset(self.profile.capabilities))
+                _play(player, _Directed(delegating(plain), deeds=deeds))
             for number in range(beside):
                 letters = drawn_overlap(shard.seed + number, frozenset(self.profile.capabilities))
                 _play(player, _Directed(plain, letters=letters))
@@ -116,18 +122,25 @@ class RuntimeCourse:
         plain, special = starts(capabilities)
         rares = rare_words(capabilities, plain.policies | self.profile.policies)
         overlaps = directed_overlaps(capabilities) if self._concurrent else ()
+        delegations = directed_delegations(capabilities) if self._delegates else ()
         return [
             *(_Directed(plain, word) for word in sorted(directed(self.rows, self._accesses), key=len)),
             *(_Directed(one, word) for one in special for word in DEEP),
             *(_Directed(plain, stimuli=stimuli) for stimuli in classic_words(capabilities)),
             *(_Directed(rare.options, stimuli=rare.word, situation=rare.name) for rare in rares),
             *(_Directed(plain, letters=letters) for letters in overlaps),
+            *(_Directed(delegating(plain), deeds=deeds) for deeds in delegations),
         ]
 
     @property
     def _concurrent(self) -> bool:
         """True where a message begins a run beside the one that is open."""
         return self.profile.policies.get("busy") == CONCURRENT
+
+    @property
+    def _delegates(self) -> bool:
+        """True where a call can start a sub-agent."""
+        return {"tools", "sub-agents"} <= {*self.profile.capabilities}
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -164,6 +177,8 @@ def _play(player: Player, one: _Directed) -> None:
         with contextlib.suppress(UnsettledError):
             if one.letters:
                 player.asking(partial(Overlap(driver).follow, one.letters))
+            elif one.deeds:
+                player.asking(partial(Delegation(driver).follow, one.deeds))
             else:
                 player.asking(partial(driver.run, one.stimuli))
         if one.situation is not None:

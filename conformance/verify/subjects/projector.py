@@ -227,4 +227,5 @@ def without(projection: Projection, views: frozenset[str]) -> Projection:
     if len(views) == 2:
         return projection
     absent: dict[str, list[Any]] = {view: [] for view in ("steps", "rounds") if view not in views}
-    return replace(projection, cycles=tuple(replace(cycle, **absent) for cycle in projection.cycles))
+    agents = {name: without(one, views) for name, one in projection.agents.items()}
+    return replace(projection, cycles=tuple(replace(cycle, **absent) for cycle in projection.cycles), agents=agents)

@@ -12,6 +12,8 @@ from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 
 from ...laws.law import Finding, Law, Witness
+from ...observe.agent_parts import agent_parts
+from ...observe.agents import has_children
 from ...observe.overlapping import overlaps
 from ...observe.run_parts import Part, parts
 from ...observe.runtime_trace import RuntimeTrace
@@ -44,8 +46,12 @@ class Observation(Generic[C]):
 
     @cached_property
     def parts(self) -> Sequence[Part] | None:
-        """The runs of a word in which they overlap, None of any other case."""
-        return parts(self.trace) if isinstance(self.trace, RuntimeTrace) and overlaps(self.trace) else None
+        """The runs of a word in which they overlap, or the agents of one with sub-agents, None of any other case."""
+        if not isinstance(self.trace, RuntimeTrace):
+            return None
+        if has_children(self.trace):
+            return agent_parts(self.trace)
+        return parts(self.trace) if overlaps(self.trace) else None
 
 
 class Difference(NamedTuple):

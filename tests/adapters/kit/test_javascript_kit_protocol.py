@@ -63,7 +63,7 @@ def test_an_unknown_command_is_unsupported():
 BAD_STIMULI = {
     "kind: expected user, abort, model-output, ": {"kind": "sing"},
     "text: expected a string, came nothing": {"kind": "user", "id": "u1"},
-    "now: expected no such field, but sessionId; came": {"kind": "abort", "now": 1},
+    "now: expected no such field, but sessionId, agentId; came": {"kind": "abort", "now": 1},
     "seconds: expected a number, 0 or more, came -1": {"kind": "advance", "seconds": -1},
     "item.kind: expected assistant, reasoning, tool-call, came": {"kind": "model-output", "item": {"kind": "image"}},
     "reason: expected end-turn or tool-use or length, came bored": {"kind": "model-stop", "reason": "bored"},

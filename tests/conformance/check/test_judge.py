@@ -345,3 +345,13 @@ def test_a_log_that_ends_paused_is_inconclusive_with_exit_code_0(*, strict: bool
 def test_a_run_that_is_not_paused_at_the_end_fails_a_strict_check(log: list[Any]) -> None:
     lines = "\n".join(map(json.dumps, log))
     assert check("log", BytesIO(lines.encode()), strict=True).verdict == "fail"
+
+
+def test_each_agent_of_a_session_is_judged_by_itself() -> None:
+    call = {"type": "agent-output", "kind": "tool-call", "callId": "c1", "tool": "read"}
+    result, stop = {"type": "tool-result", "callId": "c1"}, {"type": "run-stop", "reason": "completed"}
+    user = {"type": "user-message", "text": "red"}
+    child = [{**event, "agentId": "a"} for event in (user, call, stop)]
+    log = [user, call, *child, result, stop]
+    found = check("log", BytesIO("\n".join(map(json.dumps, log)).encode())).findings
+    assert [(one.law, one.at) for one in found] == [("unanswered-call", 3)]

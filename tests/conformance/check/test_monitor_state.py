@@ -142,3 +142,10 @@ def test_a_state_of_another_monitor_is_refused() -> None:
     assert "saved with turncheck 0.0.0" in refused(other)
     assert "saved with format ag-ui" in refused(Monitor(format_name="ag-ui").save())
     assert "saved with policies" in refused(Monitor(policies=Policies(while_active="steer")).save())
+
+
+def test_the_state_of_a_sub_agent_is_kept() -> None:
+    before, after = Monitor(), Monitor()
+    before.feed({**USER, "agentId": "a"}, session="s")
+    after.restore(before.save())
+    assert after.feed({"type": "run-stop", "reason": "completed", "agentId": "a"}, session="s") == []

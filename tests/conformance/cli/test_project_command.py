@@ -208,3 +208,18 @@ def test_a_view_does_not_change_the_json(project):
 def test_control_characters_of_a_session_are_not_shown(project):
     out = project(of("\x1b[2J\x9b31m\u202e", TEXT)).out
     assert [character for character in out if not character.isprintable() and character != "\n"] == []
+
+
+# ---- sub-agents (L-S1) ----
+
+
+def test_a_sub_agent_stands_in_its_session(project):
+    (shown,) = parsed(project([USER, {**USER, "agentId": "a"}, {**stop(), "agentId": "a"}, stop()], "--json"))
+    assert (shown["cycles"][0]["stop"], shown["agents"]["a"]["cycles"][0]["stop"]) == (3, 2)
+
+
+def test_a_sub_agent_is_shown_below_its_session(project):
+    ran = project([USER, {**USER, "agentId": "a"}, stop()])
+    assert ran.out.splitlines().index("sub-agent a") > ran.out.splitlines().index(
+        "cycle 1  direct root 0, completed at 2"
+    )

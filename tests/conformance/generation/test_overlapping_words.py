@@ -4,7 +4,12 @@ import pytest
 from runtimes.concurrent import Concurrent
 from runtimes.right import Right
 
-from turncheck.conformance.generation.overlapping_words import Letter, Overlap, directed_overlaps, drawn_overlap
+from turncheck.conformance.generation.interleaved.overlapping_words import (
+    Letter,
+    Overlap,
+    directed_overlaps,
+    drawn_overlap,
+)
 from turncheck.conformance.generation.rare_words import rare_words
 from turncheck.conformance.observe.driver import Driver
 from turncheck.conformance.observe.overlapping import overlaps

@@ -5,7 +5,7 @@ import inspect
 import pytest
 from breaking import doubles
 from inprocess import InProcess
-from projectors import wrong
+from projectors import agents, wrong
 from projectors.plain import Plain
 
 from turncheck.adapters.targets.registry import open_projector
@@ -14,8 +14,9 @@ from turncheck.conformance.verify.subjects.projector import ProjectorSubject
 from turncheck.conformance.verify.verification import verify_projector
 
 DOUBLES = dict(doubles(wrong))
+OF_AGENTS = dict(doubles(agents))
 """Wrong projector → the laws that it breaks with their clauses, the one that names its fault first."""
-EVERY = [(name, law) for name, broken in DOUBLES.items() for law in broken]
+EVERY = [(name, law) for name, broken in {**DOUBLES, **OF_AGENTS}.items() for law in broken]
 
 BESIDE = {"ChangesWhatItIsFed": ["chunking"]}
 """Laws that must be judged too, for the fault to be seen at all: nothing else feeds."""
@@ -30,7 +31,7 @@ BROKEN = {"hangs", "dies", "rubbish"}
 
 
 def opened(name):
-    text = f"projectors.wrong:{name}"
+    text = f"projectors.{'agents' if name in OF_AGENTS else 'wrong'}:{name}"
     return open_projector(f"python:{text}", timeout=10) if name in IN_A_WORKER else InProcess(text)
 
 
@@ -59,11 +60,20 @@ def test_every_wrong_projector_says_its_symptom():
     assert all(vars(wrong)[name].__doc__ != Plain.__doc__ for name in DOUBLES)
 
 
-def test_the_right_projector_passes_every_law_on_evidence():
-    plain = InProcess("projectors.plain:Plain")
-    result, counterexamples = verify_projector(plain, selected(["projector"]), examples=FEW)
+@pytest.mark.parametrize("name", ["Agents", "ProjectsWhenAsked"])
+def test_the_right_projector_passes_every_law_on_evidence(name):
+    right = InProcess(f"projectors.agents:{name}")
+    result, counterexamples = verify_projector(right, selected(["projector"]), examples=FEW)
     assert counterexamples == {}
     assert [law.law for law in result.laws if law.verdict != "pass" or not law.evidence.observed] == []
+
+
+def test_a_projector_without_sub_agents_is_held_to_all_but_their_law():
+    result, counterexamples = verify_projector(
+        InProcess("projectors.plain:Plain"), selected(["projector"]), examples=FEW
+    )
+    assert counterexamples == {}
+    assert [law.law for law in result.laws if law.verdict != "pass"] == ["agents-kept-apart"]
 
 
 @pytest.mark.parametrize("name", ["steps_only", "rounds_only", "no_views", "own_policies"])
@@ -80,7 +90,8 @@ def test_whose_input_is_always_valid_is_held_to_all_but_anomalies():
         InProcess("projectors.plain:BehindAValidatingServer"), selected(["projector"]), examples=FEW
     )
     assert counterexamples == {}
-    skipped = {law.law: law.why for law in result.laws if law.verdict != "pass"}
+    laws = (law for law in result.laws if law.law != "agents-kept-apart")  # it has no sub-agents
+    skipped = {law.law: law.why for law in laws if law.verdict != "pass"}
     assert (skipped, result.exit_code) == ({"anomalies-exact": "declared: input valid"}, 0)
     assert [row for row in result.coverage["missed"] if "/ reject" in row] == []
 

@@ -164,7 +164,15 @@ def known_needs():
     """Each need that a profile can meet, as laws write it."""
     policies = (*RUNTIME_POLICIES, *VALUES, SYSTEM_POLICY)
     named = [*(f"policy {name}" for name in policies), *(f"machine {name}" for name in MACHINES)]
-    return {*CAPABILITIES, *RUNTIME_CAPABILITIES, "machine", "input any", "policy busy=concurrent", *named}
+    return {
+        *CAPABILITIES,
+        *RUNTIME_CAPABILITIES,
+        "machine",
+        "input any",
+        "policy busy=concurrent",
+        "policy subAgents=awaited",
+        *named,
+    }
 
 
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)

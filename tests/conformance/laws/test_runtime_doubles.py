@@ -7,7 +7,7 @@ import inspect
 import pytest
 from breaking import doubles
 from msgspec.structs import replace
-from runtimes import concurrent, deciding, hosting, wrong
+from runtimes import concurrent, deciding, delegating, hosting, wrong
 from runtimes.right import Right, Undeclared
 from runtimes.target import CAPABILITIES
 
@@ -27,15 +27,17 @@ DOUBLES = {name: (wrong, broken) for name, broken in doubles(wrong)}
 HOSTING = {name: (hosting, broken) for name, broken in doubles(hosting)}
 DECIDING = {name: (deciding, broken) for name, broken in doubles(deciding)}
 CONCURRENT = {name: (concurrent, broken) for name, broken in doubles(concurrent)}
+DELEGATING = {name: (delegating, broken) for name, broken in doubles(delegating)}
 """Wrong runtime → its module, and the laws that it breaks with their clauses, the one that names its fault first."""
 EVERY = [
     (name, law)
-    for name, (_, broken) in (DOUBLES | HOSTING | DECIDING | CONCURRENT).items()
+    for name, (_, broken) in (DOUBLES | HOSTING | DECIDING | CONCURRENT | DELEGATING).items()
     for law in broken
     if law != "equals-model"
 ]
 DECIDED = {law for _, broken in DECIDING.values() for law in broken}
 SIDE_BY_SIDE = {law.name for law in ALL if "policy busy=concurrent" in law.needs}
+DELEGATED = {law.name for law in ALL if "sub-agents" in law.needs}
 HOSTED = {law for _, broken in HOSTING.values() for law in broken}
 
 
@@ -134,7 +136,7 @@ def without_pass(result):
 
 @pytest.mark.parametrize(("name", "law"), EVERY)
 def test_the_fault_breaks_the_law_that_names_it_in_a_short_word(name, law):
-    module, _ = (DOUBLES | HOSTING | DECIDING | CONCURRENT)[name]
+    module, _ = (DOUBLES | HOSTING | DECIDING | CONCURRENT | DELEGATING)[name]
     runtime = getattr(module, name)()
     result, counterexamples = verified(runtime, selected(["runtime"], [law]), words=WORDS, fail_fast=True)
     assert [found.verdict for found in result.laws] == ["fail"]
@@ -263,7 +265,7 @@ def test_a_right_conversation_passes_every_law(policies):
     result, counterexamples = verified(Right(**policies), words=FEW)
     assert counterexamples == {}
     assert (
-        without_pass(result) - {"equals-machine", "system-shown", *HOSTED, *DECIDED, *SIDE_BY_SIDE} == set()
+        without_pass(result) - {"equals-machine", "system-shown", *HOSTED, *DECIDED, *SIDE_BY_SIDE, *DELEGATED} == set()
     )  # where it queues, no machine does so: nothing to compare
 
 
@@ -274,6 +276,7 @@ def test_a_right_host_of_sessions_passes_every_law():
         *("aborted-text-dropped", "equals-machine", "system-shown"),
         *DECIDED,
         *SIDE_BY_SIDE,
+        *DELEGATED,
     }
 
 
@@ -292,6 +295,25 @@ def test_a_runtime_with_runs_side_by_side_breaks_no_law_and_passes_on_evidence(r
     assert counterexamples == {}
     assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
     assert {law.law for law in result.laws if law.verdict == "skipped"} & SIDE_BY_SIDE == set()
+
+
+DELEGATORS = {
+    "serial": delegating.Delegating(),
+    "parallel": delegating.Delegating(tools="parallel"),
+    "steering": delegating.Delegating(busy="steer"),
+    "retrying": delegating.Delegating(retries=1),
+    "detached": delegating.Detached(),
+    "detached, and stopped": delegating.DetachedAndStopped(tools="parallel"),
+    "without an abort": delegating.Delegating(without=("abort", "deaf")),
+}
+
+
+@pytest.mark.parametrize("runtime", DELEGATORS.values(), ids=DELEGATORS)
+def test_a_runtime_with_sub_agents_breaks_no_law_and_passes_on_evidence(runtime):
+    result, counterexamples = verified(runtime, words=MORE)
+    assert counterexamples == {}
+    assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
+    assert "children-answered-once" in {law.law for law in result.laws if law.verdict == "pass"}
 
 
 DECIDERS = {

@@ -62,7 +62,7 @@ def test_the_example_of_a_law_on_projectors_breaks_it(law):
 
 @pytest.mark.parametrize("law", of("projector"))
 def test_the_right_projector_keeps_the_law_on_its_example(law):
-    assert asked_projector(example(law), InProcess("projectors.plain:Plain")) is None
+    assert asked_projector(example(law), InProcess("projectors.agents:Agents")) is None
 
 
 @pytest.mark.parametrize("law", of("runtime"))

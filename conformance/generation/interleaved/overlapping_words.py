@@ -22,8 +22,8 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
-from ..observe.driver import Driver
-from .situations import COLOURS
+from ...observe.driver import Driver
+from ..situations import COLOURS
 
 What: TypeAlias = Literal["user", "text", "call", "stop", "return", "break"]
 

@@ -1,0 +1,100 @@
+"""A word with sub-agents, taken apart: each agent's own part is a word of its own.
+
+The declared machines know one agent. Taken apart, the laws that come from them judge each agent alone: to the agent
+that calls it, a sub-agent is a tool that runs; to the sub-agent, what it is asked to do is a message of a user.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from msgspec import structs
+
+from turncheck.adapters.protocol.messages import CHILDREN_POLICY, SYSTEM_POLICY
+from turncheck.model.core.stimuli import Abort, Awaited, ToolAwaited, ToolFail, ToolReturn, User
+
+from .agents import Agents, Child, agent_of, children, of_type
+from .run_parts import Part, PartMade
+from .runtime_trace import ObservedStep, RuntimeTrace, flat
+
+
+def agent_parts(trace: RuntimeTrace) -> list[Part]:
+    """Return the part of each agent of a word, the session's own first.
+
+    Nothing is there where stimuli came together, or a sub-agent does not begin with its task. The session's own part
+    is left out where a call does not await its sub-agent: nothing that the environment did ends that call.
+    """
+    agents, known = Agents(trace), children(trace)
+    own = _alone(trace)
+    made: dict[str | None, PartMade] = {None: PartMade("")}
+    for step in trace.steps:
+        if not step.took_place:
+            continue
+        if len(flat(step.stimulus)) > 1:
+            return []
+        told: dict[str | None, list[int]] = {}
+        for at in range(step.first, step.end):
+            told.setdefault(agent_of(trace.log[at]), []).append(at)
+        for child in known:
+            if step.first <= child.begin < step.end and trace.log[child.begin].get("type") == "user-message":
+                made[child.name] = PartMade(child.name)
+        if not made.keys() >= told.keys():
+            return []
+        for name, part in made.items():
+            if stimuli := [*_stimuli(name, step, trace, agents, known)]:
+                part.begin(stimuli, closing=step.closing)
+            elif not part.begun:
+                return []
+            part.goes_on(told.get(name, []), (*_awaited(name, step, trace, known),))
+    detached = trace.policies.get(CHILDREN_POLICY) == "detached"
+    return [part.part(own) for name, part in made.items() if name is not None or not detached]
+
+
+def _alone(trace: RuntimeTrace) -> RuntimeTrace:
+    """The trace with events of no agent; what a request shows of the runtime's own words may differ by agent."""
+    names = {"agentId", "parentCallId"}
+    log = tuple({name: value for name, value in event.items() if name not in names} for event in trace.log)
+    policies = {name: value for name, value in trace.policies.items() if name != SYSTEM_POLICY}
+    return replace(trace, log=log, policies=policies)
+
+
+def _stimuli(
+    name: str | None, step: ObservedStep, trace: RuntimeTrace, agents: Agents, known: Sequence[Child]
+) -> Iterator[Any]:
+    """Yield what a step brings an agent: the environment's stimulus, its task, an abort from above, a child's end."""
+    stimulus = step.stimulus
+    owner = agents.of_stimulus(step, stimulus)
+    child = next((one for one in known if one.name == name), None)
+    if child is not None and step.first <= child.begin < step.end:
+        task = trace.log[child.begin]
+        yield User(id=str(task.get("id")), text=str(task.get("text")))
+    elif owner == name:
+        yield structs.replace(stimulus, agent_id=None)
+    elif child is not None and isinstance(stimulus, Abort) and owner is None and child.open_at(step.first):
+        ended = child.end is not None and child.end < step.end
+        if ended or trace.policies.get(CHILDREN_POLICY) != "detached":  # one that is detached may end or go on
+            yield Abort()
+    elif child is None:
+        calls = {one.call for one in known if one.begin < step.first}
+        for at in range(step.first, step.end):
+            event = trace.log[at]
+            call = event.get("callId")
+            if event.get("type") != "tool-result" or agent_of(event) is not None or call not in calls:
+                continue
+            if event.get("isError"):
+                yield ToolFail(call_id=str(call), message=str(event.get("output")))
+            else:
+                yield ToolReturn(call_id=str(call), output=event.get("output"))
+
+
+def _awaited(name: str | None, step: ObservedStep, trace: RuntimeTrace, known: Sequence[Child]) -> Iterator[Awaited]:
+    """Yield what an agent waits for after a step; a sub-agent counts as a run of a tool to the one that called it."""
+    for one in step.answer.awaiting:
+        if one.agent_id == name:
+            yield structs.replace(one, agent_id=None)
+    answered = {event.get("callId") for event in trace.log[: step.end] if event.get("type") == "tool-result"}
+    for child in known if name is None else ():
+        if child.call is not None and child.begin < step.end and child.call not in answered:
+            call = next(one for one in of_type(trace, "agent-output") if one.get("callId") == child.call)
+            tool, arguments = str(call.get("tool")), call.get("arguments")
+            yield ToolAwaited(call_id=child.call, execution=f"agent {child.name}", tool=tool, arguments=arguments)
