@@ -82,6 +82,8 @@ SYSTEM_POLICY: Final = "system"
 """The policy that says what each request shows in the role ``system``: a text, or several."""
 RESTART_POLICY: Final = "openTurnAfterRestart"
 """The policy that says what becomes of an open run at a restart; inferred by one kill where it is not declared."""
+PAUSE_POLICY: Final = "pauseAfterRestart"
+"""The policy that says what a restart makes of a run whose calls wait for decisions."""
 STORE_POLICY: Final = "storeFails"
 """The policy that says what a write that fails does."""
 
@@ -94,6 +96,7 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "queueAfterInterrupted": get_args(Fate),
     "queueAfterError": get_args(Fate),
     RESTART_POLICY: ("interrupted", "error", "goes-on", "untold"),
+    PAUSE_POLICY: ("as-open", "kept"),
     STORE_POLICY: ("error", "retry"),
     **HANDOVERS,
     **HISTORY_POLICIES,

@@ -17,7 +17,7 @@ import msgspec
 from event_flow import wrong as collations
 from inprocess import InProcess, InProcessCollator
 from projectors import wrong as projectors
-from runtimes import concurrent, deciding, hosting
+from runtimes import concurrent, deciding, hosting, pausing
 from runtimes import wrong as runtimes
 from runtimes.right import Right
 
@@ -124,6 +124,7 @@ DECIDERS = {
     "late-decision-changes-nothing": "TheLastAnswerWins",
     "client-result-once": "LosesTheClientsResult",
 }
+PAUSERS = {"pause-outlives-restart": "ForgetsThePause"}
 BESIDE = {
     "runs-begin-at-once": "QueuesWhatShouldRunBeside",
     "events-name-their-run": "AnswersInTheOthersName",
@@ -193,12 +194,12 @@ def double(law):
 
 def conforming(law, profile):
     """The right runtime of a law, with the claims of *profile*."""
-    rights = ((HOSTS, hosting.Hosting), (DECIDERS, deciding.Deciding), (BESIDE, concurrent.Concurrent))
+    rights = ((HOSTS, hosting.Hosting), (DECIDERS, deciding.Deciding), (PAUSERS, pausing.Pausing), (BESIDE, concurrent.Concurrent))
     right = next((made for laws, made in rights if law in laws), Right)
     return right(machine=profile.machine, **profile.policies)
 
 
-_MODULES = ((hosting, HOSTS), (deciding, DECIDERS), (concurrent, BESIDE), (runtimes, RUNTIMES))
+_MODULES = ((hosting, HOSTS), (deciding, DECIDERS), (pausing, PAUSERS), (concurrent, BESIDE), (runtimes, RUNTIMES))
 
 
 def collator(law):
