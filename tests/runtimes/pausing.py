@@ -1,5 +1,7 @@
 """A runtime that conforms and asks about calls, also after a restart, and wrong ones that a restart confuses."""
 
+from copy import copy
+
 from breaking import breaks
 from msgspec.structs import replace
 
@@ -7,6 +9,10 @@ from turncheck.model.core.stimuli import ApprovalAwaited
 
 from .deciding import Deciding
 from .hosting import Hosting, Session
+
+
+KEPT = ("undecided", "rounds", "attempts", "said", "called", "begun", "executed", "pauses", "put_off")
+"""What is kept of a session that waits for decisions, beside what is kept of each."""
 
 
 class PausingSession(Session, Deciding):
@@ -23,25 +29,25 @@ class Pausing(Hosting, pauseAfterRestart="kept"):
         self.profile = replace(self.profile, capabilities=(*self.profile.capabilities, "approval", "client-tools"))
 
     def record(self, session):
-        waits = session.undecided if not session.running and session.request is None else {}
-        return super().record(session) | {"undecided": dict(waits)}
+        paused = session.undecided and not session.running and session.request is None
+        return super().record(session) | {"pause": {name: copy(vars(session)[name]) for name in KEPT if paused}}
 
     def interrupt(self, session):
-        undecided = self.rest(session.session).get("undecided")
-        if undecided:
-            self.ask_on(session, undecided)
+        pause = self.rest(session.session).get("pause")
+        if pause:
+            self.ask_on(session, pause)
         else:
             super().interrupt(session)
 
-    def ask_on(self, session, undecided):
+    def ask_on(self, session, pause):
         """Take up a pause."""
-        session.undecided = dict(undecided)
+        vars(session).update({name: copy(value) for name, value in pause.items()})
 
 
 class EndsPauses(Pausing, pauseAfterRestart="as-open"):
     """It conforms: a restart interrupts what waits for decisions too, and the profile says so."""
 
-    def ask_on(self, session, undecided):
+    def ask_on(self, session, pause):
         Hosting.interrupt(self, session)
 
 
@@ -52,7 +58,7 @@ class EndsPauses(Pausing, pauseAfterRestart="as-open"):
 class ForgetsThePause(Pausing, pauseAfterRestart="kept"):
     """A run that waited for decisions is interrupted by a restart, though the profile says that it waits on."""
 
-    def ask_on(self, session, undecided):
+    def ask_on(self, session, pause):
         Hosting.interrupt(self, session)
 
 
@@ -60,9 +66,9 @@ class ForgetsThePause(Pausing, pauseAfterRestart="kept"):
 class ExecutesAtTheRestart(Pausing, pauseAfterRestart="kept"):
     """A restart takes the calls that wait for approved, and executes them."""
 
-    def ask_on(self, session, undecided):
-        super().ask_on(session, undecided)
-        for call in list(undecided.values()):
+    def ask_on(self, session, pause):
+        super().ask_on(session, pause)
+        for call in list(pause["undecided"].values()):
             if isinstance(session.question(call), ApprovalAwaited):
                 del session.undecided[call.call_id]
                 session.approve(call)
@@ -85,8 +91,8 @@ class AsksTwiceAfterARestart(Pausing, pauseAfterRestart="kept"):
 
     session_type = AskingTwice
 
-    def ask_on(self, session, undecided):
-        super().ask_on(session, undecided)
+    def ask_on(self, session, pause):
+        super().ask_on(session, pause)
         session.again = True
 
 
@@ -108,8 +114,8 @@ class ExecutesWhatIsDeniedAfterARestart(Pausing, pauseAfterRestart="kept"):
 
     session_type = Deaf
 
-    def ask_on(self, session, undecided):
-        super().ask_on(session, undecided)
+    def ask_on(self, session, pause):
+        super().ask_on(session, pause)
         session.again = True
 
 
@@ -139,6 +145,6 @@ class ExecutesTwiceAfterARestart(Pausing, pauseAfterRestart="kept"):
 
     session_type = Twice
 
-    def ask_on(self, session, undecided):
-        super().ask_on(session, undecided)
+    def ask_on(self, session, pause):
+        super().ask_on(session, pause)
         session.again = True

@@ -231,12 +231,14 @@ class Chat:
         self.task = asyncio.current_task()
         self.held, self.elsewhere, self.failed = [], set(), []
         stop: dict[str, Any] = {"reason": "completed"}
+        told = given is None
         try:
             if given is not None:
                 await self._stream(given)
             while calls := await self.undecided():
-                await self._stream(await self._decided(calls, told=given is None))
-                given = calls
+                decided = await self._decided(calls, told=told)
+                told = False
+                await self._stream(decided)
         except asyncio.CancelledError:
             stop = {"reason": "interrupted"}
             if self.paused:
@@ -277,9 +279,9 @@ class Chat:
     async def undecided(self) -> list[Any]:
         """The calls that a pause waits for: those of the last response that need approval."""
         state = await self.agent.aget_state(self.thread)
-        return [call for call in state.values["messages"][-1].tool_calls if call["name"] in self.gated] * bool(
-            state.interrupts
-        )
+        if not state.interrupts:
+            return []
+        return [call for call in state.values["messages"][-1].tool_calls if call["name"] in self.gated]
 
     async def _decided(self, calls: list[Any], *, told: bool) -> Command[Any]:
         """Ask about each call; *told* says that the log has the pause."""

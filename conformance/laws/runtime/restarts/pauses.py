@@ -62,8 +62,8 @@ def _only_questions(awaiting: Collection[Awaited]) -> bool:
 def _honoured(killed: Killed) -> Judgement:
     """Yield what the answers after the restart break, and no answer before it broke."""
     for law in (approved_before_executed, asked_about_once, decisions_honoured, client_result_once):
-        fault = first_finding(law(killed.after))
-        if fault is not None and first_finding(law(killed.before)) is None:
+        fault = first_finding(law.judge(killed.after))
+        if fault is not None and first_finding(law.judge(killed.before)) is None:
             yield Finding(
                 None, f"after a restart {fault.message}", fault.expected, fault.observed, killed.applied
             )
