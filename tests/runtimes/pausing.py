@@ -10,7 +10,6 @@ from turncheck.model.core.stimuli import ApprovalAwaited
 from .deciding import Deciding
 from .hosting import Hosting, Session
 
-
 KEPT = ("undecided", "rounds", "attempts", "said", "called", "begun", "executed", "pauses", "put_off")
 """What is kept of a session that waits for decisions, beside what is kept of each."""
 

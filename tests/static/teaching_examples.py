@@ -194,7 +194,12 @@ def double(law):
 
 def conforming(law, profile):
     """The right runtime of a law, with the claims of *profile*."""
-    rights = ((HOSTS, hosting.Hosting), (DECIDERS, deciding.Deciding), (PAUSERS, pausing.Pausing), (BESIDE, concurrent.Concurrent))
+    rights = (
+        (HOSTS, hosting.Hosting),
+        (DECIDERS, deciding.Deciding),
+        (PAUSERS, pausing.Pausing),
+        (BESIDE, concurrent.Concurrent),
+    )
     right = next((made for laws, made in rights if law in laws), Right)
     return right(machine=profile.machine, **profile.policies)
 

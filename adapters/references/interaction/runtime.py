@@ -45,10 +45,10 @@ from turncheck.model.declaration.vocabulary import Output
 from turncheck.model.machines.interaction import POLICIES, SPEC, event_of, tables
 
 from ...protocol.messages import HISTORY_POLICIES, PAUSE_POLICY, RESTART_POLICY, Profile
-from .journal import Journal
 from ..driven import Driven, Refused, unsupported
 from ..history import as_text
 from ..usable import usable
+from .journal import Journal
 
 PROFILE: Final = Profile(
     ("runtime",),

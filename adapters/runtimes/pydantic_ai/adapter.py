@@ -8,8 +8,9 @@ terminal event: an error of ``iter``, or its plain end, is the terminal. A run t
 its queue.
 
 An agent run whose calls need a person or the client ends with ``DeferredToolRequests``; another one goes on from its
-history, its usage and ``DeferredToolResults``. A message that comes between the two is enqueued in the second. Who stops
-the turn there drops the requests, and closes their calls by ``repair_messages``, as the error of a new prompt says.
+history, its usage and ``DeferredToolResults``. A message that comes between the two is enqueued in the second. Who
+stops the turn there drops the requests, and closes their calls by ``repair_messages``, as the error of a new prompt
+says.
 """
 
 import asyncio

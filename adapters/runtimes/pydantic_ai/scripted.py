@@ -60,7 +60,11 @@ def agent_of(env: Environment, session: Conversation, **more: Any) -> Agent:
     """
     declared = env.options.get("tools") or []
     tools = [_executed(env, session, tool) for tool in declared if tool.get("needs") != "client"]
-    clients = [ToolDefinition(name=tool["name"], parameters_json_schema=_schema(tool)) for tool in declared if tool.get("needs") == "client"]
+    clients = [
+        ToolDefinition(name=tool["name"], parameters_json_schema=_schema(tool))
+        for tool in declared
+        if tool.get("needs") == "client"
+    ]
     more |= {"toolsets": [ExternalToolset(clients)]} if clients else {}
     more |= {"output_type": [str, DeferredToolRequests]} if any(tool.get("needs") for tool in declared) else {}
     return Agent(ScriptedModel(env, session), tools=tools, **more)

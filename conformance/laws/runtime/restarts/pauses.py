@@ -8,7 +8,7 @@ from turncheck.model.core.stimuli import ApprovalAwaited, Awaited, ClientToolAwa
 from ....observe.killed import Killed
 from ....observe.runtime_trace import RuntimeTrace
 from ...law import WITNESS, Finding, Judgement, first_finding
-from ...lifecycle.decisions import asked_about_once, approved_before_executed, client_result_once, decisions_honoured
+from ...lifecycle.decisions import approved_before_executed, asked_about_once, client_result_once, decisions_honoured
 from ..subject import Rerun, relation_law
 from .kills import worth
 
@@ -64,9 +64,7 @@ def _honoured(killed: Killed) -> Judgement:
     for law in (approved_before_executed, asked_about_once, decisions_honoured, client_result_once):
         fault = first_finding(law.judge(killed.after))
         if fault is not None and first_finding(law.judge(killed.before)) is None:
-            yield Finding(
-                None, f"after a restart {fault.message}", fault.expected, fault.observed, killed.applied
-            )
+            yield Finding(None, f"after a restart {fault.message}", fault.expected, fault.observed, killed.applied)
 
 
 def _denied(rerun: Rerun, killed: Killed) -> Judgement:
