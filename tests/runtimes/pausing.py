@@ -76,12 +76,12 @@ class ExecutesAtTheRestart(Pausing, pauseAfterRestart="kept"):
 class AskingTwice(PausingSession):
     """After a restart each question is there twice."""
 
-    again = False
+    restarted = False
 
     def awaiting(self):
         found = list(super().awaiting())
         yield from found
-        yield from (one for one in found if self.again and isinstance(one, ApprovalAwaited))
+        yield from (one for one in found if self.restarted and isinstance(one, ApprovalAwaited))
 
 
 @breaks("pause-outlives-restart", "L-A7")
@@ -92,16 +92,16 @@ class AsksTwiceAfterARestart(Pausing, pauseAfterRestart="kept"):
 
     def ask_on(self, session, pause):
         super().ask_on(session, pause)
-        session.again = True
+        session.restarted = True
 
 
 class Deaf(PausingSession):
     """After a restart a denial is taken for an approval."""
 
-    again = False
+    restarted = False
 
     def deny(self, call, message):
-        if self.again:
+        if self.restarted:
             self.approve(call)
         else:
             super().deny(call, message)
@@ -115,17 +115,17 @@ class ExecutesWhatIsDeniedAfterARestart(Pausing, pauseAfterRestart="kept"):
 
     def ask_on(self, session, pause):
         super().ask_on(session, pause)
-        session.again = True
+        session.restarted = True
 
 
 class Twice(PausingSession):
     """After a restart an approved call runs twice."""
 
-    again = False
+    restarted = False
 
     def result(self, name, output, **flags):
-        call = self.approved_call if self.again else None
-        self.again = False
+        call = self.approved_call if self.restarted else None
+        self.restarted = False
         if call is not None and call.call_id == name and self.active and not self.aborting:
             self.begin(call)
         else:
@@ -146,4 +146,4 @@ class ExecutesTwiceAfterARestart(Pausing, pauseAfterRestart="kept"):
 
     def ask_on(self, session, pause):
         super().ask_on(session, pause)
-        session.again = True
+        session.restarted = True
