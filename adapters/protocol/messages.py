@@ -86,6 +86,8 @@ RESTART_POLICY: Final = "openTurnAfterRestart"
 """The policy that says what becomes of an open run at a restart; inferred by one kill where it is not declared."""
 CHILDREN_POLICY: Final = "subAgents"
 """The policy that says whether a call that starts a sub-agent awaits its end."""
+PAUSE_POLICY: Final = "pauseAfterRestart"
+"""The policy that says what a restart makes of a run whose calls wait for decisions."""
 STORE_POLICY: Final = "storeFails"
 """The policy that says what a write that fails does."""
 
@@ -98,6 +100,7 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "queueAfterInterrupted": get_args(Fate),
     "queueAfterError": get_args(Fate),
     RESTART_POLICY: ("interrupted", "error", "goes-on", "untold"),
+    PAUSE_POLICY: ("as-open", "kept"),
     STORE_POLICY: ("error", "retry"),
     CHILDREN_POLICY: ("awaited", "detached"),
     **HANDOVERS,

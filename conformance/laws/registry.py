@@ -9,12 +9,12 @@ from .law import Law, declared
 from .lifecycle import agents, concurrency, decisions
 from .projector import answers, cycles, experiments, positions, reference, steps
 from .runtime import calls, capabilities, completion, contract, ends, machine, messages, requests, reruns, responses
-from .runtime.restarts import faults, kept, served
+from .runtime.restarts import faults, kept, pauses, served
 
 _MODULES: Final = (
     (answers, cycles, steps, positions, experiments, reference),
     (ends, completion, calls, messages, requests, responses, contract, capabilities),
-    (concurrency, agents, decisions, served, kept, faults, reruns, machine),
+    (concurrency, agents, decisions, pauses, served, kept, faults, reruns, machine),
     (collation, log),
 )
 """The one place to add a module of laws. Within a module the order is that of its functions.

@@ -9,6 +9,7 @@ from itertools import groupby
 from breaking import breaks
 from msgspec.structs import replace
 
+from turncheck.conformance.laws.runtime.responses import malformed
 from turncheck.model.core.stimuli import (
     ApprovalAwaited,
     Approve,
@@ -140,6 +141,16 @@ class GoesOnInstead(Deciding, busy="steer", steerWhilePaused="instead"):
                 self.skip(name, "a steer came instead")
             self.forget()
             Right.execute(self)
+
+
+class AnswersMalformedCallsUnasked(Deciding):
+    """It conforms: a call whose arguments are no JSON object fails at once, and nobody is asked about it."""
+
+    def execute(self):
+        for call in [one for one in self.pending if self.options.decider(one.tool) and malformed(one.arguments)]:
+            self.pending.remove(call)
+            self.result(call.call_id, "these arguments are no JSON object", isError=True)
+        super().execute()
 
 
 # ---- wrong ones ----

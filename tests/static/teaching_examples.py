@@ -18,7 +18,7 @@ from event_flow import wrong as collations
 from inprocess import InProcess, InProcessCollator
 from projectors import agents
 from projectors import wrong as projectors
-from runtimes import concurrent, deciding, delegating, hosting
+from runtimes import concurrent, deciding, delegating, hosting, pausing
 from runtimes import wrong as runtimes
 from runtimes.right import Right
 
@@ -126,6 +126,7 @@ DECIDERS = {
     "late-decision-changes-nothing": "TheLastAnswerWins",
     "client-result-once": "LosesTheClientsResult",
 }
+PAUSERS = {"pause-outlives-restart": "ForgetsThePause"}
 BESIDE = {
     "runs-begin-at-once": "QueuesWhatShouldRunBeside",
     "events-name-their-run": "AnswersInTheOthersName",
@@ -210,6 +211,7 @@ def conforming(law, profile):
     rights = (
         (HOSTS, hosting.Hosting),
         (DECIDERS, deciding.Deciding),
+        (PAUSERS, pausing.Pausing),
         (BESIDE, concurrent.Concurrent),
         (DELEGATORS, delegating.Delegating),
     )
@@ -220,6 +222,7 @@ def conforming(law, profile):
 _MODULES = (
     (hosting, HOSTS),
     (deciding, DECIDERS),
+    (pausing, PAUSERS),
     (concurrent, BESIDE),
     (delegating, DELEGATORS),
     (runtimes, RUNTIMES),

@@ -1,6 +1,7 @@
 """The plainest chat agent: the machine ``interaction``, and a shell that performs its outputs.
 
-In come stimuli; out go settled steps. ``runtime`` is the only module.
+In come stimuli; out go settled steps. Begin with ``runtime``; ``journal`` keeps what it has
+heard.
 """
 
 from .runtime import InteractionRuntime

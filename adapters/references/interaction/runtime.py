@@ -3,11 +3,14 @@
 The shell matches stimuli to their addressees (ids, and calls that ignored an abort: ``Driven``); the outputs decide the
 rest. An edited machine can run here too, and may output nonsense: the shell performs what it can, and is quiet again
 after finitely many steps.
+
+With a ``state_dir`` its stimuli are kept: after a restart it hears them again, silently, and stands where it stood.
 """
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Final, Self
 
 from msgspec import to_builtins
@@ -28,6 +31,7 @@ from turncheck.model.core.stimuli import (
     Reasoning,
     Refusal,
     Shown,
+    Step,
     Stimulus,
     Text,
     ToolCall,
@@ -40,17 +44,18 @@ from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.declaration.vocabulary import Output
 from turncheck.model.machines.interaction import POLICIES, SPEC, event_of, tables
 
-from ...protocol.messages import HISTORY_POLICIES, Profile
+from ...protocol.messages import HISTORY_POLICIES, PAUSE_POLICY, RESTART_POLICY, Profile
 from ..driven import Driven, Refused, unsupported
 from ..history import as_text
 from ..usable import usable
+from .journal import Journal
 
 PROFILE: Final = Profile(
     ("runtime",),
     (
         *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),
         *("raw-arguments", "call-ids", "together", "observer", "deaf", "clock", "terminal-events"),
-        *("approval", "client-tools"),
+        *("approval", "client-tools", "persistence"),
     ),
     SPEC.name,
     {
@@ -61,6 +66,8 @@ PROFILE: Final = Profile(
         CUT: None,
         STEER_HANDOVER: "all",
         FOLLOW_UP_HANDOVER: "one",
+        RESTART_POLICY: "goes-on",
+        PAUSE_POLICY: "kept",
     },
 )
 _REFUSALS: Final = {
@@ -105,6 +112,18 @@ class InteractionRuntime(Driven):
         self._early: dict[str, tuple[str, Stimulus]] = {}  # decisions that the machine has not come to, by call id
         self._paused = False  # the log says so
         self._pauses = 0
+        self._journal = None
+        if self.options.state_dir:
+            journal = Journal(Path(self.options.state_dir))
+            for stimulus in journal.stimuli():
+                self.apply(stimulus)
+            self._journal = journal
+
+    def apply(self, stimulus: Stimulus) -> Step:
+        """Apply one stimulus, and run until quiet; with a ``state_dir`` it is kept first."""
+        if self._journal is not None:
+            self._journal.append(stimulus)
+        return super().apply(stimulus)
 
     @property
     def log(self) -> Sequence[dict[str, Any]]:

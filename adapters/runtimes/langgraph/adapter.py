@@ -17,12 +17,17 @@ that raises ends the run (arguments that fail validation don't: they are an outp
 - *Persistence* is the file of the ``SqliteSaver``, without a ``stateDir`` an ``InMemorySaver``. A restart resumes
   nothing by itself: a message starts the graph anew, on the thread's last checkpoint. The saver's methods are called
   in the event loop: ``AsyncSqliteSaver`` hands them to a thread that waits at a SimpleQueue, unseen by the kit.
+- *Approvals* are the ``HumanInTheLoopMiddleware``, one interrupt for each response (``batched``, its default): no call
+  of that response is executed before all are decided. The thread's checkpoint holds the interrupt, so that a restart
+  asks on. The runtime cannot give a pause up: who stops the run there writes results into the thread
+  (``aupdate_state``), as its caller would.
 - *Observer*: a callback handler for all events, as ``config["callbacks"]`` takes it; a slow one slows the reader too.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sqlite3
 from importlib.metadata import version
@@ -31,6 +36,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 os.environ["LANGSMITH_TRACING_V2"] = "false"  # before the import: traces are sent over the network
 
 from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.callbacks import AsyncCallbackHandler
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
@@ -39,6 +45,7 @@ from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from langchain_core.tools import InjectedToolCallId, StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Command
 from pydantic import ConfigDict, create_model
 from turncheck_kit import Adapter, Environment, raw_arguments, serve
 
@@ -46,6 +53,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
 ROUNDS = 5000  # by create_agent's recursion limit of 9,999 (langchain/agents/factory.py): two steps per round
+GIVEN_UP = "not executed: the user stopped the run"
+THREAD = "thread"  # of the session without a name
 TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
 
 
@@ -171,10 +180,20 @@ class Store(SqliteSaver):
         with self.cursor() as cursor:
             return int(cursor.execute("select count(*) from checkpoints").fetchone()[0])
 
+    def threads(self) -> list[str]:
+        """The names of the threads."""
+        with self.cursor(transaction=False) as cursor:
+            return [name for (name,) in cursor.execute("select distinct thread_id from checkpoints order by 1")]
+
     def _fail(self) -> None:
         if self.failing:
             self.failing -= 1
             raise sqlite3.OperationalError("database or disk is full")
+
+
+def store_in(folder: str) -> Store:
+    """The checkpoints in a folder."""
+    return Store(sqlite3.connect(f"{folder}/checkpoints.db", check_same_thread=False))
 
 
 class Chat:
@@ -182,43 +201,114 @@ class Chat:
 
     def __init__(self, env: Environment, session: str | None) -> None:
         self.env, self.session = env, session
-        tools = [scripted_tool(env, session, declared) for declared in env.options.get("tools") or []]
+        declared = env.options.get("tools") or []
+        tools = [scripted_tool(env, session, tool) for tool in declared]
+        self.gated = {tool["name"] for tool in declared if tool.get("needs") == "approval"}
+        asks = {name: {"allowed_decisions": ["approve", "reject"]} for name in self.gated}
+        middleware = [HumanInTheLoopMiddleware(interrupt_on=asks)] if asks else []
         state = env.options.get("stateDir")
-        path = f"{state}/checkpoints.db"
-        self.store = Store(sqlite3.connect(path, check_same_thread=False)) if state else None
+        self.store = store_in(state) if state else None
         saver = self.store or InMemorySaver()
         model = ScriptedModel(env=env, session=session, stored=self.store.count() if self.store else 0)
-        self.agent = create_agent(model, tools, checkpointer=saver)
+        self.agent = create_agent(model, tools, checkpointer=saver, middleware=middleware)
+        self.thread: Any = {"configurable": {"thread_id": session or THREAD}}
         self.task: asyncio.Task[Any] | None = None
+        self.paused = False
         self.held: list[dict[str, Any]] = []
-        self.invalid: set[str | None] = set()
+        self.elsewhere: set[str | None] = set()
+        """Calls whose results don't come from the tools' node: invalid and rejected ones."""
         self.failed: list[dict[str, Any]] = []
 
     async def run(self, text: str) -> None:
-        """Run the agent to the end of its events, and log how it ended."""
+        """Run the agent on a message to the end of its events, again after each pause, and log how it ended."""
+        await self._run({"messages": [{"role": "user", "content": text}]})
+
+    async def go_on(self) -> None:
+        """Ask on about the calls of a pause that an earlier process left, and run from there."""
+        await self._run(None)
+
+    async def _run(self, given: Any) -> None:
         self.task = asyncio.current_task()
-        self.held, self.invalid, self.failed = [], set(), []
-        config: dict[str, Any] = {
-            "configurable": {"thread_id": self.session or "thread"},
-            "callbacks": [Observer(self.env)],
-        }
-        if limit := (self.env.options.get("limits") or {}).get("maxRounds"):
-            config["recursion_limit"] = 2 * limit  # a step of the model, a step of its tools
+        self.held, self.elsewhere, self.failed = [], set(), []
         stop: dict[str, Any] = {"reason": "completed"}
-        sent = {"messages": [{"role": "user", "content": text}]}
+        told = given is None
         try:
-            async for event in self.agent.astream_events(sent, config, version="v2"):
-                self.show(event)
-                if self.env.options.get("observer") == "slow":
-                    await self.env.observe()
+            if given is not None:
+                await self._stream(given)
+            while calls := await self.undecided():
+                decided = await self._decided(calls, told=told)
+                told = False
+                await self._stream(decided)
         except asyncio.CancelledError:
             stop = {"reason": "interrupted"}
+            if self.paused:
+                await self._give_up()
         except Exception as error:  # noqa: BLE001 - any error of the stream is the run's terminal
             stop = {"reason": "error", "detail": f"{type(error).__name__}: {error}"}
-        self.task = None
+        self.task, self.paused = None, False
         for event in [*(event for event in self.held if event["kind"] != "tool-call"), *self.failed]:
             self.log(event)
         self.log({"type": "run-stop", **stop}, source="adapter")
+
+    async def _stream(self, given: Any) -> None:
+        """Run the graph on input or on decisions, to the end of its events."""
+        config = self.thread | {"callbacks": [Observer(self.env)]}
+        if limit := (self.env.options.get("limits") or {}).get("maxRounds"):
+            config["recursion_limit"] = await self._steps(limit, given)
+        async for event in self.agent.astream_events(given, config, version="v2"):
+            self.show(event)
+            if self.env.options.get("observer") == "slow":
+                await self.env.observe()
+
+    async def _steps(self, limit: int, given: Any) -> int:
+        """How many steps so many rounds take: the model's, the middleware's where there is one, and the tools'.
+
+        The runtime counts anew after a pause, where the middleware and the tools of a round are still to come.
+        """
+        steps = 3 if self.gated else 2
+        if not isinstance(given, Command):
+            return steps * limit
+        said = [isinstance(message, AIMessage) for message in await self._since_the_user()]
+        return steps * (limit - sum(said)) + steps - 1
+
+    async def _since_the_user(self) -> list[BaseMessage]:
+        messages = (await self.agent.aget_state(self.thread)).values["messages"]
+        last = max(place for place, message in enumerate(messages) if isinstance(message, HumanMessage))
+        return messages[last + 1 :]
+
+    async def undecided(self) -> list[Any]:
+        """The calls that a pause waits for: those of the last response that need approval."""
+        state = await self.agent.aget_state(self.thread)
+        if not state.interrupts:
+            return []
+        return [call for call in state.values["messages"][-1].tool_calls if call["name"] in self.gated]
+
+    async def _decided(self, calls: list[Any], *, told: bool) -> Command[Any]:
+        """Ask about each call; *told* says that the log has the pause."""
+        if not told:
+            self.log({"type": "run-pause", "calls": [call["id"] for call in calls]}, source="adapter")
+        self.paused = True
+        decisions = await asyncio.gather(*(self._decide(call) for call in calls))
+        self.paused = False
+        self.log({"type": "run-resume"}, source="adapter")
+        return Command(resume={"decisions": decisions})
+
+    async def _decide(self, call: Any) -> dict[str, Any]:
+        with contextlib.closing(self.env.decision(call["id"], session=self.session)) as decision:
+            stimulus = await decision
+        if stimulus["kind"] == "approve":
+            return {"type": "approve"}
+        self.elsewhere.add(call["id"])
+        return {"type": "reject"} | ({"message": stimulus["message"]} if stimulus.get("message") else {})
+
+    async def _give_up(self) -> None:
+        """Write a result of each call of the last response into the thread: nothing waits there any more."""
+        calls = (await self._since_the_user())[-1].tool_calls
+        results = [ToolMessage(GIVEN_UP, tool_call_id=call["id"], status="error") for call in calls]
+        await self.agent.aupdate_state(self.thread, {"messages": results}, as_node="tools")
+        for result in results:
+            told = {"callId": result.tool_call_id, "output": result.content, "isError": True, "synthetic": True}
+            self.log({"type": "tool-result", **told}, source="adapter")
 
     def show(self, event: Any) -> None:
         """Log the news of an event."""
@@ -233,7 +323,8 @@ class Chat:
                 self.failed.append({"type": "tool-result", **failure})
             case "on_chain_stream" if not event["parent_ids"]:
                 for node, update in data["chunk"].items():
-                    self.results(node, update["messages"])
+                    if isinstance(update, dict):  # an interrupt is a tuple, and a node may write nothing
+                        self.results(node, update.get("messages") or [])
 
     def stream(self, chunk: AIMessageChunk) -> None:
         """Log a chunk's texts up to the first call, and hold back the rest."""
@@ -256,14 +347,14 @@ class Chat:
                 event.update(tool=call["name"], arguments=call["args"])
             self.log(event)
         self.held = []
-        self.invalid.update(call["id"] for call in message.invalid_tool_calls)
+        self.elsewhere.update(call["id"] for call in message.invalid_tool_calls)
 
     def results(self, node: str, messages: list[BaseMessage]) -> None:
-        """Log a node's new tool messages. The model's node may send all messages: those to invalid calls are new."""
+        """Log a node's new tool messages. The model's node may send all messages: those to ``elsewhere`` are new."""
         for message in messages:
-            if isinstance(message, ToolMessage) and (node == "tools" or message.tool_call_id in self.invalid):
+            if isinstance(message, ToolMessage) and (node == "tools" or message.tool_call_id in self.elsewhere):
                 call_id = message.tool_call_id
-                self.invalid.discard(call_id)
+                self.elsewhere.discard(call_id)
                 self.failed = [failure for failure in self.failed if failure["callId"] != call_id]
                 failed = True if message.status == "error" else None
                 self.log({"type": "tool-result", "callId": call_id, "output": message.content, "isError": failed})
@@ -287,7 +378,7 @@ class LangGraph(Adapter):
         "capabilities": [
             *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments"),
             *("call-ids", "sessions", "together", "limits", "observer", "deaf", "clock", "persistence"),
-            "store-faults",
+            *("store-faults", "approval"),
         ],
         "policies": {
             "busy": "reject",
@@ -296,6 +387,7 @@ class LangGraph(Adapter):
             "retries": 0,
             "maxRounds": ROUNDS,
             "openTurnAfterRestart": "untold",
+            "pauseAfterRestart": "kept",
             "storeFails": "error",
             "abortedResponse": "drop",  # a node that is cancelled or raises writes nothing
             "failedResponse": "drop",
@@ -308,9 +400,16 @@ class LangGraph(Adapter):
     }
 
     async def reset(self, env: Environment) -> None:
-        """New sessions."""
+        """New sessions, and those that wait for decisions."""
         self.env = env
         self.chats: dict[str | None, Chat] = {}
+        if state := env.options.get("stateDir"):
+            store = store_in(state)
+            store.setup()
+            for thread in store.threads():
+                chat = self._chat({"sessionId": None if thread == THREAD else thread})
+                if await chat.undecided():
+                    env.start(chat.go_on())
 
     async def user(self, stimulus: dict[str, Any]) -> None:
         """Run the agent on a message; this task is the run."""

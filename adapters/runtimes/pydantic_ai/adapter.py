@@ -6,9 +6,15 @@ Steering is ``run.enqueue(priority="asap")``, a follow-up ``priority="when_idle"
 The runtime answers follow-ups inside the same agent run: the boundary is inferred where they leave the queue. It has no
 terminal event: an error of ``iter``, or its plain end, is the terminal. A run that ends in error or is aborted loses
 its queue.
+
+An agent run whose calls need a person or the client ends with ``DeferredToolRequests``; another one goes on from its
+history, its usage and ``DeferredToolResults``. A message that comes between the two is enqueued in the second. Who
+stops the turn there drops the requests, and closes their calls by ``repair_messages``, as the error of a new prompt
+says.
 """
 
 import asyncio
+import contextlib
 from importlib.metadata import version
 from typing import Any, ClassVar
 
@@ -22,7 +28,9 @@ from pydantic_ai.messages import (
     ThinkingPart,
     ToolCallPart,
     ToolReturnPart,
+    repair_messages,
 )
+from pydantic_ai.tools import DeferredToolRequests, DeferredToolResults, ToolApproved, ToolDenied
 from scripted import HISTORY_POLICIES, REQUEST_LIMIT, agent_of, arguments_of, limits_of
 from turncheck_kit import Adapter, Environment, serve
 
@@ -41,11 +49,13 @@ class PydanticAI(Adapter):
         "capabilities": [
             *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),
             *("raw-arguments", "call-ids", "sessions", "together", "limits", "observer", "deaf", "clock"),
+            *("approval", "client-tools"),
         ],
         "policies": {
             "busy": "steer",  # the default of enqueue
             "tools": "parallel",
             "steerLands": "after-batch",
+            "steerWhilePaused": "waits",
             "abortEnds": "when-released",
             "retries": 0,
             "maxRounds": REQUEST_LIMIT,
@@ -79,6 +89,10 @@ class PydanticAI(Adapter):
         return self.sessions[name]
 
 
+class Stopped(Exception):  # noqa: N818 - no error
+    """The user stopped the turn while calls waited for decisions."""
+
+
 class Session:
     """One conversation: its history, and the agent run under way (a future until the runtime has opened it)."""
 
@@ -88,47 +102,53 @@ class Session:
         self.history = []
         self.request = None  # the id of the request that the model answers
         self.opened = None
+        self.asking = None  # about calls that wait for decisions
+        self.waiting = []  # messages that came while it asks
         self.followups = []  # enqueue ids, while they wait
         observers = [ProcessEventStream(self._observe)] if env.options.get("observer") else []
         self.agent = agent_of(env, self, capabilities=observers)
 
     async def accept(self, message: dict[str, Any]) -> None:
-        """Start a run with *message*, or hand it to the run under way."""
+        """Start a turn with *message*, or hand it to the turn under way."""
         self.ids[message["text"]] = message["id"]
         sent = {key: message[key] for key in ("id", "text", "delivery") if message.get(key)}
         self.log({"type": "user-message", **sent})
         while self.opened is not None:
+            if self.asking is not None:
+                self.waiting.append(message)
+                return
             run = await self.opened
             if run is not None:
-                followup = message.get("delivery") == "followUp"
-                enqueued = run.enqueue(message["text"], priority="when_idle" if followup else "asap")
-                self.followups += [enqueued] if followup else []
+                self._enqueue(run, message)
                 return
         self.opened, self.token = self.env.loop.create_future(), CancellationToken()
         self.env.start(self._run(message["text"]))
 
+    def _enqueue(self, run: Any, message: dict[str, Any]) -> None:
+        followup = message.get("delivery") == "followUp"
+        enqueued = run.enqueue(message["text"], priority="when_idle" if followup else "asap")
+        self.followups += [enqueued] if followup else []
+
     def abort(self) -> None:
-        """Cancel the run, if there is one."""
-        if self.opened is not None:
+        """Cancel the turn, if there is one."""
+        if self.asking is not None:
+            self.asking.cancel()
+        elif self.opened is not None:
             self.token.cancel()
 
     async def _run(self, prompt: str) -> None:
         reason, detail = "completed", None
         answered = len(self.history)
-        self.called, self.followups = set(), []
-        limits = limits_of(self.env)
+        self.called, self.followups, self.waiting = set(), [], []
+        given: dict[str, Any] | None = {"user_prompt": prompt}
         try:
-            async with self.agent.iter(
-                prompt, message_history=self.history, usage_limits=limits, cancellation_token=self.token
-            ) as run:
-                self.opened.set_result(run)
-                async for node in run:
-                    self._boundary(run)
-                    if Agent.is_model_request_node(node) or Agent.is_call_tools_node(node):
-                        async with node.stream(run.ctx) as events:
-                            async for event in events:
-                                self._event(event)
-        except RunCancelled:
+            while given is not None:
+                run = await self._agent_run(given)
+                given = None
+                if isinstance(run.result.output, DeferredToolRequests):
+                    decided = await self._decided(run.result.output)
+                    given = {"deferred_tool_results": decided, "usage": run.usage}
+        except (RunCancelled, Stopped):
             reason = "interrupted"
         except asyncio.CancelledError:
             raise
@@ -136,19 +156,73 @@ class Session:
             reason, detail = "error", f"{type(error).__name__}: {error}"
         opened, self.opened = self.opened, None
         if opened.done():
-            self.history = opened.result().all_messages()
             self._left(self.history[answered:])
         else:  # aborted before it began
             opened.set_result(None)
         self.log({"type": "run-stop", "reason": reason, "detail": detail}, source="adapter")
 
+    async def _agent_run(self, given: dict[str, Any]) -> Any:
+        """Run the agent to its end, which may be requests for decisions; return the run."""
+        limits = limits_of(self.env)
+        async with self.agent.iter(
+            message_history=self.history, usage_limits=limits, cancellation_token=self.token, **given
+        ) as run:
+            for message in self.waiting:
+                self._enqueue(run, message)
+            self.waiting = []
+            self.opened.set_result(run)
+            try:
+                async for node in run:
+                    self._boundary(run)
+                    if Agent.is_model_request_node(node) or Agent.is_call_tools_node(node):
+                        async with node.stream(run.ctx) as events:
+                            async for event in events:
+                                self._event(event)
+            finally:
+                self.history = run.all_messages()
+        return run
+
+    async def _decided(self, asked: DeferredToolRequests) -> DeferredToolResults:
+        """Ask about each call, and return the decisions. Raises Stopped."""
+        calls = [(call.tool_call_id, "approval") for call in asked.approvals]
+        calls += [(call.tool_call_id, "client-tool") for call in asked.calls]
+        self.log({"type": "run-pause", "calls": [call for call, _ in calls]}, source="adapter")
+        results = DeferredToolResults()
+        self.asking = asyncio.ensure_future(self._decide_all(results, calls))
+        await asyncio.wait([self.asking])
+        stopped, self.asking = self.asking.cancelled(), None
+        if stopped:
+            self.history = repair_messages(self.history)
+            raise Stopped
+        self.opened = self.env.loop.create_future()
+        self.log({"type": "run-resume"}, source="adapter")
+        return results
+
+    async def _decide_all(self, results: DeferredToolResults, calls: list[tuple[str, str]]) -> None:
+        await asyncio.gather(*(self._decide(results, *call) for call in calls))
+
+    async def _decide(self, results: DeferredToolResults, call: str, kind: str) -> None:
+        with contextlib.closing(self.env.decision(call, kind, session=self.name)) as decision:
+            stimulus = await decision
+        if stimulus["kind"] == "client-result":
+            results.calls[call] = stimulus["output"]
+        elif stimulus["kind"] == "approve":
+            results.approvals[call] = ToolApproved()
+        else:
+            message = stimulus.get("message")
+            results.approvals[call] = ToolDenied() if message is None else ToolDenied(message)
+
     def settle(self) -> None:
         """Do nothing before a model request: nothing is held back here."""
 
     def _boundary(self, run: Any) -> None:
-        """Log a stop for each follow-up that left the queue: the message before it is answered."""
+        """Log a stop for each follow-up that left the queue: the message before it is answered.
+
+        At a pause they leave it too, and the message before them is not answered yet.
+        """
         waiting = {pending.enqueue_id for pending in run.pending_messages}
-        for _ in [taken for taken in self.followups if taken not in waiting]:
+        paused = run.result is not None and isinstance(run.result.output, DeferredToolRequests)
+        for _ in [taken for taken in self.followups if taken not in waiting and not paused]:
             self.log({"type": "run-stop", "reason": "completed"}, source="adapter")
         self.followups = [enqueued for enqueued in self.followups if enqueued in waiting]
 

@@ -20,7 +20,8 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 from pydantic_ai.models import Model, StreamedResponse
-from pydantic_ai.tools import Tool
+from pydantic_ai.tools import DeferredToolRequests, Tool, ToolDefinition
+from pydantic_ai.toolsets import ExternalToolset
 from turncheck_kit import Environment, ModelFailure, ModelRequest, ToolFailure, raw_arguments
 
 if TYPE_CHECKING:
@@ -53,11 +54,19 @@ class Conversation(Protocol):
 
 
 def agent_of(env: Environment, session: Conversation, **more: Any) -> Agent:
-    """Return an agent of the scripted model, with the tools of the options."""
-    tools = [
-        Tool.from_schema(_tool(env, session, tool["name"]), tool["name"], None, _schema(tool), takes_ctx=True)
-        for tool in env.options.get("tools") or []
+    """Return an agent of the scripted model, with the tools of the options.
+
+    Where calls need a person or the client, its runs may end with ``DeferredToolRequests``.
+    """
+    declared = env.options.get("tools") or []
+    tools = [_executed(env, session, tool) for tool in declared if tool.get("needs") != "client"]
+    clients = [
+        ToolDefinition(name=tool["name"], parameters_json_schema=_schema(tool))
+        for tool in declared
+        if tool.get("needs") == "client"
     ]
+    more |= {"toolsets": [ExternalToolset(clients)]} if clients else {}
+    more |= {"output_type": [str, DeferredToolRequests]} if any(tool.get("needs") for tool in declared) else {}
     return Agent(ScriptedModel(env, session), tools=tools, **more)
 
 
@@ -68,6 +77,13 @@ def limits_of(env: Environment) -> UsageLimits:
 
 def _schema(tool: dict[str, Any]) -> dict[str, Any]:
     return tool.get("schema") or {"type": "object", "properties": {}}
+
+
+def _executed(env: Environment, session: Conversation, tool: dict[str, Any]) -> Tool:
+    """A tool that the runtime executes, if need be once a person approved."""
+    made = Tool.from_schema(_tool(env, session, tool["name"]), tool["name"], None, _schema(tool), takes_ctx=True)
+    made.requires_approval = tool.get("needs") == "approval"
+    return made
 
 
 def _tool(env: Environment, session: Conversation, name: str) -> Any:

@@ -65,7 +65,7 @@ def asked_about_once(trace: RuntimeTrace) -> Judgement:
     for index, cycle in enumerate(trace.cycles):
         if cycle.reason != "completed":
             continue
-        for name in (one for one in gated if one not in asked):
+        for name in (one for one in gated if one not in asked and not malformed(gated[one].arguments)):
             results = [at for at in _results(trace, name) if trace.cycle_at(at) == index]
             if results and not trace.log[results[0]].get("synthetic"):
                 yield Finding(results[0], f"{name} has a result, and nobody was asked", "a question", None)

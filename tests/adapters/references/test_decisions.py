@@ -1,5 +1,8 @@
 """``reference:interaction`` on calls that a person or the client decides about."""
 
+import pytest
+
+from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.references.interaction import InteractionRuntime
 from turncheck.model.core.stimuli import (
     Abort,
@@ -128,3 +131,40 @@ def test_a_pause_ends_no_run():
     runtime, _ = driven(FIRST, call("c1"), CALLED, Approve(call_id="c1"), ToolReturn(call_id="c1"), TEXT, END)
     kinds = [event["type"] for event in runtime.log]
     assert (kinds.count("run-stop"), kinds.index("run-pause") < kinds.index("run-resume")) == (1, True)
+
+
+# ---- a restart ----
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A runtime that waits for decisions about two calls, after it was killed and started again."""
+    options = ResetOptions(tools=TOOLS, state_dir=str(tmp_path))
+    runtime = InteractionRuntime()
+    runtime.reset(options)
+    runtime.run(TWO)
+    runtime.kill()
+    return runtime, runtime.reset(options)
+
+
+def test_a_pause_outlives_a_restart_silently(kept):
+    _, step = kept
+    assert (awaited(step), step.events) == ([("Approval", "c1"), ("Approval", "c2")], ())
+
+
+def test_what_is_approved_after_a_restart_is_executed(kept):
+    runtime, _ = kept
+    assert awaited(runtime.apply(Approve(call_id="c1"))) == [("Tool", "c1"), ("Approval", "c2")]
+
+
+def test_a_second_restart_goes_on_from_what_the_first_heard(kept, tmp_path):
+    runtime, _ = kept
+    runtime.apply(Deny(call_id="c1"))
+    step = runtime.reset(ResetOptions(tools=TOOLS, state_dir=str(tmp_path)))
+    assert awaited(step) == [("Approval", "c2")]
+
+
+def test_kept_bytes_that_are_no_stimulus_are_an_error_that_names_the_file(tmp_path):
+    (tmp_path / "stimuli.jsonl").write_bytes(b'{"kind": "nonsense"}\n')
+    with pytest.raises(TargetError, match=r"stimuli\.jsonl has a line that is no stimulus"):
+        InteractionRuntime().reset(ResetOptions(state_dir=str(tmp_path)))

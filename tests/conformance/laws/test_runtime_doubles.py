@@ -7,7 +7,7 @@ import inspect
 import pytest
 from breaking import doubles
 from msgspec.structs import replace
-from runtimes import concurrent, deciding, delegating, hosting, wrong
+from runtimes import concurrent, deciding, delegating, hosting, pausing, wrong
 from runtimes.right import Right, Undeclared
 from runtimes.target import CAPABILITIES
 
@@ -26,16 +26,17 @@ HASH_SEED = 4321
 DOUBLES = {name: (wrong, broken) for name, broken in doubles(wrong)}
 HOSTING = {name: (hosting, broken) for name, broken in doubles(hosting)}
 DECIDING = {name: (deciding, broken) for name, broken in doubles(deciding)}
+PAUSING = {name: (pausing, broken) for name, broken in doubles(pausing)}
 CONCURRENT = {name: (concurrent, broken) for name, broken in doubles(concurrent)}
 DELEGATING = {name: (delegating, broken) for name, broken in doubles(delegating)}
 """Wrong runtime → its module, and the laws that it breaks with their clauses, the one that names its fault first."""
 EVERY = [
     (name, law)
-    for name, (_, broken) in (DOUBLES | HOSTING | DECIDING | CONCURRENT | DELEGATING).items()
+    for name, (_, broken) in (DOUBLES | HOSTING | DECIDING | PAUSING | CONCURRENT | DELEGATING).items()
     for law in broken
     if law != "equals-model"
 ]
-DECIDED = {law for _, broken in DECIDING.values() for law in broken}
+DECIDED = {law for _, broken in (DECIDING | PAUSING).values() for law in broken}
 SIDE_BY_SIDE = {law.name for law in ALL if "policy busy=concurrent" in law.needs}
 DELEGATED = {law.name for law in ALL if "sub-agents" in law.needs}
 HOSTED = {law for _, broken in HOSTING.values() for law in broken}
@@ -136,7 +137,7 @@ def without_pass(result):
 
 @pytest.mark.parametrize(("name", "law"), EVERY)
 def test_the_fault_breaks_the_law_that_names_it_in_a_short_word(name, law):
-    module, _ = (DOUBLES | HOSTING | DECIDING | CONCURRENT | DELEGATING)[name]
+    module, _ = (DOUBLES | HOSTING | DECIDING | PAUSING | CONCURRENT | DELEGATING)[name]
     runtime = getattr(module, name)()
     result, counterexamples = verified(runtime, selected(["runtime"], [law]), words=WORDS, fail_fast=True)
     assert [found.verdict for found in result.laws] == ["fail"]
@@ -322,6 +323,7 @@ DECIDERS = {
     "results as called": deciding.Deciding(tools="parallel", resultOrder="as-called"),
     "steering": deciding.Deciding(busy="steer"),
     "a steer instead": deciding.GoesOnInstead(),
+    "malformed calls unasked": deciding.AnswersMalformedCallsUnasked(),
     "a person only": deciding.Deciding(without=("client-tools",)),
 }
 
@@ -331,7 +333,27 @@ def test_a_runtime_that_asks_about_calls_breaks_no_law_and_passes_on_evidence(ru
     result, counterexamples = verified(runtime, words=FEW)
     assert counterexamples == {}
     assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
-    assert {law.law for law in result.laws if law.law in DECIDED and law.verdict == "skipped"} <= {"client-result-once"}
+    assert {law.law for law in result.laws if law.law in DECIDED and law.verdict == "skipped"} <= {
+        *("client-result-once", "pause-outlives-restart")
+    }
+
+
+PAUSERS = {
+    "serial": pausing.Pausing(),
+    "parallel": pausing.Pausing(tools="parallel"),
+    "steering": pausing.Pausing(busy="steer"),
+    "a pause is as open as any run": pausing.EndsPauses(),
+}
+
+
+@pytest.mark.parametrize("runtime", PAUSERS.values(), ids=PAUSERS)
+def test_a_runtime_whose_pauses_a_restart_keeps_or_ends_as_declared_breaks_no_law(runtime):
+    laws = selected(["runtime"], ["pause-*", "restart-*", "idle-restart-*", "decisions-*"])
+    result, counterexamples = verified(runtime, laws, words=100)  # of few words does the end wait for decisions
+    assert counterexamples == {}
+    kept = runtime.profile.policies["pauseAfterRestart"] == "kept"
+    assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
+    assert ("pause-outlives-restart" in {law.law for law in result.laws if law.verdict == "pass"}) == kept
 
 
 def test_a_write_that_fails_with_the_next_message_is_no_fault_of_the_session():

@@ -8,18 +8,27 @@ from ...law import WITNESS, Finding, Judgement, first_finding
 from ..requests import well_formed
 from ..subject import Rerun, relation_law
 from .kills import asked, held, kills, texts
+from .pauses import paused
 
 
 @relation_law("L-R2", "L-R4", evidence="a kill and a restart", needs=("persistence",), since="0.2")
 def restart_serves(rerun: Rerun) -> Judgement:
     """After a kill at any point the open run ends or goes on as declared, and the next message is served."""
-    declared = held(rerun, "openTurnAfterRestart")
     for killed, whole in kills(rerun):
         yield WITNESS
+        declared = _fate(killed, rerun)
         if killed.amid is None and declared is not None and killed.fate not in {None, declared}:
             said = "after a restart the open run is not what is declared"
             yield Finding(None, said, declared, killed.fate, killed.applied)
         yield from unserved(killed, whole, texts(rerun))
+
+
+def _fate(killed: Killed, rerun: Rerun) -> str | None:
+    """Return what has to become of the run that a kill cut; None where nothing is declared of it."""
+    if held(rerun, "pauseAfterRestart") == "kept" and paused(killed.before):
+        return "goes-on"
+    fate: str | None = held(rerun, "openTurnAfterRestart")
+    return fate
 
 
 def unserved(killed: Killed, whole: RuntimeTrace, sent: Mapping[str, str]) -> Judgement:
