@@ -18,16 +18,22 @@ Build: TypeAlias = Callable[[str], Event]
 
 
 class Slot:
-    """A place in the order, for an event that may be known later; nothing behind it leaves before it is filled."""
+    """A place in the order, for an event that may be known later; nothing behind it leaves before it is filled.
 
-    __slots__ = ("at", "event")
+    With *many* it stands for as many places in a row, each with the same event.
+    """
 
-    def __init__(self, at: int, event: Event | None = None) -> None:
+    __slots__ = ("at", "event", "many")
+
+    def __init__(self, at: int, event: Event | None = None, many: int = 1) -> None:
         self.at: Final = at
         self.event = event
+        self.many: Final = many
 
 
-class _Item:
+class Item:
+    """An item that is open: its deltas so far, and its place, None before it has one."""
+
     __slots__ = ("build", "pieces", "slot")
 
     def __init__(self, build: Build, slot: Slot | None) -> None:
@@ -42,11 +48,18 @@ class Items:
     def __init__(self) -> None:
         self.last = -1
         self._slots: deque[Slot] = deque()
-        self._open: dict[Hashable, _Item] = {}
+        self.open: dict[Hashable, Item] = {}
+        """The open items by their keys."""
 
     def put(self, at: int, event: Event) -> None:
         """Add an event that is complete."""
         self._add(Slot(at, event))
+
+    def pass_by(self, first: int, behind: int) -> None:
+        """Add a ``Native`` at each position from *first* to before *behind*."""
+        if first < behind:
+            self._slots.append(Slot(first, NATIVE, behind - first))
+            self.last = behind - 1
 
     def hold(self, at: int) -> Slot:
         """Keep a place for an event that a later line decides."""
@@ -55,50 +68,62 @@ class Items:
     def begin(self, key: Hashable, build: Build, at: int | None = None) -> None:
         """Open an item at *at*, or else where its first text comes. One that is open under *key* ends here."""
         self.finish(key)
-        self._open[key] = _Item(build, None if at is None else self.hold(at))
+        self.open[key] = Item(build, None if at is None else self.hold(at))
 
     def __contains__(self, key: Hashable) -> bool:
-        return key in self._open
+        return key in self.open
 
     def append(self, key: Hashable, at: int, piece: str) -> None:
         """Add a delta to an open item; the first non-empty delta gives a place to an item without one.
 
         Raises MisfitError where the item is not open.
         """
-        if key not in self._open:
+        if key not in self.open:
             raise MisfitError("its item is not open")
-        item = self._open[key]
+        item = self.open[key]
         if piece:
             item.slot = item.slot or self.hold(at)
             item.pieces.append(piece)
 
     def rebuild(self, key: Hashable, build: Build) -> None:
         """Change what an open item will become."""
-        self._open[key].build = build
+        self.open[key].build = build
 
     def finish(self, key: Hashable, event: Event | None = None) -> None:
         """End an item, if it is open: it becomes *event*, or else what it was opened to be."""
-        item = self._open.pop(key, None)
+        item = self.open.pop(key, None)
         if item is not None and item.slot is not None:
             item.slot.event = event or item.build("".join(item.pieces))
 
     def finish_all(self, event: Event | None = None) -> None:
         """End every open item."""
-        for key in tuple(self._open):
+        for key in tuple(self.open):
             self.finish(key, event)
 
     def release(self) -> Iterator[Mapped]:
         """Yield the events that nothing unsettled precedes."""
         slots = self._slots
         while slots and (event := slots[0].event) is not None:
-            yield slots.popleft().at, event
+            slot = slots.popleft()
+            for at in range(slot.at, slot.at + slot.many):
+                yield at, event
+
+    def settled(self) -> Iterator[Slot]:
+        """Yield the places that nothing unsettled precedes, each filled."""
+        slots = self._slots
+        while slots and slots[0].event is not None:
+            yield slots.popleft()
 
     def drain(self) -> Iterator[Mapped]:
         """Yield all the rest: open items end, and a place that nothing filled is ``Native``."""
+        self.fill()
+        return self.release()
+
+    def fill(self) -> None:
+        """End open items, and make a place that nothing filled ``Native``: nothing is unsettled any more."""
         self.finish_all()
         for slot in self._slots:
             slot.event = slot.event or NATIVE
-        return self.release()
 
     def _add(self, slot: Slot) -> Slot:
         self.last = slot.at
