@@ -71,12 +71,15 @@ class Looked:
 
 def value_of(frame: Frame) -> Any:
     """The frame's JSON value, None for an unreadable one; the end mark of an SSE stream, which is no JSON, is kept."""
-    if frame.data is None:
-        return None
-    if frame.data == b"[DONE]":
+    return None if frame.data is None else read_value(frame.data)
+
+
+def read_value(data: bytes) -> Any:
+    """Return the JSON value of a line, as ``value_of`` does."""
+    if data == b"[DONE]":
         return "[DONE]"
     try:
-        return parse(frame.data)
+        return parse(data)
     except (ValueError, RecursionError):
         return None
 

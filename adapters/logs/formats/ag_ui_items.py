@@ -70,7 +70,9 @@ class Outputs:
 
     def _family(self, item: Item) -> Mapping[str, Handler]:
         family, field = item.family, item.part.field
-        begin = {"assistant": self._begin_text, "reasoning": self._begin_reasoning, "tool-call": self._begin_call}[item.kind]
+        begin = {"assistant": self._begin_text, "reasoning": self._begin_reasoning, "tool-call": self._begin_call}[
+            item.kind
+        ]
 
         def start(at: int, event: Object) -> None:
             name = text(event, field)

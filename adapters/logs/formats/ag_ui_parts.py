@@ -55,7 +55,9 @@ STEP: Final = Part("STEP_STARTED", ("STEP_FINISHED",), "stepName", "the step", N
 SPANS: Final = (
     Part("REASONING_START", ("REASONING_END",), "messageId", "the reasoning", "reasoning"),
     STEP,
-    Part("SUBAGENT_STARTED", ("SUBAGENT_FINISHED", "SUBAGENT_ERROR"), "subagentRunId", "the sub-agent", None, once=True),
+    Part(
+        "SUBAGENT_STARTED", ("SUBAGENT_FINISHED", "SUBAGENT_ERROR"), "subagentRunId", "the sub-agent", None, once=True
+    ),
 )
 """The parts that mean nothing to the core."""
 PARTS: Final = (*(item.part for item in ITEMS), *SPANS)

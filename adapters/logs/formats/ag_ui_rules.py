@@ -16,6 +16,7 @@ _CLOSES: Final = {end: part for part in PARTS for end in part.ends}
 _FIRST: Final = {"RUN_STARTED", "RUN_ERROR"}
 """The types of a stream's first event."""
 
+
 class Rules:
     """What is open in one run, and what was."""
 

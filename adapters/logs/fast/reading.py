@@ -1,0 +1,179 @@
+"""From blocks of lines to chunks of events, by a fast loop and the mapper that it falls back on."""
+
+from array import array
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import BytesIO
+from itertools import accumulate, chain, repeat, takewhile
+from typing import Any, Final
+
+from msgspec import MsgspecError
+
+from turncheck.model.core.decode import Batch, is_blank, lines_of
+from turncheck.model.core.events import Event
+
+from ..beginning import read_value
+from ..chunks import TOO_LONG, Chunk
+from ..formats.dispatch import Dispatcher
+from ..formats.items import NATIVE, Items
+from ..framing import Block, Origin
+from .registry import FastLoop
+
+_REFUSALS: Final = (MsgspecError, UnicodeDecodeError, RecursionError)
+_KEPT: Final = 2
+"""Blocks whose bytes are kept for what waits; of older ones the offsets of the lines are."""
+
+
+def read(found: Iterable[Block], line: int, loop: FastLoop, mapper: Dispatcher) -> Iterator[Chunk]:
+    """Yield the events of the blocks, the first of which begins with line *line*: a chunk a block where any is settled.
+
+    The events are those that *mapper* alone would give. Memory: a block, and what the mapper holds back, with eight
+    bytes for each line that waits.
+    """
+    waiting: deque[_Span] = deque()
+    at = 0
+    for block in found:
+        span = _Span(block, at, line)
+        waiting.append(span)
+        if block.whole is None:
+            mapper.items.put(at, TOO_LONG)
+        else:
+            loop.feed(
+                mapper, span.decoded(loop), at, lambda at, span=span: mapper.accept(at, read_value(span.text(at)))
+            )
+        at += len(span.lines)
+        line = span.behind
+        yield from _settled(mapper.items, waiting)
+        if len(waiting) > _KEPT:
+            waiting[-_KEPT - 1].drop_text()
+    mapper.close()
+    yield from _settled(mapper.items, waiting)
+
+
+class _Span:
+    """The positions of a block from *first* on; its first line is line *line* of the log.
+
+    ``lines`` has the line of each position, ``behind`` is the line behind the block.
+    """
+
+    def __init__(self, block: Block, first: int, line: int) -> None:
+        self.first, self.behind = first, line + 1
+        self.lines: Sequence[int] = range(line, line + 1)
+        self._block: Block | None = block
+        self._line = line
+        self._texts: list[bytes] | None = None
+        self._offsets: Sequence[int] | None = None
+
+    def decoded(self, loop: FastLoop) -> list[Any]:
+        """Decode the events of the positions, None for one that the loop's decoder refuses."""
+        assert self._block is not None
+        assert self._block.whole is not None
+        block = self._block.whole
+        events: list[Any] = []
+        refused = False
+        lines = BytesIO(block)
+        while lines.tell() < len(block):
+            try:
+                events.extend(map(loop.decode, lines))  # the decoder takes a line at a time, which is exact
+            except _REFUSALS:
+                events.append(None)
+                refused = True
+        if not _is_text(block):
+            events = [event if _is_text(text) else None for event, text in zip(events, lines_of(block), strict=True)]
+            refused = True
+        self.behind = self._line + len(events)
+        self.lines = range(self._line, self.behind)
+        if refused:
+            blank = [event is None and is_blank(text) for event, text in zip(events, lines_of(block), strict=True)]
+            if any(blank):
+                self.lines = [line for line, none in zip(self.lines, blank, strict=True) if not none]
+                events = [event for event, none in zip(events, blank, strict=True) if not none]
+        return events
+
+    def text(self, at: int) -> bytes:
+        """Return the line of a position, while the block's bytes are kept."""
+        assert self._block is not None
+        assert self._block.whole is not None
+        if self._texts is None:
+            self._texts = lines_of(self._block.whole)
+        return self._texts[self.lines[at - self.first] - self._line]
+
+    def origin(self, at: int) -> Origin:
+        """Return where a position stands in the log."""
+        line = self.lines[at - self.first]
+        return Origin(line, self._places()[line - self._line])
+
+    def _places(self) -> Sequence[int]:
+        if self._offsets is None:
+            assert self._block is not None
+            texts = [b""] if self._block.whole is None else lines_of(self._block.whole)
+            self._offsets = array("q", accumulate((len(text) + 1 for text in texts), initial=self._block.offset))
+        return self._offsets
+
+    def drop_text(self) -> None:
+        """Forget the block's bytes, and remember the offsets alone."""
+        self._places()
+        self._block = self._texts = None
+
+
+def _is_text(data: bytes) -> bool:
+    """Whether *data* is UTF-8: the decoder does not look at what it skips."""
+    if not data.isascii():
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            return False
+    return True
+
+
+def _settled(items: Items, waiting: "deque[_Span]") -> Iterator[Chunk]:
+    """Yield the events that nothing unsettled precedes as one chunk, and forget the spans that are done with."""
+    events: list[Event] = []
+    ats: list[int] | None = None  # None while the positions ascend by one
+    heard: list[Event] = []
+    places: list[int] = []
+    first = 0
+    for slot in items.settled():
+        event, at = slot.event, slot.at
+        assert event is not None
+        if not events:
+            first = at
+        elif ats is None and at != first + len(events):
+            ats = [*range(first, first + len(events))]
+        if ats is not None:
+            ats.extend(range(at, at + slot.many))
+        if event is NATIVE:
+            events.extend(repeat(NATIVE, slot.many))
+        else:
+            events.append(event)
+            heard.append(event)
+            places.append(at)
+    if not events:
+        return
+    positions = range(first, first + len(events)) if ats is None else ats
+    spans = tuple(takewhile(lambda span: span.first <= positions[-1], waiting))
+    yield Chunk(Batch(tuple(events), positions), *_origins(spans, positions), Batch(tuple(heard), places))
+    while len(waiting) > 1 and waiting[1].first <= positions[-1]:
+        waiting.popleft()
+
+
+def _origins(spans: Sequence[_Span], ats: Sequence[int]) -> tuple[Callable[[int], Origin], Callable[[], Sequence[int]]]:
+    """Return the origin by an event's index, and the lines of all events."""
+
+    def span_of(at: int) -> _Span:
+        return spans[bisect_right(spans, at, key=lambda span: span.first) - 1]
+
+    def origin(index: int) -> Origin:
+        return span_of(ats[index]).origin(ats[index])
+
+    def lines() -> Sequence[int]:
+        if not isinstance(ats, range):
+            return [(span := span_of(at)).lines[at - span.first] for at in ats]
+        parts = [span.lines[max(ats.start - span.first, 0) : ats.stop - span.first] for span in spans]
+        found = [part for part in parts if part]
+        if all(isinstance(part, range) for part in found) and found[-1][-1] - found[0][0] + 1 == len(ats):
+            return range(found[0][0], found[-1][-1] + 1)
+        return [*chain.from_iterable(found)]
+
+    return origin, lines
