@@ -1,7 +1,8 @@
 """The fast loop of AG-UI, generated from its parts: run `make generate`, do not edit."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable
+from re import Match
+from typing import Any, Final
 
 from turncheck.model.core.events import AgentOutput
 
@@ -27,27 +28,29 @@ ToolCallEnd = STRUCTURES["TOOL_CALL_END"]
 ToolCallResult = STRUCTURES["TOOL_CALL_RESULT"]
 ToolCallStart = STRUCTURES["TOOL_CALL_START"]
 
+_SOME: Final = {kind: AgentOutput(kind=kind, text="…") for kind in SAID}
+"""Kind → an output of which nothing is known but that it has a text."""
 
-def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable[[int], None]) -> None:
-    """Take events at consecutive positions from *first* on, None for one that was not decoded.
 
-    *hand* lets *mapper* read the line of a position: of what is not decoded, and wherever no branch is sure.
+def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int], None]) -> int:
+    """Take events from position *at* on, and return the position behind them.
+
+    An event is a structure, a match of a whole item, or None for a line that was not decoded. *hand* lets *mapper* read
+    the line of a position: of what was not decoded, and wherever no branch is sure.
     """
     items, outputs, results = mapper.items, mapper.outputs, mapper.results
     opened, others = items.open, outputs.others
     begun, used, owners = mapper.rules.open, mapper.rules.used, mapper.rules.owners.of
-    messages_owned, calls_owned, reasonings_owned = owners["message"], owners["call"], owners["reasoning"]
+    messages, calls, reasonings = owners["message"], owners["call"], owners["reasoning"]
     calm = mapper.running and outputs.chunk is None  # a run is open, and no item that came in chunks
     text = tool = reasoning = None
-    add_text: Callable[[str], None] = _none
-    add_reasoning: Callable[[str], None] = _none
-    quiet = first  # from here on, no line has taken a place
-    for at, event in enumerate(events, first):
+    quiet = at  # from here on, no line has taken a place
+    for event in events:
         struct = type(event)
         if struct is TextMessageContent:
             name = event.messageId
             if name == text:
-                add_text(event.delta)
+                at += 1
                 continue
             item = opened.get(("TEXT_MESSAGE", name)) if calm else None
             if item is not None:
@@ -58,10 +61,11 @@ def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable
                         items.pass_by(quiet, at)
                         quiet = at + 1
                         item.slot = items.hold(at)
-                    item.pieces.append(event.delta)
+                        item.pieces.append(event.delta)
                     if ("TEXT_MESSAGE", name) not in others:
                         outputs.said, outputs.silent = True, False
-                    text, add_text = name, item.pieces.append
+                    text = name
+                at += 1
                 continue
         elif struct is TextMessageStart:
             name = event.messageId
@@ -69,11 +73,12 @@ def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable
             if calm and rule not in begun and rule not in used and key not in opened:
                 if results:
                     mapper.settle_results(last=False)
-                begun[rule] = None
                 used.add(rule)
-                messages_owned.setdefault(name, None)
-                opened[key] = Item(SAID["assistant"], None)
+                messages.setdefault(name, None)
                 others.discard(key)
+                begun[rule] = None
+                opened[key] = Item(SAID["assistant"], None)
+                at += 1
                 continue
         elif struct is TextMessageEnd:
             name = event.messageId
@@ -85,10 +90,12 @@ def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable
                 items.finish(key)
                 if name == text:
                     text = None
+                at += 1
                 continue
         elif struct is ToolCallArgs:
             name = event.toolCallId
             if name == tool:
+                at += 1
                 continue
             item = opened.get(("TOOL_CALL", name)) if calm else None
             if item is not None:
@@ -99,29 +106,32 @@ def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable
                         items.pass_by(quiet, at)
                         quiet = at + 1
                         item.slot = items.hold(at)
+                        item.pieces.append(event.delta)
                     if ("TOOL_CALL", name) not in others:
                         outputs.said, outputs.silent = True, False
                     tool = name
+                at += 1
                 continue
         elif struct is ToolCallStart:
             name = event.toolCallId
             key, rule = ("TOOL_CALL", name), ("TOOL_CALL_START", name)
-            free = calls_owned.get(name) is None and messages_owned.get(event.parentMessageId) is None
-            if calm and free and rule not in begun and key not in opened:
+            free = calls.get(name) is None and messages.get(event.parentMessageId) is None  # of no sub-agent
+            if calm and rule not in begun and key not in opened and free:
                 if results:
                     mapper.settle_results(last=False)
-                items.pass_by(quiet, at)
-                quiet = at + 1
-                begun[rule] = None
                 used.add(rule)
-                calls_owned[name] = None
-                call = AgentOutput(kind="tool-call", call_id=name, tool=event.toolCallName)
-                opened[key] = Item(Whole(call), items.hold(at))
+                calls[name] = None
                 outputs.calls.add(name)
                 outputs.unanswered.add(name)
                 outputs.said = outputs.called = True
                 outputs.silent = False
+                begun[rule] = None
+                call = AgentOutput(kind="tool-call", call_id=name, tool=event.toolCallName)
+                items.pass_by(quiet, at)
+                quiet = at + 1
+                opened[key] = Item(Whole(call), items.hold(at))
                 tool = name
+                at += 1
                 continue
         elif struct is ToolCallEnd:
             name = event.toolCallId
@@ -133,11 +143,12 @@ def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable
                 items.finish(key)
                 if name == tool:
                     tool = None
+                at += 1
                 continue
         elif struct is ReasoningMessageContent:
             name = event.messageId
             if name == reasoning:
-                add_reasoning(event.delta)
+                at += 1
                 continue
             item = opened.get(("REASONING_MESSAGE", name)) if calm else None
             if item is not None:
@@ -148,10 +159,11 @@ def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable
                         items.pass_by(quiet, at)
                         quiet = at + 1
                         item.slot = items.hold(at)
-                    item.pieces.append(event.delta)
+                        item.pieces.append(event.delta)
                     if ("REASONING_MESSAGE", name) not in others:
                         outputs.said, outputs.silent = True, False
-                    reasoning, add_reasoning = name, item.pieces.append
+                    reasoning = name
+                at += 1
                 continue
         elif struct is ReasoningMessageStart:
             name = event.messageId
@@ -159,11 +171,12 @@ def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable
             if calm and rule not in begun and key not in opened:
                 if results:
                     mapper.settle_results(last=False)
-                begun[rule] = None
                 used.add(rule)
-                reasonings_owned.setdefault(name, None)
-                opened[key] = Item(SAID["reasoning"], None)
+                reasonings.setdefault(name, None)
                 others.discard(key)
+                begun[rule] = None
+                opened[key] = Item(SAID["reasoning"], None)
+                at += 1
                 continue
         elif struct is ReasoningMessageEnd:
             name = event.messageId
@@ -175,6 +188,7 @@ def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable
                 items.finish(key)
                 if name == reasoning:
                     reasoning = None
+                at += 1
                 continue
         elif struct is ReasoningStart:
             name = event.messageId
@@ -184,7 +198,8 @@ def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable
                     mapper.settle_results(last=False)
                 begun[rule] = None
                 used.add(rule)
-                reasonings_owned.setdefault(name, None)
+                reasonings.setdefault(name, None)
+                at += 1
                 continue
         elif struct is ReasoningEnd:
             name = event.messageId
@@ -193,6 +208,7 @@ def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable
                 if results:
                     mapper.settle_results(last=False)
                 del begun[rule]
+                at += 1
                 continue
         elif struct is StepStarted:
             name = event.stepName
@@ -202,6 +218,7 @@ def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable
                     mapper.settle_results(last=False)
                 begun[rule] = None
                 used.add(rule)
+                at += 1
                 continue
         elif struct is StepFinished:
             name = event.stepName
@@ -210,17 +227,19 @@ def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable
                 if results:
                     mapper.settle_results(last=False)
                 del begun[rule]
+                at += 1
                 continue
         elif struct is ToolCallResult:
             name = event.toolCallId
             if calm and name in outputs.calls:
                 items.pass_by(quiet, at)
                 quiet = at + 1
-                messages_owned[event.messageId] = None
+                messages[event.messageId] = None
                 results.append(Result(items.hold(at), name, event.messageId))
                 outputs.unanswered.discard(name)
                 outputs.given()
                 text = tool = reasoning = None
+                at += 1
                 continue
         elif struct is RunStarted:
             if not (mapper.running or mapper.paused or outputs.chunk):
@@ -230,6 +249,7 @@ def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable
                 quiet = at + 1
                 mapper.run_started(at, {})
                 calm = True
+                at += 1
                 continue
         elif struct is RunFinished:
             if calm and not begun:
@@ -239,14 +259,67 @@ def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable
                 mapper.run_finished(at, {})
                 calm = False
                 text = tool = reasoning = None
+                at += 1
                 continue
+        elif struct is Match:
+            kind, behind = event.lastgroup, at + event[0].count(b"\n")
+            if kind == "TEXT_MESSAGE":
+                name = event["TEXT_MESSAGE_id"].decode()
+                key, rule = (kind, name), ("TEXT_MESSAGE_START", name)
+                if calm and rule not in begun and rule not in used and key not in opened:
+                    if results:
+                        mapper.settle_results(last=False)
+                    used.add(rule)
+                    messages.setdefault(name, None)
+                    others.discard(key)
+                    outputs.said, outputs.silent = True, False
+                    items.pass_by(quiet, at + 1)
+                    quiet = at + 2
+                    items.put(at + 1, _SOME["assistant"])
+                    at = behind
+                    continue
+            elif kind == "TOOL_CALL":
+                name = event["TOOL_CALL_id"].decode()
+                key, rule = (kind, name), ("TOOL_CALL_START", name)
+                parent = None if event["parent"] is None else event["parent"].decode()
+                free = calls.get(name) is None and messages.get(parent) is None  # of no sub-agent
+                if calm and rule not in begun and key not in opened and free:
+                    if results:
+                        mapper.settle_results(last=False)
+                    used.add(rule)
+                    calls[name] = None
+                    outputs.calls.add(name)
+                    outputs.unanswered.add(name)
+                    outputs.said = outputs.called = True
+                    outputs.silent = False
+                    items.pass_by(quiet, at)
+                    quiet = at + 1
+                    items.put(at, AgentOutput(kind="tool-call", call_id=name, tool=event["tool"].decode()))
+                    at = behind
+                    continue
+            elif kind == "REASONING_MESSAGE":
+                name = event["REASONING_MESSAGE_id"].decode()
+                key, rule = (kind, name), ("REASONING_MESSAGE_START", name)
+                if calm and rule not in begun and key not in opened:
+                    if results:
+                        mapper.settle_results(last=False)
+                    used.add(rule)
+                    reasonings.setdefault(name, None)
+                    others.discard(key)
+                    outputs.said, outputs.silent = True, False
+                    items.pass_by(quiet, at + 1)
+                    quiet = at + 2
+                    items.put(at + 1, _SOME["reasoning"])
+                    at = behind
+                    continue
         items.pass_by(quiet, at)
-        quiet = at + 1
         hand(at)
+        at += 1
+        while struct is Match and at < behind:
+            hand(at)
+            at += 1
+        quiet = at
         calm = mapper.running and outputs.chunk is None
         text = tool = reasoning = None
-    items.pass_by(quiet, first + len(events))
-
-
-def _none(_: str) -> None:
-    """Stand for the text of no item."""
+    items.pass_by(quiet, at)
+    return at

@@ -1,12 +1,14 @@
 """Generate ``ag_ui_loop.py`` from the parts of AG-UI: ``make generate`` writes the file, a test holds it to its source.
 
-Each branch does to the mapper what its handlers do with an event that nothing is wrong with, and no more: where a branch
-is not sure, it leaves the line to the mapper. The mapper's own state is used, so that both can take turns at any line.
+Each branch does to the mapper what its handlers do with an event that nothing is wrong with, and no more: where a
+branch is not sure, it leaves the line to the mapper. The mapper's own state is used: both can take turns at any line.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
+
+from turncheck.model.writing import write_file
 
 from ..formats.ag_ui_parts import ITEMS, SPANS, STEP, Item, Part
 from .ag_ui_wires import NAMES
@@ -16,222 +18,192 @@ LOOP: Final = Path(__file__).with_name("ag_ui_loop.py")
 _SETTLE: Final = "if results:\n    mapper.settle_results(last=False)\n"
 _PLACE: Final = "items.pass_by(quiet, at)\nquiet = at + 1\n"
 """What takes a place of its own: the lines before it, of which none did, pass by."""
+_NEXT: Final = "at += 1\ncontinue\n"
+_FREE: Final = "free = calls.get(name) is None and messages.get({}) is None  # of no sub-agent\n"
+_CURRENT: Final = {item: item.family.split("_")[0].lower() for item in ITEMS}
+"""Item → its register: the id whose deltas change nothing any more, None where there is none."""
+_FORGET: Final = f"{' = '.join(_CURRENT.values())} = None\n"
 
 
 def generate() -> str:
     """Return the text of ``ag_ui_loop.py``."""
-    branches = [
-        *(branch for item in ITEMS for branch in _item(item)),
-        *(branch for part in SPANS if part.begin in NAMES for branch in _span(part)),
-        *_RUN.items(),
-    ]
-    body = "".join(
-        f"{'elif' if number else 'if'} struct is {_class(name)}:\n{_indented(text, 4)}"
-        for number, (name, text) in enumerate(branches)
-    )
-    names = sorted({_class(name) for name in NAMES})
-    structures = "".join(f'{_class(name)} = STRUCTURES["{name}"]\n' for name in sorted(NAMES))
-    assert len(names) == len(branches)
-    nothing = " = ".join(_current(item) for item in ITEMS)
-    adds = "".join(
-        f"add_{_current(item)}: Callable[[str], None] = _none\n" for item in ITEMS if item.kind != "tool-call"
-    )
+    branches = dict(_branches())
+    assert branches.keys() == set(NAMES)
+    lines = [f"{_head('struct is ' + _class(name), n)}{_in(text)}" for n, (name, text) in enumerate(branches.items())]
+    wholes = [_head(f'kind == "{item.family}"', n) + _in(_whole(item)) for n, item in enumerate(ITEMS)]
     return _FRAME.format(
-        structures=structures,
-        nothing=nothing,
-        adds=_indented(adds, 4).lstrip(),
-        body=_indented(body.replace("{nothing}", nothing), 8),
+        structures="".join(f'{_class(name)} = STRUCTURES["{name}"]\n' for name in sorted(NAMES)),
+        forget=_FORGET.strip(),
+        body=_in("".join(lines), 2),
+        wholes=_in("".join(wholes), 3),
     )
+
+
+def _head(condition: str, number: int) -> str:
+    return f"{'elif' if number else 'if'} {condition}:\n"
 
 
 def _class(name: str) -> str:
     return "".join(word.title() for word in name.split("_"))
 
 
-def _current(item: Item) -> str:
-    """The register of an item: the id whose deltas came last, None where a delta may change more than a text."""
-    return item.family.split("_")[0].lower()
+def _in(text: str, levels: int = 1) -> str:
+    return "".join(f"{'    ' * levels}{line}\n" for line in text.splitlines())
 
 
-def _indented(text: str, width: int) -> str:
-    return "".join(f"{' ' * width}{line}\n" if line else "\n" for line in text.splitlines())
+def _rule(part: Part) -> str:
+    return f'("{part.begin}", {"(None, name)" if part is STEP else "name"})'
 
 
-def _key(part: Part) -> str:
-    return f'"{part.begin}", {"(None, name)" if part is STEP else "name"}'
+def _branches() -> Iterator[tuple[str, str]]:
+    """The types with their branches, the most frequent first."""
+    for item in ITEMS:
+        named = f"name = event.{item.part.field}\n"
+        keys = f'key, rule = ("{item.family}", name), {_rule(item.part)}\n'
+        yield item.delta, f"{named}if name == {_CURRENT[item]}:\n{_in(_NEXT)}{_delta(item)}"
+        free = _FREE.format("event.parentMessageId") if item.kind == "tool-call" else ""
+        yield item.part.begin, f"{named}{keys}{free}if {_may_begin(item)}:\n{_in(_begin(item) + _NEXT)}"
+        yield item.part.ends[0], f"{named}{keys}if calm and rule in begun and key in opened:\n{_in(_end(item) + _NEXT)}"
+    for part in SPANS:
+        if part.begin in NAMES:
+            yield from _span(part)
+    yield from _RUN.items()
 
 
-def _item(item: Item) -> Iterator[tuple[str, str]]:
-    current, part = _current(item), item.part
-    called = item.kind == "tool-call"
-    add = "" if called else f"    add_{current}(event.delta)\n"
-    gather = "" if called else "        item.pieces.append(event.delta)\n"
-    remember = f"{current} = name" if called else f"{current}, add_{current} = name, item.pieces.append"
-    yield (
-        item.delta,
-        (
-            f"name = event.{part.field}\n"
-            f"if name == {current}:\n{add}    continue\n"
-            f'item = opened.get(("{item.family}", name)) if calm else None\n'
-            "if item is not None:\n"
-            f"{_indented(_SETTLE, 4)}"
-            "    if event.delta:\n"
-            "        if item.slot is None:\n"
-            f"{_indented(_PLACE, 12)}"
-            "            item.slot = items.hold(at)\n"
-            f"{gather}"
-            f'        if ("{item.family}", name) not in others:\n'
-            "            outputs.said, outputs.silent = True, False\n"
-            f"        {remember}\n"
-            "    continue\n"
-        ),
+def _delta(item: Item) -> str:
+    """A delta that may change more than a text: the first of its item that is not empty, or the first since a result."""
+    first = f"{_PLACE}item.slot = items.hold(at)\nitem.pieces.append(event.delta)\n"
+    some = (
+        f"if item.slot is None:\n{_in(first)}"
+        f'if ("{item.family}", name) not in others:\n    outputs.said, outputs.silent = True, False\n'
+        f"{_CURRENT[item]} = name\n"
     )
-    yield part.begin, _begin_call(item) if called else _begin_text(item)
-    yield (
-        part.ends[0],
-        (
-            f"name = event.{part.field}\n"
-            f'key, rule = ("{item.family}", name), ({_key(part)})\n'
-            "if calm and rule in begun and key in opened:\n"
-            f"{_indented(_SETTLE, 4)}"
-            "    del begun[rule]\n"
-            "    items.finish(key)\n"
-            f"    if name == {current}:\n"
-            f"        {current} = None\n"
-            "    continue\n"
-        ),
-    )
+    known = f"{_SETTLE}if event.delta:\n{_in(some)}{_NEXT}"
+    return f'item = opened.get(("{item.family}", name)) if calm else None\nif item is not None:\n{_in(known)}'
 
 
-def _begin_text(item: Item) -> str:
-    part = item.part
-    fresh = " and rule not in used" if part.once else ""
-    return (
-        f"name = event.{part.field}\n"
-        f'key, rule = ("{item.family}", name), ({_key(part)})\n'
-        f"if calm and rule not in begun{fresh} and key not in opened:\n"
-        f"{_indented(_SETTLE, 4)}"
-        "    begun[rule] = None\n"
-        "    used.add(rule)\n"
-        f"    {part.owned}s_owned.setdefault(name, None)\n"
-        f'    opened[key] = Item(SAID["{item.kind}"], None)\n'
-        "    others.discard(key)\n"
-        "    continue\n"
-    )
+def _may_begin(item: Item) -> str:
+    once = " and rule not in used" if item.part.once else ""
+    free = " and free" if item.kind == "tool-call" else ""
+    return f"calm and rule not in begun{once} and key not in opened{free}"
 
 
-def _begin_call(item: Item) -> str:
-    part = item.part
-    return (
-        f"name = event.{part.field}\n"
-        f'key, rule = ("{item.family}", name), ({_key(part)})\n'
-        "free = calls_owned.get(name) is None and messages_owned.get(event.parentMessageId) is None\n"
-        "if calm and free and rule not in begun and key not in opened:\n"
-        f"{_indented(_SETTLE + _PLACE, 4)}"
-        "    begun[rule] = None\n"
-        "    used.add(rule)\n"
-        "    calls_owned[name] = None\n"
-        '    call = AgentOutput(kind="tool-call", call_id=name, tool=event.toolCallName)\n'
-        "    opened[key] = Item(Whole(call), items.hold(at))\n"
-        "    outputs.calls.add(name)\n"
-        "    outputs.unanswered.add(name)\n"
-        "    outputs.said = outputs.called = True\n"
-        "    outputs.silent = False\n"
-        f"    {_current(item)} = name\n"
-        "    continue\n"
-    )
+def _noted(item: Item) -> str:
+    """What an item's beginning notes, whatever its place."""
+    if item.kind == "tool-call":
+        return (
+            f"{_SETTLE}used.add(rule)\n"
+            "calls[name] = None\n"
+            "outputs.calls.add(name)\n"
+            "outputs.unanswered.add(name)\n"
+            "outputs.said = outputs.called = True\n"
+            "outputs.silent = False\n"
+        )
+    return f"{_SETTLE}used.add(rule)\n{item.part.owned}s.setdefault(name, None)\nothers.discard(key)\n"
+
+
+def _begin(item: Item) -> str:
+    if item.kind == "tool-call":
+        call = 'call = AgentOutput(kind="tool-call", call_id=name, tool=event.toolCallName)\n'
+        opened = f"{call}{_PLACE}opened[key] = Item(Whole(call), items.hold(at))\n{_CURRENT[item]} = name\n"
+    else:
+        opened = f'opened[key] = Item(SAID["{item.kind}"], None)\n'
+    return f"{_noted(item)}begun[rule] = None\n{opened}"
+
+
+def _end(item: Item) -> str:
+    current = _CURRENT[item]
+    return f"{_SETTLE}del begun[rule]\nitems.finish(key)\nif name == {current}:\n    {current} = None\n"
+
+
+def _whole(item: Item) -> str:
+    """All that the lines of an item do together: it is begun and ended, and has its place where it takes one."""
+    names = f'name = event["{item.family}_id"].decode()\nkey, rule = (kind, name), {_rule(item.part)}\n'
+    if item.kind == "tool-call":
+        names += 'parent = None if event["parent"] is None else event["parent"].decode()\n' + _FREE.format("parent")
+        put = f'{_PLACE}items.put(at, AgentOutput(kind="tool-call", call_id=name, tool=event["tool"].decode()))\n'
+    else:
+        put = (
+            "outputs.said, outputs.silent = True, False\n"
+            "items.pass_by(quiet, at + 1)\n"
+            "quiet = at + 2\n"
+            f'items.put(at + 1, _SOME["{item.kind}"])\n'
+        )
+    return f"{names}if {_may_begin(item)}:\n{_in(_noted(item) + put)}    at = behind\n    continue\n"
 
 
 def _span(part: Part) -> Iterator[tuple[str, str]]:
-    own = f"    {part.owned}s_owned.setdefault(name, None)\n" if part.owned else ""
-    fresh = " and rule not in used" if part.once else ""
-    begin = f"begun[rule] = None\n    used.add(rule)\n{own}"
-    ends = ((part.begin, f"not in begun{fresh}", begin), *((end, "in begun", "del begun[rule]\n") for end in part.ends))
-    for name, condition, effect in ends:
-        yield (
-            name,
-            (
-                f"name = event.{part.field}\n"
-                f"rule = ({_key(part)})\n"
-                f"if calm and rule {condition}:\n"
-                f"{_indented(_SETTLE, 4)}"
-                f"    {effect}"
-                "    continue\n"
-            ),
-        )
+    named = f"name = event.{part.field}\nrule = {_rule(part)}\n"
+    own = f"{part.owned}s.setdefault(name, None)\n" if part.owned else ""
+    begin = _in(f"{_SETTLE}begun[rule] = None\nused.add(rule)\n{own}{_NEXT}")
+    yield part.begin, f"{named}if calm and rule not in begun{' and rule not in used' if part.once else ''}:\n{begin}"
+    end = _in(f"{_SETTLE}del begun[rule]\n{_NEXT}")
+    yield from ((name, f"{named}if calm and rule in begun:\n{end}") for name in part.ends)
 
 
-_RUN: Final = {
-    "TOOL_CALL_RESULT": (
-        "name = event.toolCallId\n"
-        "if calm and name in outputs.calls:\n"
-        f"{_indented(_PLACE, 4)}"
-        "    messages_owned[event.messageId] = None\n"
-        "    results.append(Result(items.hold(at), name, event.messageId))\n"
-        "    outputs.unanswered.discard(name)\n"
-        "    outputs.given()\n"
-        "    {nothing} = None\n"
-        "    continue\n"
+_RUN: Final[Mapping[str, str]] = {
+    "TOOL_CALL_RESULT": "name = event.toolCallId\nif calm and name in outputs.calls:\n"
+    + _in(
+        f"{_PLACE}messages[event.messageId] = None\n"
+        "results.append(Result(items.hold(at), name, event.messageId))\n"
+        "outputs.unanswered.discard(name)\n"
+        f"outputs.given()\n{_FORGET}{_NEXT}"
     ),
-    "RUN_STARTED": (
-        "if not (mapper.running or mapper.paused or outputs.chunk):\n"
-        f"{_indented(_SETTLE + _PLACE, 4)}"
-        "    mapper.run_started(at, {})\n"
-        "    calm = True\n"
-        "    continue\n"
-    ),
-    "RUN_FINISHED": (
-        "if calm and not begun:\n"
-        f"{_indented(_PLACE, 4)}"
-        "    mapper.settle_results(last=True)\n"
-        "    mapper.run_finished(at, {})\n"
-        "    calm = False\n"
-        "    {nothing} = None\n"
-        "    continue\n"
-    ),
+    "RUN_STARTED": "if not (mapper.running or mapper.paused or outputs.chunk):\n"
+    + _in(f"{_SETTLE}{_PLACE}mapper.run_started(at, {{}})\ncalm = True\n{_NEXT}"),
+    "RUN_FINISHED": "if calm and not begun:\n"
+    + _in(f"{_PLACE}mapper.settle_results(last=True)\nmapper.run_finished(at, {{}})\ncalm = False\n{_FORGET}{_NEXT}"),
 }
-"""What does not belong to a part."""
+"""What belongs to no part."""
 
 _FRAME: Final = '''"""The fast loop of AG-UI, generated from its parts: run `make generate`, do not edit."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable
+from re import Match
+from typing import Any, Final
 
 from turncheck.model.core.events import AgentOutput
 
-from ..formats.ag_ui_items import SAID
 from ..formats.ag_ui import AgUiMapper, Result
+from ..formats.ag_ui_items import SAID
 from ..formats.items import Item, Whole
 from .ag_ui_wires import STRUCTURES
 
 {structures}
+_SOME: Final = {{kind: AgentOutput(kind=kind, text="…") for kind in SAID}}
+"""Kind → an output of which nothing is known but that it has a text."""
 
-def feed(mapper: "AgUiMapper", events: Sequence[Any], first: int, hand: Callable[[int], None]) -> None:
-    """Take events at consecutive positions from *first* on, None for one that was not decoded.
 
-    *hand* lets *mapper* read the line of a position: of what is not decoded, and wherever no branch is sure.
+def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int], None]) -> int:
+    """Take events from position *at* on, and return the position behind them.
+
+    An event is a structure, a match of a whole item, or None for a line that was not decoded. *hand* lets *mapper* read
+    the line of a position: of what was not decoded, and wherever no branch is sure.
     """
     items, outputs, results = mapper.items, mapper.outputs, mapper.results
     opened, others = items.open, outputs.others
     begun, used, owners = mapper.rules.open, mapper.rules.used, mapper.rules.owners.of
-    messages_owned, calls_owned, reasonings_owned = owners["message"], owners["call"], owners["reasoning"]
+    messages, calls, reasonings = owners["message"], owners["call"], owners["reasoning"]
     calm = mapper.running and outputs.chunk is None  # a run is open, and no item that came in chunks
-    {nothing} = None
-    {adds}    quiet = first  # from here on, no line has taken a place
-    for at, event in enumerate(events, first):
+    {forget}
+    quiet = at  # from here on, no line has taken a place
+    for event in events:
         struct = type(event)
-{body}        items.pass_by(quiet, at)
-        quiet = at + 1
+{body}        elif struct is Match:
+            kind, behind = event.lastgroup, at + event[0].count(b"\\n")
+{wholes}        items.pass_by(quiet, at)
         hand(at)
+        at += 1
+        while struct is Match and at < behind:
+            hand(at)
+            at += 1
+        quiet = at
         calm = mapper.running and outputs.chunk is None
-        {nothing} = None
-    items.pass_by(quiet, first + len(events))
-
-
-def _none(_: str) -> None:
-    """Stand for the text of no item."""
+        {forget}
+    items.pass_by(quiet, at)
+    return at
 '''
 
 
 if __name__ == "__main__":
-    LOOP.write_text(generate(), "utf-8")
+    write_file(LOOP, generate())

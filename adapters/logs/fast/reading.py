@@ -38,12 +38,13 @@ def read(found: Iterable[Block], line: int, loop: FastLoop, mapper: Dispatcher) 
         waiting.append(span)
         if block.whole is None:
             mapper.items.put(at, TOO_LONG)
+            at += 1
         else:
-            loop.feed(
-                mapper, span.decoded(loop), at, lambda at, span=span: mapper.accept(at, read_value(span.text(at)))
-            )
-        at += len(span.lines)
-        line = span.behind
+            events = span.decoded(block.whole, loop)
+            behind = loop.feed(mapper, events, at, lambda at, span=span: mapper.accept(at, read_value(span.text(at))))
+            span.end(behind - at)
+            at = behind
+        line += len(span.lines) + span.blank
         yield from _settled(mapper.items, waiting)
         if len(waiting) > _KEPT:
             waiting[-_KEPT - 1].drop_text()
@@ -54,42 +55,57 @@ def read(found: Iterable[Block], line: int, loop: FastLoop, mapper: Dispatcher) 
 class _Span:
     """The positions of a block from *first* on; its first line is line *line* of the log.
 
-    ``lines`` has the line of each position, ``behind`` is the line behind the block.
+    ``lines`` has the line of each position, ``blank`` is the number of lines that hold none.
     """
 
     def __init__(self, block: Block, first: int, line: int) -> None:
-        self.first, self.behind = first, line + 1
+        self.first = first
         self.lines: Sequence[int] = range(line, line + 1)
+        self.blank = 0
         self._block: Block | None = block
         self._line = line
         self._texts: list[bytes] | None = None
         self._offsets: Sequence[int] | None = None
 
-    def decoded(self, loop: FastLoop) -> list[Any]:
-        """Decode the events of the positions, None for one that the loop's decoder refuses."""
-        assert self._block is not None
-        assert self._block.whole is not None
-        block = self._block.whole
+    def decoded(self, block: bytes, loop: FastLoop) -> list[Any]:
+        """Return structures, matches of several lines, and None for a line that the loop's decoder refuses."""
         events: list[Any] = []
-        refused = False
-        lines = BytesIO(block)
-        while lines.tell() < len(block):
-            try:
-                events.extend(map(loop.decode, lines))  # the decoder takes a line at a time, which is exact
-            except _REFUSALS:
-                events.append(None)
-                refused = True
-        if not _is_text(block):
-            events = [event if _is_text(text) else None for event, text in zip(events, lines_of(block), strict=True)]
-            refused = True
-        self.behind = self._line + len(events)
-        self.lines = range(self._line, self.behind)
-        if refused:
-            blank = [event is None and is_blank(text) for event, text in zip(events, lines_of(block), strict=True)]
-            if any(blank):
-                self.lines = [line for line, none in zip(self.lines, blank, strict=True) if not none]
-                events = [event for event, none in zip(events, blank, strict=True) if not none]
+        if _is_text(block):
+            begin = 0
+            for whole in loop.whole.finditer(block):
+                if begin <= whole.start():
+                    self._decode(block[begin : whole.start() + 1], loop, events)
+                events.append(whole)
+                begin = whole.end() + 1
+            self._decode(block[begin:], loop, events)
+        else:
+            for text in lines_of(block):
+                if _is_text(text):
+                    self._decode(text, loop, events)
+                else:
+                    events.append(None)
+        if self.blank:
+            self.lines = [line for line, text in enumerate(lines_of(block), self._line) if not is_blank(text)]
+        else:
+            self.lines = range(self._line, self._line + len(block))  # at most; its end comes with the end
         return events
+
+    def _decode(self, text: bytes, loop: FastLoop, events: list[Any]) -> None:
+        """Decode lines one by one, which is exact; a blank one is counted."""
+        lines = BytesIO(text)
+        while lines.tell() < len(text):
+            try:
+                events.extend(map(loop.decode, lines))
+            except _REFUSALS:
+                end = lines.tell()
+                if is_blank(text[text.rfind(b"\n", 0, end - 1) + 1 : end].rstrip(b"\n")):
+                    self.blank += 1
+                else:
+                    events.append(None)
+
+    def end(self, positions: int) -> None:
+        """Take the number of positions."""
+        self.lines = self.lines[:positions]
 
     def text(self, at: int) -> bytes:
         """Return the line of a position, while the block's bytes are kept."""

@@ -58,7 +58,7 @@ _FEW: Final[Mapping[str, Mapping[str, _Type]]] = {
     "ACTIVITY_SNAPSHOT": {"content": _OBJECT},
 }
 """The types of fields that depend on the event."""
-_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
+FIELDS: Final[Mapping[str, tuple[str, str]]] = {
     "TEXT_MESSAGE_START": ("messageId", "role name"),
     "TEXT_MESSAGE_CONTENT": ("messageId delta", ""),
     "TEXT_MESSAGE_END": ("messageId", ""),
@@ -102,8 +102,8 @@ def _types(name: str, fields: str) -> Mapping[str, _Type]:
     return {field: few.get(field) or _TYPES.get(field, _STRING) for field in (*fields.split(), *_EVERYWHERE)}
 
 
-_REQUIRED: Final = {name: frozenset(required.split()) for name, (required, _) in _FIELDS.items()}
-_KINDS: Final = {name: _types(name, f"{required} {more}") for name, (required, more) in _FIELDS.items()}
+_REQUIRED: Final = {name: frozenset(required.split()) for name, (required, _) in FIELDS.items()}
+_KINDS: Final = {name: _types(name, f"{required} {more}") for name, (required, more) in FIELDS.items()}
 
 NAMES: Final = frozenset(field for kinds in _KINDS.values() for field in kinds)
 """The names of all fields."""
