@@ -192,16 +192,15 @@ class _Judge:
         self.cycles = 0
 
     def take(self, chunk: Chunk) -> None:
-        if not chunk.batch.events:
+        if not chunk.ats:
             return
-        self.events += len(chunk.batch.events)
-        self._places.add(chunk.batch.ats, chunk.lines())
-        heard = chunk.heard or chunk.batch
-        self._note_pauses(heard)
-        progress = self._sessions.feed(heard)
+        self.events += len(chunk.ats)
+        self._places.add(chunk.ats, chunk.lines())
+        self._note_pauses(chunk.heard)
+        progress = self._sessions.feed(chunk.heard)
         self.cycles += len(progress.cycles)
         if progress.anomalies:
-            self._judge(progress, heard)
+            self._judge(progress, chunk.heard)
         self._places.forget(self._sessions)
 
     def ending(self) -> tuple[LogFinding, ...]:

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BytesIO
-from itertools import accumulate, chain, repeat, takewhile
+from itertools import accumulate, chain, takewhile
 from typing import Any, Final
 
 from msgspec import MsgspecError
@@ -16,7 +16,7 @@ from turncheck.model.core.events import Event
 from ..beginning import read_value
 from ..chunks import TOO_LONG, Chunk
 from ..formats.dispatch import Dispatcher
-from ..formats.items import NATIVE, Items
+from ..formats.items import NATIVE, Items, Slot
 from ..framing import Block, Origin
 from .registry import FastLoop
 
@@ -145,33 +145,29 @@ def _is_text(data: bytes) -> bool:
 
 def _settled(items: Items, waiting: "deque[_Span]") -> Iterator[Chunk]:
     """Yield the events that nothing unsettled precedes as one chunk, and forget the spans that are done with."""
-    events: list[Event] = []
-    ats: list[int] | None = None  # None while the positions ascend by one
-    heard: list[Event] = []
-    places: list[int] = []
-    first = 0
-    for slot in items.settled():
-        event, at = slot.event, slot.at
-        assert event is not None
-        if not events:
-            first = at
-        elif ats is None and at != first + len(events):
-            ats = [*range(first, first + len(events))]
-        if ats is not None:
-            ats.extend(range(at, at + slot.many))
-        if event is NATIVE:
-            events.extend(repeat(NATIVE, slot.many))
-        else:
-            events.append(event)
-            heard.append(event)
-            places.append(at)
-    if not events:
+    slots = items.settled()
+    if not slots:
         return
-    positions = range(first, first + len(events)) if ats is None else ats
-    spans = tuple(takewhile(lambda span: span.first <= positions[-1], waiting))
-    yield Chunk(Batch(tuple(events), positions), *_origins(spans, positions), Batch(tuple(heard), places))
-    while len(waiting) > 1 and waiting[1].first <= positions[-1]:
+    first, behind = slots[0].at, slots[0].at
+    in_row = True  # the positions ascend by one
+    places: list[int] = []
+    heard: list[Event] = []
+    for slot in slots:
+        in_row = in_row and slot.at == behind
+        behind = slot.at + slot.many
+        if slot.event is not NATIVE:
+            assert slot.event is not None
+            heard.append(slot.event)
+            places.append(slot.at)
+    ats = range(first, behind) if in_row else [at for slot in slots for at in range(slot.at, slot.at + slot.many)]
+    spans = tuple(takewhile(lambda span: span.first < behind, waiting))
+    yield Chunk(Batch(tuple(heard), places), *_origins(spans, ats), (ats, lambda: _events(slots)))
+    while len(waiting) > 1 and waiting[1].first < behind:
         waiting.popleft()
+
+
+def _events(slots: Sequence[Slot]) -> tuple[Event, ...]:
+    return tuple(slot.event for slot in slots for _ in range(slot.many) if slot.event is not None)
 
 
 def _origins(spans: Sequence[_Span], ats: Sequence[int]) -> tuple[Callable[[int], Origin], Callable[[], Sequence[int]]]:

@@ -10,6 +10,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import Struct
+
 from turncheck.model.core.events import (
     Delivery,
     Malformed,
@@ -50,19 +52,19 @@ _IGNORED: Final = (
 )
 
 
-class Result:
+class Result(Struct, eq=False):
     """A tool's result, held until the lines after it have said how the tool fared."""
 
-    def __init__(self, slot: Slot, call_id: str, message_id: object) -> None:
-        self.message_id = message_id
-        self.outcome = "success"
-        self._slot, self._call_id = slot, call_id
+    slot: Slot
+    call_id: str
+    message_id: Any
+    outcome: str = "success"
 
     def settle(self, *, last: bool) -> None:
         """Fill the slot. A failure that is *last* before the terminal ended the run: its result was made up."""
         failed = self.outcome in {"failed", "denied", "retried", "interrupted"}
         made_up = self.outcome == "interrupted" or (last and self.outcome == "failed")
-        self._slot.event = ToolResult(call_id=self._call_id, is_error=failed or None, synthetic=made_up or None)
+        self.slot.event = ToolResult(call_id=self.call_id, is_error=failed or None, synthetic=made_up or None)
 
 
 class AgUiMapper(Dispatcher):
@@ -122,6 +124,7 @@ class AgUiMapper(Dispatcher):
     # Runs
 
     def run_started(self, at: int, event: Object) -> None:
+        """Begin a run, or resume the one that is paused. Raises MisfitError."""
         if self.running:
             raise MisfitError("the run before has no terminal")
         resumes = self.paused and not _instead(event)
@@ -139,6 +142,7 @@ class AgUiMapper(Dispatcher):
             self.outputs.begin_run()
 
     def run_finished(self, at: int, event: Object) -> None:
+        """End the run, or pause it. Raises MisfitError."""
         outcome = None if event.get("outcome") is None else text(record(event, "outcome"), "type")
         self._refuse_paused()
         if outcome == "interrupt" and self.running:
@@ -195,6 +199,7 @@ class AgUiMapper(Dispatcher):
                 result.outcome = outcome
 
     def settle_results(self, *, last: bool) -> None:
+        """Settle what waits; *last* before a run's terminal."""
         for result in self.results:
             result.settle(last=last)
         self.results.clear()

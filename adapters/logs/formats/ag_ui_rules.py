@@ -33,8 +33,9 @@ class Rules:
         self.owners.begin_run()
         self.open.clear()
         self.used.clear()
-        for given in objects([event.get("input")]):
-            self.owners.restate(given, anew=False)
+        if "input" in event:
+            for given in objects([event["input"]]):
+                self.owners.restate(given, anew=False)
 
     def outside(self, name: str, event: Object) -> str | None:
         """Say what is wrong with an event before any run; None where it may stand there."""

@@ -5,6 +5,8 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from turncheck.model.core.events import AgentOutput, Event, Native, OutputKind
 
 from .fields import MisfitError
@@ -17,29 +19,23 @@ Build: TypeAlias = Callable[[str], Event]
 """From an item's gathered text to its event."""
 
 
-class Slot:
+class Slot(Struct, eq=False):
     """A place in the order, for an event that may be known later; nothing behind it leaves before it is filled.
 
     With *many* it stands for as many places in a row, each with the same event.
     """
 
-    __slots__ = ("at", "event", "many")
-
-    def __init__(self, at: int, event: Event | None = None, many: int = 1) -> None:
-        self.at: Final = at
-        self.event = event
-        self.many: Final = many
+    at: int
+    event: Event | None = None
+    many: int = 1
 
 
-class Item:
+class Item(Struct, eq=False):
     """An item that is open: its deltas so far, and its place, None before it has one."""
 
-    __slots__ = ("build", "pieces", "slot")
-
-    def __init__(self, build: Build, slot: Slot | None) -> None:
-        self.build = build
-        self.slot = slot
-        self.pieces: list[str] = []
+    build: Build
+    slot: Slot | None
+    pieces: list[str] = []
 
 
 class Items:
@@ -58,8 +54,7 @@ class Items:
     def pass_by(self, first: int, behind: int) -> None:
         """Add a ``Native`` at each position from *first* to before *behind*."""
         if first < behind:
-            self._slots.append(Slot(first, NATIVE, behind - first))
-            self.last = behind - 1
+            self._add(Slot(first, NATIVE, behind - first))
 
     def hold(self, at: int) -> Slot:
         """Keep a place for an event that a later line decides."""
@@ -108,11 +103,13 @@ class Items:
             for at in range(slot.at, slot.at + slot.many):
                 yield at, event
 
-    def settled(self) -> Iterator[Slot]:
-        """Yield the places that nothing unsettled precedes, each filled."""
+    def settled(self) -> list[Slot]:
+        """Take out the places that nothing unsettled precedes, each filled."""
         slots = self._slots
+        found: list[Slot] = []
         while slots and slots[0].event is not None:
-            yield slots.popleft()
+            found.append(slots.popleft())
+        return found
 
     def drain(self) -> Iterator[Mapped]:
         """Yield all the rest: open items end, and a place that nothing filled is ``Native``."""
