@@ -47,7 +47,60 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
     quiet = at  # from here on, no line has taken a place
     for event in events:
         struct = type(event)
-        if struct is TextMessageContent:
+        if struct is Match:
+            kind, behind = event.lastgroup, at + event[0].count(b"\n")
+            if kind == "TEXT_MESSAGE":
+                name = event["TEXT_MESSAGE_id"].decode()
+                key, rule = (kind, name), ("TEXT_MESSAGE_START", name)
+                if calm and rule not in used and (not opened or key not in opened):
+                    if results:
+                        mapper.settle_results(last=False)
+                    used.add(rule)
+                    messages.setdefault(name, None)
+                    if others:
+                        others.discard(key)
+                    outputs.said, outputs.silent = True, False
+                    items.pass_by(quiet, at + 1)
+                    quiet = at + 2
+                    items.put(at + 1, _SOME["assistant"])
+                    at = behind
+                    continue
+            elif kind == "TOOL_CALL":
+                name = event["TOOL_CALL_id"].decode()
+                key, rule = (kind, name), ("TOOL_CALL_START", name)
+                parent = None if event["parent"] is None else event["parent"].decode()
+                free = calls.get(name) is None and messages.get(parent) is None  # of no sub-agent
+                if calm and rule not in begun and (not opened or key not in opened) and free:
+                    if results:
+                        mapper.settle_results(last=False)
+                    used.add(rule)
+                    calls[name] = None
+                    outputs.calls.add(name)
+                    outputs.unanswered.add(name)
+                    outputs.said = outputs.called = True
+                    outputs.silent = False
+                    items.pass_by(quiet, at)
+                    quiet = at + 1
+                    items.put(at, AgentOutput(kind="tool-call", call_id=name, tool=event["tool"].decode()))
+                    at = behind
+                    continue
+            elif kind == "REASONING_MESSAGE":
+                name = event["REASONING_MESSAGE_id"].decode()
+                key, rule = (kind, name), ("REASONING_MESSAGE_START", name)
+                if calm and rule not in begun and (not opened or key not in opened):
+                    if results:
+                        mapper.settle_results(last=False)
+                    used.add(rule)
+                    reasonings.setdefault(name, None)
+                    if others:
+                        others.discard(key)
+                    outputs.said, outputs.silent = True, False
+                    items.pass_by(quiet, at + 1)
+                    quiet = at + 2
+                    items.put(at + 1, _SOME["reasoning"])
+                    at = behind
+                    continue
+        elif struct is TextMessageContent:
             name = event.messageId
             if name == text:
                 at += 1
@@ -70,12 +123,13 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
         elif struct is TextMessageStart:
             name = event.messageId
             key, rule = ("TEXT_MESSAGE", name), ("TEXT_MESSAGE_START", name)
-            if calm and rule not in begun and rule not in used and key not in opened:
+            if calm and rule not in used and (not opened or key not in opened):
                 if results:
                     mapper.settle_results(last=False)
                 used.add(rule)
                 messages.setdefault(name, None)
-                others.discard(key)
+                if others:
+                    others.discard(key)
                 begun[rule] = None
                 opened[key] = Item(SAID["assistant"], None)
                 at += 1
@@ -116,7 +170,7 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
             name = event.toolCallId
             key, rule = ("TOOL_CALL", name), ("TOOL_CALL_START", name)
             free = calls.get(name) is None and messages.get(event.parentMessageId) is None  # of no sub-agent
-            if calm and rule not in begun and key not in opened and free:
+            if calm and rule not in begun and (not opened or key not in opened) and free:
                 if results:
                     mapper.settle_results(last=False)
                 used.add(rule)
@@ -168,12 +222,13 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
         elif struct is ReasoningMessageStart:
             name = event.messageId
             key, rule = ("REASONING_MESSAGE", name), ("REASONING_MESSAGE_START", name)
-            if calm and rule not in begun and key not in opened:
+            if calm and rule not in begun and (not opened or key not in opened):
                 if results:
                     mapper.settle_results(last=False)
                 used.add(rule)
                 reasonings.setdefault(name, None)
-                others.discard(key)
+                if others:
+                    others.discard(key)
                 begun[rule] = None
                 opened[key] = Item(SAID["reasoning"], None)
                 at += 1
@@ -261,57 +316,6 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
                 text = tool = reasoning = None
                 at += 1
                 continue
-        elif struct is Match:
-            kind, behind = event.lastgroup, at + event[0].count(b"\n")
-            if kind == "TEXT_MESSAGE":
-                name = event["TEXT_MESSAGE_id"].decode()
-                key, rule = (kind, name), ("TEXT_MESSAGE_START", name)
-                if calm and rule not in begun and rule not in used and key not in opened:
-                    if results:
-                        mapper.settle_results(last=False)
-                    used.add(rule)
-                    messages.setdefault(name, None)
-                    others.discard(key)
-                    outputs.said, outputs.silent = True, False
-                    items.pass_by(quiet, at + 1)
-                    quiet = at + 2
-                    items.put(at + 1, _SOME["assistant"])
-                    at = behind
-                    continue
-            elif kind == "TOOL_CALL":
-                name = event["TOOL_CALL_id"].decode()
-                key, rule = (kind, name), ("TOOL_CALL_START", name)
-                parent = None if event["parent"] is None else event["parent"].decode()
-                free = calls.get(name) is None and messages.get(parent) is None  # of no sub-agent
-                if calm and rule not in begun and key not in opened and free:
-                    if results:
-                        mapper.settle_results(last=False)
-                    used.add(rule)
-                    calls[name] = None
-                    outputs.calls.add(name)
-                    outputs.unanswered.add(name)
-                    outputs.said = outputs.called = True
-                    outputs.silent = False
-                    items.pass_by(quiet, at)
-                    quiet = at + 1
-                    items.put(at, AgentOutput(kind="tool-call", call_id=name, tool=event["tool"].decode()))
-                    at = behind
-                    continue
-            elif kind == "REASONING_MESSAGE":
-                name = event["REASONING_MESSAGE_id"].decode()
-                key, rule = (kind, name), ("REASONING_MESSAGE_START", name)
-                if calm and rule not in begun and key not in opened:
-                    if results:
-                        mapper.settle_results(last=False)
-                    used.add(rule)
-                    reasonings.setdefault(name, None)
-                    others.discard(key)
-                    outputs.said, outputs.silent = True, False
-                    items.pass_by(quiet, at + 1)
-                    quiet = at + 2
-                    items.put(at + 1, _SOME["reasoning"])
-                    at = behind
-                    continue
         items.pass_by(quiet, at)
         hand(at)
         at += 1

@@ -29,7 +29,7 @@ def generate() -> str:
     """Return the text of ``ag_ui_loop.py``."""
     branches = dict(_branches())
     assert branches.keys() == set(NAMES)
-    lines = [f"{_head('struct is ' + _class(name), n)}{_in(text)}" for n, (name, text) in enumerate(branches.items())]
+    lines = [f"{_head('struct is ' + _class(name), 1)}{_in(text)}" for n, (name, text) in enumerate(branches.items())]
     wholes = [_head(f'kind == "{item.family}"', n) + _in(_whole(item)) for n, item in enumerate(ITEMS)]
     return _FRAME.format(
         structures="".join(f'{_class(name)} = STRUCTURES["{name}"]\n' for name in sorted(NAMES)),
@@ -83,9 +83,9 @@ def _delta(item: Item) -> str:
 
 
 def _may_begin(item: Item) -> str:
-    once = " and rule not in used" if item.part.once else ""
+    fresh = "rule not in used" if item.part.once else "rule not in begun"  # what is begun is used
     free = " and free" if item.kind == "tool-call" else ""
-    return f"calm and rule not in begun{once} and key not in opened{free}"
+    return f"calm and {fresh} and (not opened or key not in opened){free}"
 
 
 def _noted(item: Item) -> str:
@@ -99,7 +99,7 @@ def _noted(item: Item) -> str:
             "outputs.said = outputs.called = True\n"
             "outputs.silent = False\n"
         )
-    return f"{_SETTLE}used.add(rule)\n{item.part.owned}s.setdefault(name, None)\nothers.discard(key)\n"
+    return f"{_SETTLE}used.add(rule)\n{item.part.owned}s.setdefault(name, None)\nif others:\n    others.discard(key)\n"
 
 
 def _begin(item: Item) -> str:
@@ -189,9 +189,9 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
     quiet = at  # from here on, no line has taken a place
     for event in events:
         struct = type(event)
-{body}        elif struct is Match:
+        if struct is Match:
             kind, behind = event.lastgroup, at + event[0].count(b"\\n")
-{wholes}        items.pass_by(quiet, at)
+{wholes}{body}        items.pass_by(quiet, at)
         hand(at)
         at += 1
         while struct is Match and at < behind:

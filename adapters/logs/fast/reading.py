@@ -93,9 +93,10 @@ class _Span:
     def _decode(self, text: bytes, loop: FastLoop, events: list[Any]) -> None:
         """Decode lines one by one, which is exact; a blank one is counted."""
         lines = BytesIO(text)
-        while lines.tell() < len(text):
+        while True:
             try:
                 events.extend(map(loop.decode, lines))
+                return
             except _REFUSALS:
                 end = lines.tell()
                 if is_blank(text[text.rfind(b"\n", 0, end - 1) + 1 : end].rstrip(b"\n")):

@@ -92,8 +92,8 @@ class Items:
 
     def finish_all(self, event: Event | None = None) -> None:
         """End every open item."""
-        for key in tuple(self.open):
-            self.finish(key, event)
+        while self.open:
+            self.finish(next(iter(self.open)), event)
 
     def release(self) -> Iterator[Mapped]:
         """Yield the events that nothing unsettled precedes."""
