@@ -71,7 +71,7 @@ def _branches() -> Iterator[tuple[str, str]]:
 
 
 def _delta(item: Item) -> str:
-    """A delta that may change more than a text: the first of its item that is not empty, or the first since a result."""
+    """A delta that may change more than a text: the first of its item with a text, or the first since a result."""
     first = f"{_PLACE}item.slot = items.hold(at)\nitem.pieces.append(event.delta)\n"
     some = (
         f"if item.slot is None:\n{_in(first)}"

@@ -4,6 +4,7 @@ from array import array
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from io import BytesIO
 from itertools import accumulate, chain, takewhile
 from typing import Any, Final
@@ -40,8 +41,7 @@ def read(found: Iterable[Block], line: int, loop: FastLoop, mapper: Dispatcher) 
             mapper.items.put(at, TOO_LONG)
             at += 1
         else:
-            events = span.decoded(block.whole, loop)
-            behind = loop.feed(mapper, events, at, lambda at, span=span: mapper.accept(at, read_value(span.text(at))))
+            behind = loop.feed(mapper, span.decoded(block.whole, loop), at, partial(_hand, mapper, span))
             span.end(behind - at)
             at = behind
         line += len(span.lines) + span.blank
@@ -50,6 +50,11 @@ def read(found: Iterable[Block], line: int, loop: FastLoop, mapper: Dispatcher) 
             waiting[-_KEPT - 1].drop_text()
     mapper.close()
     yield from _settled(mapper.items, waiting)
+
+
+def _hand(mapper: Dispatcher, span: "_Span", at: int) -> None:
+    """Let the mapper read the line of a position."""
+    mapper.accept(at, read_value(span.text(at)))
 
 
 class _Span:
@@ -93,10 +98,11 @@ class _Span:
     def _decode(self, text: bytes, loop: FastLoop, events: list[Any]) -> None:
         """Decode lines one by one, which is exact; a blank one is counted."""
         lines = BytesIO(text)
-        while True:
+        more = True
+        while more:
             try:
                 events.extend(map(loop.decode, lines))
-                return
+                more = False
             except _REFUSALS:
                 end = lines.tell()
                 if is_blank(text[text.rfind(b"\n", 0, end - 1) + 1 : end].rstrip(b"\n")):

@@ -12,10 +12,10 @@ from .ag_ui_wires import DECODER
 class FastLoop(NamedTuple):
     """What reads most lines of a format.
 
-    ``decode`` takes a line that is good by itself, and raises for any other; ``whole`` finds runs of lines that mean one
-    thing together, each with the line feed before it. ``feed`` is given the mapper, structures, matches of ``whole`` and
-    None for lines that were not decoded, the position of the first, and a function by which the mapper reads the line
-    of a position; it returns the position behind the last.
+    ``decode`` takes a line that is good by itself, and raises for any other; ``whole`` finds runs of lines that mean
+    one thing together, each with the line feed before it. ``feed`` is given the mapper, structures, matches of
+    ``whole`` and None for lines that were not decoded, the position of the first, and a function by which the mapper
+    reads the line of a position; it returns the position behind the last.
     """
 
     decode: Callable[[bytes], Any]

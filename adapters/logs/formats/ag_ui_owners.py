@@ -60,8 +60,8 @@ class Owners:
                 continue
             if _TAG in message and message[_TAG] is None:
                 return f"{_TAG} of the message {name!r} is null"
-            kind = "reasoning" if role == "reasoning" else "activity" if role == "activity" else "message"
-            calls = [("call", call.get("id")) for call in objects(message.get("toolCalls"))]
+            kind: Owned = "reasoning" if role == "reasoning" else "activity" if role == "activity" else "message"
+            calls: list[tuple[Owned, object]] = [("call", call.get("id")) for call in objects(message.get("toolCalls"))]
             for one, other in [(kind, name), *calls]:
                 if isinstance(other, str) and (anew or other not in self.of[one]):
                     self.of[one][other] = message.get(_TAG)
@@ -90,7 +90,7 @@ class Owners:
 
     def _encrypted(self, event: Object) -> str | None:
         key = event.get("entityId")
-        kinds = ("call",) if event.get("subtype") == "tool-call" else ("message", "reasoning")
+        kinds: tuple[Owned, ...] = ("call",) if event.get("subtype") == "tool-call" else ("message", "reasoning")
         found = next((kind for kind in kinds if isinstance(key, str) and key in self.of[kind]), None)
         return None if found is None else _differs(event, self.of[found][key])
 
