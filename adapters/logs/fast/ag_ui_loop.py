@@ -114,10 +114,10 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
                         items.pass_by(quiet, at)
                         quiet = at + 1
                         item.slot = items.hold(at)
-                        item.pieces.append(event.delta)
-                    if ("TEXT_MESSAGE", name) not in others:
+                    item.pieces.append(event.delta)
+                    if ("TEXT_MESSAGE", name) not in others:  # what the user says is kept
                         outputs.said, outputs.silent = True, False
-                    text = name
+                        text = name
                 at += 1
                 continue
         elif struct is TextMessageStart:
@@ -160,10 +160,10 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
                         items.pass_by(quiet, at)
                         quiet = at + 1
                         item.slot = items.hold(at)
-                        item.pieces.append(event.delta)
-                    if ("TOOL_CALL", name) not in others:
+                    item.pieces.append(event.delta)
+                    if ("TOOL_CALL", name) not in others:  # what the user says is kept
                         outputs.said, outputs.silent = True, False
-                    tool = name
+                        tool = name
                 at += 1
                 continue
         elif struct is ToolCallStart:
@@ -213,10 +213,10 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
                         items.pass_by(quiet, at)
                         quiet = at + 1
                         item.slot = items.hold(at)
-                        item.pieces.append(event.delta)
-                    if ("REASONING_MESSAGE", name) not in others:
+                    item.pieces.append(event.delta)
+                    if ("REASONING_MESSAGE", name) not in others:  # what the user says is kept
                         outputs.said, outputs.silent = True, False
-                    reasoning = name
+                        reasoning = name
                 at += 1
                 continue
         elif struct is ReasoningMessageStart:

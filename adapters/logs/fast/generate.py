@@ -72,11 +72,11 @@ def _branches() -> Iterator[tuple[str, str]]:
 
 def _delta(item: Item) -> str:
     """A delta that may change more than a text: the first of its item with a text, or the first since a result."""
-    first = f"{_PLACE}item.slot = items.hold(at)\nitem.pieces.append(event.delta)\n"
+    first = f"{_PLACE}item.slot = items.hold(at)\n"
+    own = f"outputs.said, outputs.silent = True, False\n{_CURRENT[item]} = name\n"
     some = (
-        f"if item.slot is None:\n{_in(first)}"
-        f'if ("{item.family}", name) not in others:\n    outputs.said, outputs.silent = True, False\n'
-        f"{_CURRENT[item]} = name\n"
+        f"if item.slot is None:\n{_in(first)}item.pieces.append(event.delta)\n"
+        f'if ("{item.family}", name) not in others:  # what the user says is kept\n{_in(own)}'
     )
     known = f"{_SETTLE}if event.delta:\n{_in(some)}{_NEXT}"
     return f'item = opened.get(("{item.family}", name)) if calm else None\nif item is not None:\n{_in(known)}'

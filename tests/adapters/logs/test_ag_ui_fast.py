@@ -197,6 +197,82 @@ def test_a_long_stream_is_read_as_by_the_mapper_alone(piece: int) -> None:
     assert_same(streams.log("ag-ui", 3000), piece)
 
 
+START, DONE = event_of("RUN_STARTED", "", ""), event_of("RUN_FINISHED", "", "")
+FAILED = json.dumps({"pydantic_ai": {"outcome": "failed"}})
+ENCRYPTED = {"type": "REASONING_ENCRYPTED_VALUE", "subtype": "message", "entityId": "xc", "encryptedValue": FAILED}
+CALL, TEXT = item("TOOL_CALL", "ARGS", "c", ["{}"]), item("TEXT_MESSAGE", "CONTENT", "m", ["a"])
+RESULT = event_of("TOOL_CALL_RESULT", "c", "red")
+MORE_TEXT = event_of("TEXT_MESSAGE_CONTENT", "m", "b")
+ASKED = [
+    {**event, "role": "user"} if at == 0 else event
+    for at, event in enumerate(item("TEXT_MESSAGE", "CONTENT", "n", ["c"]))
+]
+SNAPSHOT = {"type": "MESSAGES_SNAPSHOT", "messages": [{"id": "x", "role": "tool", "toolCallId": "c", "content": "red"}]}
+CHUNK = event_of("TEXT_MESSAGE_CHUNK", "o", "a")
+TAG = {"subagentRunId": "s"}
+TOGETHER = {
+    "a result is settled by a delta": [START, *TEXT[:2], *CALL, RESULT, MORE_TEXT, ENCRYPTED, TEXT[2], DONE],
+    "a result is settled by a text": [START, *CALL, RESULT, *TEXT, ENCRYPTED, DONE],
+    "a result is settled by a call": [START, *CALL, RESULT, *item("TOOL_CALL", "ARGS", "d", ["{}"]), ENCRYPTED, DONE],
+    "a result that failed is the last": [START, *CALL, RESULT, ENCRYPTED, DONE],
+    "a text goes on behind a result": [START, *TEXT[:2], *CALL, RESULT, MORE_TEXT, TEXT[2], *ASKED, DONE],
+    "a text of the user is the model's in the next run": [
+        *(START, {**TEXT[0], "role": "user"}, *TEXT[1:], DONE, START, *TEXT, *ASKED, DONE),
+    ],
+    "the same, delta by delta": [
+        *(START, {**TEXT[0], "role": "user"}, *TEXT[1:], DONE, START, TEXT[0], TEXT[1], {**MORE_TEXT, "timestamp": 1}),
+        *(TEXT[2], *ASKED, DONE),
+    ],
+    "a snapshot repeats a result": [START, *CALL, RESULT, SNAPSHOT, DONE],
+    "a snapshot has the result": [START, *CALL, SNAPSHOT, DONE],
+    "a text ends chunks": [START, CHUNK, *TEXT, {"type": "TEXT_MESSAGE_CHUNK", "delta": "b"}, DONE],
+    "a call ends chunks": [START, CHUNK, *CALL, {"type": "TEXT_MESSAGE_CHUNK", "delta": "b"}, DONE],
+    "a run starts amid chunks": [CHUNK, START, {"type": "TEXT_MESSAGE_CHUNK", "delta": "b"}, DONE],
+    "a paused run": [START, *CALL, {**DONE, "outcome": {"type": "interrupt", "interrupts": []}}, START, RESULT, DONE],
+    "a call of the run before is answered": [START, *CALL, DONE, START, RESULT, *TEXT, DONE],
+    "a call of a sub-agent's message": [
+        START,
+        {**TEXT[0], **TAG},
+        {**CALL[0], "parentMessageId": "m"},
+        *CALL[1:],
+        DONE,
+    ],
+    "a call of a sub-agent's message, later": [
+        *(START, {**TEXT[0], **TAG}, *TEXT[1:], {**CALL[0], "parentMessageId": "m"}, *CALL[1:], RESULT, DONE),
+    ],
+    "a call of a message": [START, *TEXT, {**CALL[0], "parentMessageId": "m"}, *CALL[1:], {**RESULT, **TAG}, DONE],
+    "a sub-agent goes on with a call": [START, *CALL[:2], {**CALL[1], **TAG}, CALL[2], {**RESULT, **TAG}, DONE],
+    "a result's message has an owner": [
+        *(
+            START,
+            *CALL,
+            RESULT,
+            {"type": "TEXT_MESSAGE_END", "messageId": "xc", **TAG},
+            *TEXT,
+            {**TEXT[2], **TAG},
+            DONE,
+        ),
+    ],
+    "a reasoning's owner": [
+        *(START, *(events := item("REASONING_MESSAGE", "CONTENT", "m", ["a"])), {**events[2], **TAG}),
+        *(event_of("REASONING_START", "k", ""), {**event_of("REASONING_END", "k", ""), **TAG}, DONE),
+    ],
+    "a call twice": [START, *CALL, *CALL, RESULT, DONE],
+    "a text twice": [START, *TEXT, *TEXT, DONE],
+    "a reasoning twice": [START, *events, *events, DONE],
+    "an open step at the end": [START, event_of("STEP_STARTED", "m", ""), *TEXT, DONE],
+    "an item open at the end": [START, *TEXT[:2], *CALL[:2], DONE],
+    "two texts at once": [START, *TEXT[:2], *item("TEXT_MESSAGE", "CONTENT", "n", ["a"]), MORE_TEXT, *TEXT[1:], DONE],
+}
+
+
+@pytest.mark.parametrize("stream", TOGETHER.values(), ids=list(TOGETHER))
+def test_what_lines_do_together_is_what_the_mapper_alone_makes_of_them(stream: list[dict[str, Any]]) -> None:
+    lines = in_lines(stream)
+    assert_same(b"\n".join(lines) + b"\n")
+    assert_same(b"\n".join(lines), 64)
+
+
 def test_a_valid_stream_hardly_needs_the_mapper() -> None:
     data = streams.log("ag-ui", 3000)
     with patch.object(FORMATS["ag-ui"].mapper, "accept", side_effect=AssertionError):
