@@ -210,6 +210,9 @@ ASKED = [
 SNAPSHOT = {"type": "MESSAGES_SNAPSHOT", "messages": [{"id": "x", "role": "tool", "toolCallId": "c", "content": "red"}]}
 CHUNK = event_of("TEXT_MESSAGE_CHUNK", "o", "a")
 TAG = {"subagentRunId": "s"}
+OTHER = item("TOOL_CALL", "ARGS", "d", ["{}"])
+NOTE = {"type": "CUSTOM", "name": "note", "value": 1}
+SIGNED = {**ENCRYPTED, "subtype": "tool-call", "entityId": "c", **TAG}
 TOGETHER = {
     "a result is settled by a delta": [START, *TEXT[:2], *CALL, RESULT, MORE_TEXT, ENCRYPTED, TEXT[2], DONE],
     "a result is settled by a text": [START, *CALL, RESULT, *TEXT, ENCRYPTED, DONE],
@@ -262,6 +265,39 @@ TOGETHER = {
     "a reasoning twice": [START, *events, *events, DONE],
     "an open step at the end": [START, event_of("STEP_STARTED", "m", ""), *TEXT, DONE],
     "an item open at the end": [START, *TEXT[:2], *CALL[:2], DONE],
+    "a sub-agent's call for a result": [
+        START,
+        *CALL,
+        RESULT,
+        {**OTHER[0], "parentMessageId": "xc", **TAG},
+        *OTHER[1:],
+        DONE,
+    ],
+    "the user says something behind a call": [START, *CALL, *ASKED, DONE],
+    "the same behind a call that was disturbed": [START, CALL[0], NOTE, *CALL[1:], *ASKED, DONE],
+    "a call's owner changes": [
+        *(START, *TEXT, *({**event, **TAG} for event in CALL), {**CALL[0], "parentMessageId": "m"}, *CALL[1:], DONE),
+    ],
+    "the same, disturbed": [
+        *(
+            START,
+            *TEXT,
+            *({**event, **TAG} for event in CALL),
+            {**CALL[0], "parentMessageId": "m"},
+            NOTE,
+            *CALL[1:],
+            DONE,
+        ),
+    ],
+    "a call of a sub-agent's message is signed": [
+        *(START, {**TEXT[0], **TAG}, *TEXT[1:], {**CALL[0], "parentMessageId": "m"}, *CALL[1:], SIGNED, DONE),
+    ],
+    "the same, with a note": [
+        *(START, {**TEXT[0], **TAG}, *TEXT[1:], {**CALL[0], "parentMessageId": "m"}, NOTE, *CALL[1:], SIGNED, DONE),
+    ],
+    "a text that was open before the run": [*TEXT[:2], START, *TEXT, DONE],
+    "the same, with a note in it": [*TEXT[:2], START, TEXT[0], NOTE, *TEXT[1:], DONE],
+    "a delta behind the end": [START, TEXT[0], NOTE, *TEXT[1:], MORE_TEXT, DONE],
     "two texts at once": [START, *TEXT[:2], *item("TEXT_MESSAGE", "CONTENT", "n", ["a"]), MORE_TEXT, *TEXT[1:], DONE],
 }
 
