@@ -42,7 +42,11 @@ def failure(counterexample: bytes) -> str:
 
 def run() -> None:
     """Compare, or write; exits 1 where something drifted."""
-    wanted = {LOOP: generate(), fast.LOOP: fast.generate(), **{FOLDER / name: text(schema) for name, schema in schemas().items()}}
+    wanted = {
+        LOOP: generate(),
+        fast.LOOP: fast.generate(),
+        **{FOLDER / name: text(schema) for name, schema in schemas().items()},
+    }
     wanted[ROOT / "docs" / "museum.md"] = page(recorded())
     wanted[MUTANTS] = mutants_page()
     wanted[BROKEN] = table()

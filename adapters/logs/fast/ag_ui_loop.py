@@ -46,7 +46,8 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
     text = tool = reasoning = None
     quiet = at  # from here on, no line has taken a place
     for event in events:
-        struct = type(event)
+        struct = type(event)  # pyright: ignore[reportUnknownVariableType]
+        behind = at + 1
         if struct is Match:
             kind, behind = event.lastgroup, at + event[0].count(b"\n")
             if kind == "TEXT_MESSAGE":
@@ -317,9 +318,7 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
                 at += 1
                 continue
         items.pass_by(quiet, at)
-        hand(at)
-        at += 1
-        while struct is Match and at < behind:
+        while at < behind:
             hand(at)
             at += 1
         quiet = at

@@ -29,7 +29,7 @@ def generate() -> str:
     """Return the text of ``ag_ui_loop.py``."""
     branches = dict(_branches())
     assert branches.keys() == set(NAMES)
-    lines = [f"{_head('struct is ' + _class(name), 1)}{_in(text)}" for n, (name, text) in enumerate(branches.items())]
+    lines = [f"{_head('struct is ' + _class(name), 1)}{_in(text)}" for name, text in branches.items()]
     wholes = [_head(f'kind == "{item.family}"', n) + _in(_whole(item)) for n, item in enumerate(ITEMS)]
     return _FRAME.format(
         structures="".join(f'{_class(name)} = STRUCTURES["{name}"]\n' for name in sorted(NAMES)),
@@ -188,13 +188,12 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
     {forget}
     quiet = at  # from here on, no line has taken a place
     for event in events:
-        struct = type(event)
+        struct = type(event)  # pyright: ignore[reportUnknownVariableType]
+        behind = at + 1
         if struct is Match:
             kind, behind = event.lastgroup, at + event[0].count(b"\\n")
 {wholes}{body}        items.pass_by(quiet, at)
-        hand(at)
-        at += 1
-        while struct is Match and at < behind:
+        while at < behind:
             hand(at)
             at += 1
         quiet = at

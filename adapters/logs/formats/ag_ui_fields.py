@@ -1,14 +1,16 @@
 """The fields of AG-UI's events: which must be there, and of which type, as in the schemas of ``@ag-ui/core`` 1.0.0."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, NamedTuple, cast
+from dataclasses import dataclass
+from typing import Any, Final, Literal, cast
 
 from msgspec import UNSET, Raw, UnsetType, defstruct
 
 from .fields import Object
 
 
-class _Type(NamedTuple):
+@dataclass(frozen=True)
+class _Type:
     """A type: how a message calls it, whether a value is of it, and the same for msgspec."""
 
     called: str
@@ -18,7 +20,8 @@ class _Type(NamedTuple):
 
 _STRING: Final = _Type("string", lambda value: isinstance(value, str), str)
 _MAYBE_NUMBER: Final = _Type(
-    *("number", lambda value: value is None or (isinstance(value, int | float) and not isinstance(value, bool))),
+    "number",
+    lambda value: value is None or (isinstance(value, int | float) and not isinstance(value, bool)),
     float | None,
 )
 _FLAG: Final = _Type("boolean", lambda value: isinstance(value, bool), bool)

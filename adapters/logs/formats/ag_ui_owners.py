@@ -61,8 +61,10 @@ class Owners:
             if _TAG in message and message[_TAG] is None:
                 return f"{_TAG} of the message {name!r} is null"
             kind: Owned = "reasoning" if role == "reasoning" else "activity" if role == "activity" else "message"
-            calls: list[tuple[Owned, object]] = [("call", call.get("id")) for call in objects(message.get("toolCalls"))]
-            for one, other in [(kind, name), *calls]:
+            named: list[tuple[Owned, object]] = [(kind, name)]
+            for call in objects(message.get("toolCalls")):
+                named.append(("call", call.get("id")))  # noqa: PERF401 - its type is inferred here
+            for one, other in named:
                 if isinstance(other, str) and (anew or other not in self.of[one]):
                     self.of[one][other] = message.get(_TAG)
         return None
@@ -91,7 +93,7 @@ class Owners:
     def _encrypted(self, event: Object) -> str | None:
         key = event.get("entityId")
         kinds: tuple[Owned, ...] = ("call",) if event.get("subtype") == "tool-call" else ("message", "reasoning")
-        found = next((kind for kind in kinds if isinstance(key, str) and key in self.of[kind]), None)
+        found: Owned | None = next((kind for kind in kinds if isinstance(key, str) and key in self.of[kind]), None)
         return None if found is None else _differs(event, self.of[found][key])
 
 

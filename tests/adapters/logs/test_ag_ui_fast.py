@@ -139,7 +139,7 @@ def item(stem: str, piece: str, identity: str, texts: list[str]) -> list[dict[st
 
 
 WHOLE = st.builds(
-    lambda stem, identity, texts: item(*stem, identity, texts),
+    lambda stem, identity, texts: item(stem[0], stem[1], identity, texts),
     st.sampled_from([("TEXT_MESSAGE", "CONTENT"), ("TOOL_CALL", "ARGS"), ("REASONING_MESSAGE", "CONTENT")]),
     st.sampled_from(["m", "n", "o", "é"]),
     st.lists(TEXTS, max_size=3),
