@@ -1,6 +1,7 @@
 """From the bytes of a recorded log to events with their positions and origins.
 
-A log in turncheck's own format is decoded block by block; every other one frame by frame through its format's mapper.
+A log in turncheck's own format is decoded block by block, and so are the lines of a format with a fast loop; every
+other one is read frame by frame through its format's mapper.
 Memory: one block, and what a mapper holds back. Arrays and pretty-printed logs are read whole, up to a limit.
 """
 
@@ -56,6 +57,8 @@ class TooLargeError(ValueError):
 @dataclass(frozen=True)
 class Log:
     """A recorded log: its format, and its events in order. The chunks can be iterated once.
+
+    Of a text of the agent it may be known that there is one, and not what it says: no state depends on that (X-8).
 
     ``doubt`` says why the log is not in the format by whose name it is read; None where at least one value fits.
     """
