@@ -103,7 +103,6 @@ examples: setup
 bench: setup
 	$(BIN)/python -m pytest tests/benchmarks --benchmark-only --benchmark-columns=median,rounds
 	$(BIN)/python tests/benchmarks/table.py
-	$(BIN)/python tests/benchmarks/formats.py
 
 # Has the hot path become slower than tests/benchmarks/baseline.json? On a quiet machine; `gate.py --update` writes it.
 gate: setup

@@ -6,11 +6,16 @@ from collections import deque
 from itertools import islice
 from typing import Any, Final, cast
 
+from msgspec import MsgspecError, json
+
 from turncheck.model.core.decode import parse
 
 from .formats.recognition import Tally
 from .framing import BLOCK, Frame, Stream
 
+_decode: Final = json.Decoder().decode
+_SHORT: Final = 640
+"""Bytes of a line that has no integer of so many digits that ``parse`` takes it as a float."""
 _TEXT: Final = re.compile(rb"[^ \t\r\n]")
 _ENOUGH: Final = 8
 """Number of first values from which the format is recognised."""
@@ -71,12 +76,22 @@ class Looked:
 
 def value_of(frame: Frame) -> Any:
     """The frame's JSON value, None for an unreadable one; the end mark of an SSE stream, which is no JSON, is kept."""
-    if frame.data is None:
-        return None
-    if frame.data == b"[DONE]":
+    return None if frame.data is None else read_value(frame.data)
+
+
+def read_value(data: bytes) -> Any:
+    """Return the JSON value of a line, as ``value_of`` does."""
+    if data == b"[DONE]":
         return "[DONE]"
     try:
-        return parse(frame.data)
+        return _decode(data) if len(data) < _SHORT else parse(data)
+    except (MsgspecError, ValueError, RecursionError):
+        return _parsed(data)  # it may be JSON all the same, with half a character
+
+
+def _parsed(data: bytes) -> Any:
+    try:
+        return parse(data)
     except (ValueError, RecursionError):
         return None
 

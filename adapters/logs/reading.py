@@ -1,20 +1,25 @@
 """From the bytes of a recorded log to events with their positions and origins.
 
-A log in turncheck's own format is decoded block by block; every other one frame by frame through its format's mapper.
+A log in turncheck's own format is decoded block by block, and so are the lines of a format with a fast loop; every
+other one is read frame by frame through its format's mapper.
 Memory: one block, and what a mapper holds back. Arrays and pretty-printed logs are read whole, up to a limit.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from turncheck.model.core.decode import Batch, decode_lines, is_blank, lines_of
 from turncheck.model.core.events import Event, Malformed
 
 from .beginning import Looked, Rewound, value_of
+from .chunks import TOO_LONG, Chunk
 from .compression import MAGIC, Decompressed, compression
+from .fast import reading as fast
+from .fast.registry import LOOPS
+from .formats.dispatch import Dispatcher
 from .formats.mapping import Format, Mapper
 from .formats.recognition import detect, doubt, named
 from .formats.registry import FORMATS, UnsupportedFormatError
@@ -43,27 +48,17 @@ WHOLE: Final = 64 << 20
 """Bytes of an array, or of a pretty-printed log: more is refused, for it is read whole, in twice its size of memory."""
 _PROBE: Final = 1 << 20
 """Bytes in which a torn first line is told from a value that goes on."""
-_TOO_LONG: Final = Malformed("line over the limit (--max-line)")
 
 
 class TooLargeError(ValueError):
     """The log would have to be read whole, and is too large for that."""
 
 
-class Chunk(NamedTuple):
-    """A batch of events, the origin of each by its index in the batch, and their physical lines.
-
-    ``lines`` is a range wherever the numbers form one: a log without blank lines is one range from end to end.
-    """
-
-    batch: Batch
-    origin: Callable[[int], Origin]
-    lines: Callable[[], Sequence[int]]
-
-
 @dataclass(frozen=True)
 class Log:
     """A recorded log: its format, and its events in order. The chunks can be iterated once.
+
+    Of a text of the agent it may be known that there is one, and not what it says: no state depends on that (X-8).
 
     ``doubt`` says why the log is not in the format by whose name it is read; None where at least one value fits.
     """
@@ -104,7 +99,10 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
     kept, begin = head.end()
     if form is FORMATS["turncheck"]:
         return Log(form, _decoded(chain(kept, cut), begin), why)
-    return Log(form, _mapped(chain(seen, frames), looked.values, form.mapper(), together), why)
+    mapper = form.mapper()
+    if form.name in LOOPS and isinstance(mapper, Dispatcher) and FORMATS.get(form.name) is form:
+        return Log(form, fast.read(chain(kept, cut), begin, LOOPS[form.name], mapper), why)
+    return Log(form, _mapped(chain(seen, frames), looked.values, mapper, together), why)
 
 
 class _Head:
@@ -214,7 +212,7 @@ def _decoded(found: Iterable[Block], line: int) -> Iterator[Chunk]:
     for block in found:
         events: tuple[Event, ...]
         if block.whole is None:
-            events, number = (ends.once(_TOO_LONG),), 1
+            events, number = (ends.once(TOO_LONG),), 1
         else:
             events, number = decode_lines(block.whole)
             events = ends.block(events, block.whole)
@@ -262,7 +260,7 @@ def _mapped(frames: Iterable[Frame], first: deque[Any], mapper: Mapper, together
         for at, event in events:
             while seen[0][0] < at:
                 seen.popleft()
-            known = _TOO_LONG if at in too_long and isinstance(event, Malformed) else event
+            known = TOO_LONG if at in too_long and isinstance(event, Malformed) else event
             ready.append((at, known, seen[0][1]))
 
     for frame in frames:

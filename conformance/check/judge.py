@@ -7,9 +7,10 @@ from typing import Final, Literal, TypeAlias
 
 import msgspec
 
+from turncheck.adapters.logs.chunks import Chunk
 from turncheck.adapters.logs.formats.recognition import UnrecognisedError
 from turncheck.adapters.logs.framing import Stream
-from turncheck.adapters.logs.reading import MAX_LINE, Chunk, Log, read_log
+from turncheck.adapters.logs.reading import MAX_LINE, Log, read_log
 from turncheck.model.core.cycles import Anomaly, Cycle
 from turncheck.model.core.decode import Batch, completed
 from turncheck.model.core.events import Malformed, RunPause, RunResume, RunStop, UnknownType
@@ -191,15 +192,15 @@ class _Judge:
         self.cycles = 0
 
     def take(self, chunk: Chunk) -> None:
-        if not chunk.batch.events:
+        if not chunk.ats:
             return
-        self.events += len(chunk.batch.events)
-        self._places.add(chunk.batch.ats, chunk.lines())
-        self._note_pauses(chunk.batch)
-        progress = self._sessions.feed(chunk.batch)
+        self.events += len(chunk.ats)
+        self._places.add(chunk.ats, chunk.lines())
+        self._note_pauses(chunk.heard)
+        progress = self._sessions.feed(chunk.heard)
         self.cycles += len(progress.cycles)
         if progress.anomalies:
-            self._judge(progress, chunk.batch)
+            self._judge(progress, chunk.heard)
         self._places.forget(self._sessions)
 
     def ending(self) -> tuple[LogFinding, ...]:

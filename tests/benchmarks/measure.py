@@ -22,12 +22,15 @@ from turncheck.model.core.projection import LogProjector
 from turncheck.model.core.session_state import ViewState
 from turncheck.model.machines.request_cycle import tables
 
-from . import synthetic, yardstick
+from . import streams, synthetic, yardstick
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: bytes → …, as a multiple of the yardstick on the same bytes."""
+    """A row of the table: bytes → …, as a multiple of the yardstick on the same bytes.
+
+    With *stream* the log is in that format, and the yardstick is the generic decoder.
+    """
 
     name: str
     subject: Callable[[bytes], object]
@@ -36,9 +39,17 @@ class Row:
     sessions: int = 1
     filler: int = 0
     spread: int = 0
+    stream: str | None = None
+
+    @property
+    def yardstick(self) -> Callable[[bytes], object]:
+        """What the row is a multiple of."""
+        return yardstick.decode if self.stream is None else yardstick.generic
 
     def log(self, events: int) -> bytes:
         """The log that the row is measured on."""
+        if self.stream is not None:
+            return streams.log(self.stream, events)
         return synthetic.log(events, sessions=self.sessions, filler=self.filler, spread=self.spread)
 
 
@@ -67,6 +78,8 @@ def by_transitions(data: bytes) -> object:
     return interpret(decode_lines(data)[0])
 
 
+TARGET = {"ag-ui": 2.0, "ai-sdk": 2.5}
+GOAL = {"ag-ui": 1.2, "ai-sdk": 1.5}
 ROWS = (
     Row("cycles with positions, anomalies, policies", cycles, 1.85, 1.6),
     Row("the same, 200 sessions interleaved", cycles, 2.1, 1.8, sessions=200),
@@ -74,6 +87,7 @@ ROWS = (
     Row("the same, events of 1 kB, no longer (printed, not targeted)", cycles, None, None, filler=1000),
     Row("cycles with steps and rounds built", built, 2.4, 2.0),
     Row("cycles and all log laws in one pass", judged, 3.2, 2.4),
+    *(Row(f"{name} → verdict", judged, TARGET.get(name), GOAL.get(name), stream=name) for name in streams.STREAMS),
 )
 
 
@@ -106,7 +120,7 @@ def pairs(row: Row, events: int, repetitions: int) -> list[tuple[float, float]]:
 
 def _pairs(row: Row, events: int, repetitions: int) -> list[tuple[float, float]]:
     data = row.log(events)
-    return [(seconds(yardstick.decode, data), seconds(row.subject, data)) for _ in range(repetitions)]
+    return [(seconds(row.yardstick, data), seconds(row.subject, data)) for _ in range(repetitions)]
 
 
 def seconds(call: Callable[[bytes], object], data: bytes) -> float:

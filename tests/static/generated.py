@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from turncheck.adapters.logs.fast import generate as fast
 from turncheck.conformance.cli.group import main
 from turncheck.conformance.laws.clauses import BROKEN
 from turncheck.conformance.report.counterexample_diagram import picture
@@ -41,7 +42,11 @@ def failure(counterexample: bytes) -> str:
 
 def run() -> None:
     """Compare, or write; exits 1 where something drifted."""
-    wanted = {LOOP: generate(), **{FOLDER / name: text(schema) for name, schema in schemas().items()}}
+    wanted = {
+        LOOP: generate(),
+        fast.LOOP: fast.generate(),
+        **{FOLDER / name: text(schema) for name, schema in schemas().items()},
+    }
     wanted[ROOT / "docs" / "museum.md"] = page(recorded())
     wanted[MUTANTS] = mutants_page()
     wanted[BROKEN] = table()

@@ -10,6 +10,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from msgspec import Struct
+
 from turncheck.model.core.events import (
     Delivery,
     Malformed,
@@ -31,6 +33,8 @@ from .mapping import Format
 _REASONS: Final[Mapping[str | None, StopReason]] = {"cancelled": "interrupted"}
 """``outcome.type`` → stop reason; all others complete the run, but for an interrupt, which pauses it."""
 _ENQUEUED: Final = "pydantic_ai_enqueued_messages"
+_ROOTLESS: Final = UserMessage(text="", source="adapter")
+"""The root of a run whose input is not repeated."""
 _AMID_RESULTS: Final = {"TOOL_CALL_RESULT", "REASONING_ENCRYPTED_VALUE"}
 _IGNORED: Final = (
     "REASONING_START",
@@ -48,19 +52,19 @@ _IGNORED: Final = (
 )
 
 
-class _Result:
+class Result(Struct, eq=False):
     """A tool's result, held until the lines after it have said how the tool fared."""
 
-    def __init__(self, slot: Slot, call_id: str, event: Object) -> None:
-        self.message_id = event.get("messageId")
-        self.outcome = "success"
-        self._slot, self._call_id = slot, call_id
+    slot: Slot
+    call_id: str
+    message_id: Any
+    outcome: str = "success"
 
     def settle(self, *, last: bool) -> None:
         """Fill the slot. A failure that is *last* before the terminal ended the run: its result was made up."""
         failed = self.outcome in {"failed", "denied", "retried", "interrupted"}
         made_up = self.outcome == "interrupted" or (last and self.outcome == "failed")
-        self._slot.event = ToolResult(call_id=self._call_id, is_error=failed or None, synthetic=made_up or None)
+        self.slot.event = ToolResult(call_id=self.call_id, is_error=failed or None, synthetic=made_up or None)
 
 
 class AgUiMapper(Dispatcher):
@@ -71,19 +75,19 @@ class AgUiMapper(Dispatcher):
 
     def __init__(self, *, may_be_resumed: bool = True, rules: bool = True) -> None:
         super().__init__()
-        self._outputs = Outputs(self.items, self._begin_user)
-        self._rules = Rules()
+        self.outputs = Outputs(self.items, self._begin_user)
+        self.rules = Rules()
         self._held = rules
-        self._results: list[_Result] = []  # not settled yet
+        self.results: list[Result] = []  # not settled yet
         self._waiting: set[str] = set()  # calls that a run left to the client or to an approval
-        self._paused = False  # the next run resumes the one before
+        self.paused = False  # the next run resumes the one before
         # Results of calls from before the log's beginning; None where none can come, as from its second run on.
         self._resumed: set[str] | None = set() if may_be_resumed else None
         self.handlers = {
-            "RUN_STARTED": self._run_started,
-            "RUN_FINISHED": self._run_finished,
+            "RUN_STARTED": self.run_started,
+            "RUN_FINISHED": self.run_finished,
             "RUN_ERROR": self._run_error,
-            **self._outputs.handlers(),
+            **self.outputs.handlers(),
             "TOOL_CALL_RESULT": self._tool_call_result,
             "REASONING_ENCRYPTED_VALUE": self._encrypted_value,
             "MESSAGES_SNAPSHOT": self._messages_snapshot,
@@ -93,9 +97,9 @@ class AgUiMapper(Dispatcher):
 
     def take(self, at: int, name: str, event: Object) -> None:
         """Handle one event; first settle the results that it cannot change."""
-        self._outputs.before(name)
+        self.outputs.before(name)
         if name not in _AMID_RESULTS:
-            self._settle_results(last=name in {"RUN_FINISHED", "RUN_ERROR"})
+            self.settle_results(last=name in {"RUN_FINISHED", "RUN_ERROR"})
         defect = self._defect(name, event)
         if defect is not None:
             self.items.put(at, Malformed(f"{name}: {defect}"))
@@ -110,43 +114,45 @@ class AgUiMapper(Dispatcher):
         if not self._held or name not in self.handlers:
             return None
         if self.running and name != "RUN_STARTED":
-            return self._rules.inside(name, event, self._outputs.chunk)
-        return None if self.over and name != "RUN_STARTED" else self._rules.outside(name, event)
+            return self.rules.inside(name, event, self.outputs.chunk)
+        return None if self.over and name != "RUN_STARTED" else self.rules.outside(name, event)
 
     def finish(self) -> None:
         """Settle the results at the log's end."""
-        self._settle_results(last=False)
+        self.settle_results(last=False)
 
     # Runs
 
-    def _run_started(self, at: int, event: Object) -> None:
+    def run_started(self, at: int, event: Object) -> None:
+        """Begin a run, or resume the one that is paused. Raises MisfitError."""
         if self.running:
             raise MisfitError("the run before has no terminal")
-        resumes = self._paused and not _instead(event)
-        if self._paused and not resumes:
-            self._waiting |= self._outputs.unanswered
+        resumes = self.paused and not _instead(event)
+        if self.paused and not resumes:
+            self._waiting |= self.outputs.unanswered
             self.items.put(at, RunStop(reason="completed", source="adapter"))
         self.items.put(at, RunResume() if resumes else _root(event))
         if self.over:
             self._resumed = None
-        self.running, self.over, self._paused = True, False, False
-        self._rules.begin_run(event)
+        self.running, self.over, self.paused = True, False, False
+        self.rules.begin_run(event)
         if resumes:
-            self._outputs.given()
+            self.outputs.given()
         else:
-            self._outputs.begin_run()
+            self.outputs.begin_run()
 
-    def _run_finished(self, at: int, event: Object) -> None:
+    def run_finished(self, at: int, event: Object) -> None:
+        """End the run, or pause it. Raises MisfitError."""
         outcome = None if event.get("outcome") is None else text(record(event, "outcome"), "type")
         self._refuse_paused()
         if outcome == "interrupt" and self.running:
             self.items.finish_all()
             self.items.put(at, RunPause())
-            self.running, self.over, self._paused = False, True, True
+            self.running, self.over, self.paused = False, True, True
             return
         reason: StopReason = _REASONS.get(outcome, "completed")
         if reason == "completed":
-            self._waiting |= self._outputs.unanswered
+            self._waiting |= self.outputs.unanswered
         self.stop(at, RunStop(reason=reason, detail=outcome))
 
     def _run_error(self, at: int, event: Object) -> None:
@@ -157,7 +163,7 @@ class AgUiMapper(Dispatcher):
         self.stop(at, stop)
 
     def _refuse_paused(self) -> None:
-        if self._paused:
+        if self.paused:
             raise MisfitError("the run is paused")
 
     # The model's inputs
@@ -165,46 +171,47 @@ class AgUiMapper(Dispatcher):
     def _tool_call_result(self, at: int, event: Object) -> None:
         call_id = text(event, "toolCallId")
         if self._is_resumed(call_id):
-            self._outputs.given()
+            self.outputs.given()
             return
-        self._results.append(_Result(self.items.hold(at), call_id, event))
-        self._outputs.unanswered.discard(call_id)
-        self._outputs.given()
+        self.results.append(Result(self.items.hold(at), call_id, event.get("messageId")))
+        self.outputs.unanswered.discard(call_id)
+        self.outputs.given()
 
     def _is_resumed(self, call_id: str) -> bool:
         """Whether a result answers a call of an earlier run, which waited for the client or for an approval.
 
         A log may begin with the resumed run: then the result stands before the run's first output.
         """
-        if not self.running or call_id in self._outputs.calls:
+        if not self.running or call_id in self.outputs.calls:
             return False
         if call_id in self._waiting:
             self._waiting.remove(call_id)
             return True
-        if self._resumed is None or not self._outputs.silent or call_id in self._resumed:
+        if self._resumed is None or not self.outputs.silent or call_id in self._resumed:
             return False
         self._resumed.add(call_id)
         return True
 
     def _encrypted_value(self, _at: int, event: Object) -> None:
         outcome = _outcome(event.get("encryptedValue"))
-        for result in self._results:
+        for result in self.results:
             if outcome is not None and result.message_id == event.get("entityId"):
                 result.outcome = outcome
 
-    def _settle_results(self, *, last: bool) -> None:
-        for result in self._results:
+    def settle_results(self, *, last: bool) -> None:
+        """Settle what waits; *last* before a run's terminal."""
+        for result in self.results:
             result.settle(last=last)
-        self._results.clear()
+        self.results.clear()
 
     def _messages_snapshot(self, at: int, event: Object) -> None:
         """Put results found only here: a snapshot restates the conversation, but may hold the only answer to a call."""
         for message in records(event, "messages"):
             call_id = message.get("toolCallId")
-            if message.get("role") == "tool" and isinstance(call_id, str) and call_id in self._outputs.unanswered:
+            if message.get("role") == "tool" and isinstance(call_id, str) and call_id in self.outputs.unanswered:
                 self.items.put(at, ToolResult(call_id=call_id))
-                self._outputs.unanswered.discard(call_id)
-                self._outputs.given()
+                self.outputs.unanswered.discard(call_id)
+                self.outputs.given()
 
     def _activity_snapshot(self, at: int, event: Object) -> None:
         if text(event, "activityType") != _ENQUEUED:
@@ -218,19 +225,19 @@ class AgUiMapper(Dispatcher):
         for message in messages:
             self._bound(at, delivery)
             self.items.put(at, message)
-        self._outputs.given()
+        self.outputs.given()
 
     def _begin_user(self, at: int, key: Hashable, name: str) -> None:
         delivery = self._delivery()
         self._bound(at, delivery)
         self.items.begin(key, _Asked(name, delivery), at)
-        self._outputs.given()
+        self.outputs.given()
 
     def _delivery(self) -> Delivery | None:
         """The delivery of a message that the model receives now: after a response without calls, a follow-up."""
         if not self.running:
             return None
-        return "followUp" if self._outputs.said and not self._outputs.called else "steer"
+        return "followUp" if self.outputs.said and not self.outputs.called else "steer"
 
     def _bound(self, at: int, delivery: Delivery | None) -> None:
         """Put the stop that the runtime leaves out before a follow-up that it answers in the same run."""
@@ -251,11 +258,13 @@ class _Asked:
 
 def _root(event: Object) -> UserMessage:
     """The root of a run: the last user message of its input, where the event repeats it."""
+    if "input" not in event:
+        return _ROOTLESS
     try:
         asked = [said for said in records(record(event, "input"), "messages") if said.get("role") == "user"]
         return user_message(asked[-1], "content", source="adapter")
     except (MisfitError, IndexError):
-        return UserMessage(text="", source="adapter")
+        return _ROOTLESS
 
 
 def _instead(event: Object) -> bool:

@@ -1,27 +1,42 @@
 """The fields of AG-UI's events: which must be there, and of which type, as in the schemas of ``@ag-ui/core`` 1.0.0."""
 
 from collections.abc import Callable, Mapping
-from typing import Final, TypeAlias, cast
+from dataclasses import dataclass
+from typing import Any, Final, Literal, cast
+
+from msgspec import UNSET, Raw, UnsetType, defstruct
 
 from .fields import Object
 
-_Type: TypeAlias = tuple[str, Callable[[object], bool]]
 
-_STRING: Final[_Type] = "string", lambda value: isinstance(value, str)
-_NUMBER: Final[_Type] = "number", lambda value: isinstance(value, int | float) and not isinstance(value, bool)
-_FLAG: Final[_Type] = "boolean", lambda value: isinstance(value, bool)
-_LIST: Final[_Type] = "list", lambda value: isinstance(value, list)
-_OBJECT: Final[_Type] = "object", lambda value: isinstance(value, dict)
-_CONTENT: Final[_Type] = "string or list", lambda value: isinstance(value, str | list)
-_ANY: Final[_Type] = "value", lambda _: True
+@dataclass(frozen=True)
+class _Type:
+    """A type: how a message calls it, whether a value is of it, and the same for msgspec."""
+
+    called: str
+    fits: Callable[[object], bool]
+    shape: Any
+
+
+_STRING: Final = _Type("string", lambda value: isinstance(value, str), str)
+_MAYBE_NUMBER: Final = _Type(
+    "number",
+    lambda value: value is None or (isinstance(value, int | float) and not isinstance(value, bool)),
+    float | None,
+)
+_FLAG: Final = _Type("boolean", lambda value: isinstance(value, bool), bool)
+_LIST: Final = _Type("list", lambda value: isinstance(value, list), list[Raw])
+_OBJECT: Final = _Type("object", lambda value: isinstance(value, dict), dict[str, Raw])
+_CONTENT: Final = _Type("string or list", lambda value: isinstance(value, str | list), str | list[Raw])
+_ANY: Final = _Type("value", lambda _: True, Raw)
 
 
 def _one_of(*words: str) -> _Type:
-    return f"word of {', '.join(words)}", lambda value: value in words
+    return _Type(f"word of {', '.join(words)}", lambda value: value in words, Literal[words])
 
 
 _TYPES: Final[Mapping[str, _Type]] = {
-    "timestamp": ("number", lambda value: value is None or _NUMBER[1](value)),
+    "timestamp": _MAYBE_NUMBER,
     "metadata": _OBJECT,
     "outcome": _OBJECT,
     "input": _OBJECT,
@@ -46,7 +61,7 @@ _FEW: Final[Mapping[str, Mapping[str, _Type]]] = {
     "ACTIVITY_SNAPSHOT": {"content": _OBJECT},
 }
 """The types of fields that depend on the event."""
-_FIELDS: Final[Mapping[str, tuple[str, str]]] = {
+FIELDS: Final[Mapping[str, tuple[str, str]]] = {
     "TEXT_MESSAGE_START": ("messageId", "role name"),
     "TEXT_MESSAGE_CONTENT": ("messageId delta", ""),
     "TEXT_MESSAGE_END": ("messageId", ""),
@@ -90,8 +105,8 @@ def _types(name: str, fields: str) -> Mapping[str, _Type]:
     return {field: few.get(field) or _TYPES.get(field, _STRING) for field in (*fields.split(), *_EVERYWHERE)}
 
 
-_REQUIRED: Final = {name: frozenset(required.split()) for name, (required, _) in _FIELDS.items()}
-_KINDS: Final = {name: _types(name, f"{required} {more}") for name, (required, more) in _FIELDS.items()}
+_REQUIRED: Final = {name: frozenset(required.split()) for name, (required, _) in FIELDS.items()}
+_KINDS: Final = {name: _types(name, f"{required} {more}") for name, (required, more) in FIELDS.items()}
 
 NAMES: Final = frozenset(field for kinds in _KINDS.values() for field in kinds)
 """The names of all fields."""
@@ -105,9 +120,8 @@ def wrong_field(name: str, event: Object) -> str | None:
     if not _REQUIRED[name] <= event.keys():
         return f"{min(_REQUIRED[name] - event.keys())} is missing"
     for field, value in event.items():
-        if field in kinds and not kinds[field][1](value):
-            kind = kinds[field][0]
-            return f"{field} is no {kind}"
+        if field in kinds and not kinds[field].fits(value):
+            return f"{field} is no {kinds[field].called}"
     return None
 
 
@@ -136,3 +150,21 @@ def _is_pointer(path: object) -> bool:
     if not isinstance(path, str) or (path and not path.startswith("/")):
         return False
     return all(rest[:1] in {"0", "1"} for rest in path.split("~")[1:])
+
+
+def structure(name: str, only: Mapping[str, Any]) -> type[Any]:
+    """Return a structure that takes no event of the type *name* that ``wrong_field`` refuses.
+
+    A field of *only* has that type instead, and so takes less.
+
+    >>> import msgspec
+    >>> end = structure("TEXT_MESSAGE_END", {"subagentRunId": msgspec.UnsetType})
+    >>> msgspec.json.decode(b'{"type": "TEXT_MESSAGE_END", "messageId": "m"}', type=end).messageId
+    'm'
+    """
+    shapes = {field: only.get(field, kind.shape) for field, kind in _KINDS[name].items()}
+    fields = [
+        (field, shape) if field in _REQUIRED[name] else (field, shape | UnsetType, UNSET)
+        for field, shape in shapes.items()
+    ]
+    return defstruct(name, fields, tag=name, tag_field="type", kw_only=True, gc=False)

@@ -3,14 +3,17 @@
 from collections.abc import Callable, Hashable, Mapping
 from typing import Final
 
-from turncheck.model.core.events import AgentOutput
+from turncheck.model.core.events import AgentOutput, OutputKind
 
+from .ag_ui_parts import ITEMS, Item
 from .dispatch import Handler
 from .fields import MisfitError, Object, maybe_text, text
-from .items import Items, Whole, nothing, said
+from .items import Build, Items, Whole, nothing, said
 
 AMID_CHUNKS: Final = {"RAW", "ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "REASONING_ENCRYPTED_VALUE", "SUBAGENT_STARTED"}
 """Chunks stay open across these."""
+SAID: Final[Mapping[OutputKind, Build]] = {"assistant": said("assistant"), "reasoning": said("reasoning")}
+"""The builders of texts."""
 _THINKING: Final = "THINKING"
 
 
@@ -29,15 +32,14 @@ class Outputs:
         self._items = items
         self._begin_user = begin_user
         self._chunk: tuple[str, Hashable] | None = None  # the item that chunks are gathered for, and their type
-        self._others: set[Hashable] = set()  # messages that are not the model's
+        self.others: set[Hashable] = set()
+        """Messages that are not the model's."""
         self._thinking_span = False
 
     def handlers(self) -> Mapping[str, Handler]:
         """The handlers of all item events."""
         return {
-            **self._family("TEXT_MESSAGE", "CONTENT", "messageId", self._begin_text),
-            **self._family("REASONING_MESSAGE", "CONTENT", "messageId", self._begin_reasoning),
-            **self._family("TOOL_CALL", "ARGS", "toolCallId", self._begin_call),
+            **{name: handler for item in ITEMS for name, handler in self._family(item).items()},
             "THINKING_START": self._thinking_start,
             "THINKING_TEXT_MESSAGE_START": self._thinking_text_start,
             "THINKING_TEXT_MESSAGE_CONTENT": lambda at, event: self._append(_THINKING, at, text(event, "delta")),
@@ -66,9 +68,12 @@ class Outputs:
         """Note that the model received an input: its next item begins a new response."""
         self.said = self.called = False
 
-    def _family(
-        self, family: str, piece: str, field: str, begin: Callable[[int, Hashable, Object, str], None]
-    ) -> Mapping[str, Handler]:
+    def _family(self, item: Item) -> Mapping[str, Handler]:
+        family, field = item.family, item.part.field
+        begin = {"assistant": self._begin_text, "reasoning": self._begin_reasoning, "tool-call": self._begin_call}[
+            item.kind
+        ]
+
         def start(at: int, event: Object) -> None:
             name = text(event, field)
             begin(at, (family, name), event, name)
@@ -91,22 +96,22 @@ class Outputs:
             if family == "REASONING_MESSAGE" and piece == "":
                 self._end_chunk()  # the protocol's sign for the end of a message in chunks
 
-        return {f"{family}_START": start, f"{family}_{piece}": delta, f"{family}_END": end, f"{family}_CHUNK": chunk}
+        return {item.part.begin: start, item.delta: delta, item.part.ends[0]: end, f"{family}_CHUNK": chunk}
 
     def _begin_text(self, at: int, key: Hashable, event: Object, name: str) -> None:
         role = maybe_text(event, "role") or "assistant"
         if role == "assistant":
-            self._items.begin(key, said("assistant"))
-            self._others.discard(key)
+            self._items.begin(key, SAID["assistant"])
+            self.others.discard(key)
             return
-        self._others.add(key)
+        self.others.add(key)
         if role == "user":
             self._begin_user(at, key, name)
         else:
             self._items.begin(key, nothing)
 
     def _begin_reasoning(self, _at: int, key: Hashable, _event: Object, _name: str) -> None:
-        self._items.begin(key, said("reasoning"))
+        self._items.begin(key, SAID["reasoning"])
 
     def _begin_call(self, at: int, key: Hashable, event: Object, name: str) -> None:
         tool = text(event, "toolCallName")
@@ -118,7 +123,7 @@ class Outputs:
 
     def _append(self, key: Hashable, at: int, piece: str) -> None:
         self._items.append(key, at, piece)
-        if piece and key not in self._others:
+        if piece and key not in self.others:
             self.said, self.silent = True, False
 
     def _end(self, key: Hashable) -> None:
@@ -135,12 +140,12 @@ class Outputs:
 
     def _thinking_start(self, _at: int, _event: Object) -> None:
         self._thinking_span = True
-        self._items.begin(_THINKING, said("reasoning"))
+        self._items.begin(_THINKING, SAID["reasoning"])
 
     def _thinking_text_start(self, _at: int, _event: Object) -> None:
         if _THINKING not in self._items:  # no span, or the run before cut one
             self._thinking_span = False
-            self._items.begin(_THINKING, said("reasoning"))
+            self._items.begin(_THINKING, SAID["reasoning"])
 
     def _thinking_text_end(self, _at: int, _event: Object) -> None:
         if not self._thinking_span:

@@ -1,27 +1,18 @@
 """Whose the parts of an AG-UI stream are: the agent's, or a sub-agent's, named by ``subagentRunId``."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
+from .ag_ui_parts import ITEMS, PARTS, Owned
 from .fields import Object, objects
 
-_Kind: TypeAlias = Literal["message", "call", "activity", "reasoning"]
-_ANY_ITEM: Final[Mapping[str, tuple[_Kind, str]]] = {
-    "TEXT_MESSAGE_START": ("message", "messageId"),
-    "TEXT_MESSAGE_CONTENT": ("message", "messageId"),
-    "TEXT_MESSAGE_END": ("message", "messageId"),
-    "TOOL_CALL_START": ("call", "toolCallId"),
-    "TOOL_CALL_ARGS": ("call", "toolCallId"),
-    "TOOL_CALL_END": ("call", "toolCallId"),
-    "REASONING_START": ("reasoning", "messageId"),
-    "REASONING_MESSAGE_START": ("reasoning", "messageId"),
-    "REASONING_MESSAGE_CONTENT": ("reasoning", "messageId"),
-    "REASONING_MESSAGE_END": ("reasoning", "messageId"),
-    "REASONING_END": ("reasoning", "messageId"),
+_ANY_ITEM: Final[Mapping[str, tuple[Owned, str]]] = {
+    **{item.delta: (item.part.owned, item.part.field) for item in ITEMS if item.part.owned},
+    **{name: (part.owned, part.field) for part in PARTS if part.owned for name in (part.begin, *part.ends)},
     "ACTIVITY_DELTA": ("activity", "messageId"),
 }
 """Type → the kind of what it begins, continues or ends, and the field with its id."""
-_BEGINS: Final = {"TEXT_MESSAGE_START", "TOOL_CALL_START", "REASONING_START", "REASONING_MESSAGE_START"}
+_BEGINS: Final = {part.begin for part in PARTS}
 _TAG: Final = "subagentRunId"
 
 
@@ -32,12 +23,13 @@ class Owners:
     """
 
     def __init__(self) -> None:
-        self._of: dict[str, dict[Any, object]] = {}
-        self.begin_run()
+        self.of: dict[Owned, dict[Any, object]] = {"message": {}, "call": {}, "activity": {}, "reasoning": {}}
+        """What there is of each kind, by its id, and whose it is."""
 
     def begin_run(self) -> None:
         """Forget the run before."""
-        self._of = {"message": {}, "call": {}, "activity": {}, "reasoning": {}}
+        for owners in self.of.values():
+            owners.clear()
 
     def defect(self, name: str, event: Object) -> str | None:
         """Say why the owner of an event does not fit, and remember it; None where it fits."""
@@ -49,11 +41,11 @@ class Owners:
             case "REASONING_ENCRYPTED_VALUE":
                 return self._encrypted(event)
             case "TOOL_CALL_RESULT":
-                self._of["message"][event.get("messageId")] = event.get(_TAG)
+                self.of["message"][event.get("messageId")] = event.get(_TAG)
             case "ACTIVITY_SNAPSHOT":
-                known = event.get("messageId") in self._of["activity"]
+                known = event.get("messageId") in self.of["activity"]
                 if not known or event.get("replace") is not False:
-                    self._of["activity"][event.get("messageId")] = event.get(_TAG)
+                    self.of["activity"][event.get("messageId")] = event.get(_TAG)
             case "MESSAGES_SNAPSHOT":
                 return self.restate(event, anew=True)
             case _:
@@ -68,24 +60,26 @@ class Owners:
                 continue
             if _TAG in message and message[_TAG] is None:
                 return f"{_TAG} of the message {name!r} is null"
-            kind = "reasoning" if role == "reasoning" else "activity" if role == "activity" else "message"
-            calls = [("call", call.get("id")) for call in objects(message.get("toolCalls"))]
-            for one, other in [(kind, name), *calls]:
-                if isinstance(other, str) and (anew or other not in self._of[one]):
-                    self._of[one][other] = message.get(_TAG)
+            kind: Owned = "reasoning" if role == "reasoning" else "activity" if role == "activity" else "message"
+            named: list[tuple[Owned, object]] = [(kind, name)]
+            for call in objects(message.get("toolCalls")):
+                named.append(("call", call.get("id")))  # noqa: PERF401 - its type is inferred here
+            for one, other in named:
+                if isinstance(other, str) and (anew or other not in self.of[one]):
+                    self.of[one][other] = message.get(_TAG)
         return None
 
     def _item(self, name: str, event: Object) -> str | None:
         kind, field = _ANY_ITEM[name]
-        owners, key = self._of[kind], event.get(field)
+        owners, key = self.of[kind], event.get(field)
         if not isinstance(key, str):
             return None
         if name not in _BEGINS:
             return _differs(event, owners[key]) if key in owners else None
         tag = event.get(_TAG)
         parent = event.get("parentMessageId") if kind == "call" else None
-        if isinstance(parent, str) and parent in self._of["message"]:
-            above = self._of["message"][parent]
+        if isinstance(parent, str) and parent in self.of["message"]:
+            above = self.of["message"][parent]
             if tag is not None and tag != above:
                 return f"{_TAG} differs from that of the message {parent!r}, which has the call"
             if tag is None and owners.get(key, above) != above:
@@ -98,9 +92,9 @@ class Owners:
 
     def _encrypted(self, event: Object) -> str | None:
         key = event.get("entityId")
-        kinds = ("call",) if event.get("subtype") == "tool-call" else ("message", "reasoning")
-        found = next((kind for kind in kinds if isinstance(key, str) and key in self._of[kind]), None)
-        return None if found is None else _differs(event, self._of[found][key])
+        kinds: tuple[Owned, ...] = ("call",) if event.get("subtype") == "tool-call" else ("message", "reasoning")
+        found: Owned | None = next((kind for kind in kinds if isinstance(key, str) and key in self.of[kind]), None)
+        return None if found is None else _differs(event, self.of[found][key])
 
 
 def _differs(event: Object, owner: object) -> str | None:

@@ -8,48 +8,34 @@ from typing import Any, Final, cast
 
 from .ag_ui_fields import wrong_field, wrong_patch
 from .ag_ui_owners import Owners
+from .ag_ui_parts import PARTS, STEP, Part
 from .fields import Object, objects
 
-_OPENS: Final = {
-    "TEXT_MESSAGE_START": ("the text", "messageId"),
-    "REASONING_START": ("the reasoning", "messageId"),
-    "REASONING_MESSAGE_START": ("the reasoning message", "messageId"),
-    "TOOL_CALL_START": ("the call", "toolCallId"),
-    "STEP_STARTED": ("the step", "stepName"),
-    "SUBAGENT_STARTED": ("the sub-agent", "subagentRunId"),
-}
-"""Type → what it opens, and the field with its id."""
-_CLOSES: Final = {
-    "TEXT_MESSAGE_END": "TEXT_MESSAGE_START",
-    "REASONING_END": "REASONING_START",
-    "REASONING_MESSAGE_END": "REASONING_MESSAGE_START",
-    "TOOL_CALL_END": "TOOL_CALL_START",
-    "STEP_FINISHED": "STEP_STARTED",
-    "SUBAGENT_FINISHED": "SUBAGENT_STARTED",
-    "SUBAGENT_ERROR": "SUBAGENT_STARTED",
-}
+_OPENS: Final = {part.begin: part for part in PARTS}
+_CLOSES: Final = {end: part for part in PARTS for end in part.ends}
 _FIRST: Final = {"RUN_STARTED", "RUN_ERROR"}
 """The types of a stream's first event."""
-_ONCE: Final = {"TEXT_MESSAGE_START", "SUBAGENT_STARTED"}
-"""What is opened once in a run under one id."""
 
 
 class Rules:
     """What is open in one run, and what was."""
 
     def __init__(self) -> None:
-        self._owners = Owners()
-        self._open: dict[tuple[str, Any], str] = {}  # what opened it, and its id → how a message calls it
-        self._used: set[tuple[str, Any]] = set()
+        self.owners = Owners()
+        self.open: dict[tuple[str, Any], None] = {}
+        """What is open, in the order of its beginnings: the type that began it, and its id."""
+        self.used: set[tuple[str, Any]] = set()
+        """What was begun in this run."""
         self._waited = False  # an event came before the first run's start
 
     def begin_run(self, event: Object) -> None:
         """Forget the run before, and take what the new one's input repeats."""
-        self._owners.begin_run()
-        self._open.clear()
-        self._used.clear()
-        for given in objects([event.get("input")]):
-            self._owners.restate(given, anew=False)
+        self.owners.begin_run()
+        self.open.clear()
+        self.used.clear()
+        if "input" in event:
+            for given in objects([event["input"]]):
+                self.owners.restate(given, anew=False)
 
     def outside(self, name: str, event: Object) -> str | None:
         """Say what is wrong with an event before any run; None where it may stand there."""
@@ -73,7 +59,7 @@ class Rules:
             wrong = wrong or self._finish(event)
         elif name == "TEXT_MESSAGE_CHUNK":
             wrong = wrong or self._chunk(event.get("messageId"), chunk)
-        return wrong or self._owners.defect(name, event)
+        return wrong or self.owners.defect(name, event)
 
     def _fields(self, name: str, event: Object) -> str | None:
         wrong = wrong_field(name, event)
@@ -84,35 +70,38 @@ class Rules:
         return wrong
 
     def _begin(self, name: str, event: Object) -> str | None:
-        called, key = _name(name, event)
-        if key in self._open:
-            return None if name == "TOOL_CALL_START" else f"{called} is open already"  # a call's id is the core's
+        part = _OPENS[name]
+        key = _key(part, event)
+        if key in self.open:
+            return None if name == "TOOL_CALL_START" else f"{_called(key)} is open already"  # a call's id is the core's
         parent = event.get("parentSubagentRunId")
-        again = name in _ONCE and key in self._used
-        self._open[key] = called
-        self._used.add(key)
+        again = part.once and key in self.used
+        self.open[key] = None
+        self.used.add(key)
         if again:
-            return f"{called} was used before in this run"
-        if name == "SUBAGENT_STARTED" and isinstance(parent, str) and (name, parent) not in self._used:
+            return f"{_called(key)} was used before in this run"
+        if name == "SUBAGENT_STARTED" and isinstance(parent, str) and (name, parent) not in self.used:
             return f"its parent {parent!r} has not started"
         return None
 
     def _end(self, name: str, event: Object) -> str | None:
-        called, key = _name(_CLOSES[name], event)
-        return None if self._open.pop(key, None) else f"{called} is not open"
+        key = _key(_CLOSES[name], event)
+        if key not in self.open:
+            return f"{_called(key)} is not open"
+        del self.open[key]
+        return None
 
     def _chunk(self, name: object, current: object) -> str | None:
         key = "TEXT_MESSAGE_START", name
-        if name is None or current == ("TEXT_MESSAGE", name) or key in self._open:
+        if name is None or current == ("TEXT_MESSAGE", name) or key in self.open:
             return None
-        again = key in self._used
-        self._used.add(key)
+        again = key in self.used
+        self.used.add(key)
         return f"the text {name!r} was used before in this run" if again else None
 
     def _finish(self, event: Object) -> str | None:
-        left = next(iter(self._open.values()), None)
-        if left is not None:
-            return f"{left} is open"
+        for left in self.open:
+            return f"{_called(left)} is open"
         for outcome in objects([event.get("outcome")]):
             interrupts = objects(outcome.get("interrupts")) if outcome.get("type") == "interrupt" else []
             if None in [interrupt.get("subagentRunId", "") for interrupt in interrupts]:
@@ -120,11 +109,16 @@ class Rules:
         return None
 
 
-def _name(opener: str, event: Object) -> tuple[str, tuple[str, Any]]:
-    """How a message calls what *event* opens or closes, and its key; a step belongs to who began it."""
-    kind, field = _OPENS[opener]
-    name, owner = _word(event, field), _word(event, "subagentRunId")
-    return f"{kind} {name!r}", (opener, (owner, name) if opener == "STEP_STARTED" else name)
+def _key(part: Part, event: Object) -> tuple[str, Any]:
+    """The key of the part that *event* opens or closes; a step belongs to who began it."""
+    name = _word(event, part.field)
+    return part.begin, (_word(event, "subagentRunId"), name) if part is STEP else name
+
+
+def _called(key: tuple[str, Any]) -> str:
+    """How a message calls what is open under *key*."""
+    part, name = _OPENS[key[0]], key[1]
+    return f"{part.called} {(name[1] if part is STEP else name)!r}"
 
 
 def _word(event: Object, field: str) -> str | None:

@@ -5,7 +5,7 @@ input is whole; an abort in the middle leaves none. ``error`` is the terminal wh
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from turncheck.model.core.events import AgentOutput, Fault, OutputKind, RunStop, ToolResult, UserMessage
@@ -13,7 +13,7 @@ from turncheck.model.core.events import AgentOutput, Fault, OutputKind, RunStop,
 from .dispatch import Dispatcher, Handler, ignore
 from .fields import Object, maybe_flag, maybe_text, text
 from .items import Slot, nothing, said
-from .mapping import Format, Mapped
+from .mapping import Format
 
 _CHUNKS: Final[tuple[tuple[re.Pattern[str], set[str]], ...]] = (
     (re.compile(r"(text|reasoning)-(start|end)"), {"id"}),
@@ -64,13 +64,13 @@ class AiSdkMapper(Dispatcher):
             "finish": self._on_finish,
         }
 
-    def value(self, at: int, value: Any) -> Iterator[Mapped]:
+    def accept(self, at: int, value: Any) -> None:
         """Take the chunk at position *at*, or the stream's end ``[DONE]``, which is no event."""
         if value != "[DONE]":
-            return super().value(at, value)
-        self.finish()
+            super().accept(at, value)
+            return
+        self.close()
         self.running = self.over = False  # another stream may follow
-        return self.items.drain()
 
     def take(self, at: int, name: str, event: Object) -> None:
         """Handle one chunk; the first one of a stream, whichever it is, begins the run."""

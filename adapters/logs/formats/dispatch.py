@@ -27,12 +27,16 @@ class Dispatcher:
 
     def value(self, at: int, value: Any) -> Iterator[Mapped]:
         """Take the value at position *at*; yield what is settled by now."""
+        self.accept(at, value)
+        return self.items.release()
+
+    def accept(self, at: int, value: Any) -> None:
+        """Take the value at position *at*; what is settled by then waits in ``items``."""
         match value:
             case {"type": str(name)}:
                 self._event(at, name, value)
             case _:
                 self.items.put(at, no_event(value))
-        return self.items.release()
 
     def _event(self, at: int, name: str, event: Object) -> None:
         try:
@@ -60,8 +64,13 @@ class Dispatcher:
 
     def end(self) -> Iterator[Mapped]:
         """End the log: yield the events that were held back."""
+        self.close()
+        return self.items.release()
+
+    def close(self) -> None:
+        """End the log: nothing that waits in ``items`` is unsettled any more."""
         self.finish()
-        return self.items.drain()
+        self.items.fill()
 
 
 def ignore(_at: int, _event: Object) -> None:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from turncheck.model.core.events import AgentOutput, Event, Native, OutputKind
 
 from .fields import MisfitError
@@ -17,23 +19,23 @@ Build: TypeAlias = Callable[[str], Event]
 """From an item's gathered text to its event."""
 
 
-class Slot:
-    """A place in the order, for an event that may be known later; nothing behind it leaves before it is filled."""
+class Slot(Struct, eq=False):
+    """A place in the order, for an event that may be known later; nothing behind it leaves before it is filled.
 
-    __slots__ = ("at", "event")
+    With *many* it stands for as many places in a row, each with the same event.
+    """
 
-    def __init__(self, at: int, event: Event | None = None) -> None:
-        self.at: Final = at
-        self.event = event
+    at: int
+    event: Event | None = None
+    many: int = 1
 
 
-class _Item:
-    __slots__ = ("build", "pieces", "slot")
+class Item(Struct, eq=False):
+    """An item that is open: its deltas so far, and its place, None before it has one."""
 
-    def __init__(self, build: Build, slot: Slot | None) -> None:
-        self.build = build
-        self.slot = slot
-        self.pieces: list[str] = []
+    build: Build
+    slot: Slot | None
+    pieces: list[str] = []
 
 
 class Items:
@@ -42,11 +44,17 @@ class Items:
     def __init__(self) -> None:
         self.last = -1
         self._slots: deque[Slot] = deque()
-        self._open: dict[Hashable, _Item] = {}
+        self.open: dict[Hashable, Item] = {}
+        """The open items by their keys."""
 
     def put(self, at: int, event: Event) -> None:
         """Add an event that is complete."""
         self._add(Slot(at, event))
+
+    def pass_by(self, first: int, behind: int) -> None:
+        """Add a ``Native`` at each position from *first* to before *behind*."""
+        if first < behind:
+            self._add(Slot(first, NATIVE, behind - first))
 
     def hold(self, at: int) -> Slot:
         """Keep a place for an event that a later line decides."""
@@ -55,50 +63,64 @@ class Items:
     def begin(self, key: Hashable, build: Build, at: int | None = None) -> None:
         """Open an item at *at*, or else where its first text comes. One that is open under *key* ends here."""
         self.finish(key)
-        self._open[key] = _Item(build, None if at is None else self.hold(at))
+        self.open[key] = Item(build, None if at is None else self.hold(at))
 
     def __contains__(self, key: Hashable) -> bool:
-        return key in self._open
+        return key in self.open
 
     def append(self, key: Hashable, at: int, piece: str) -> None:
         """Add a delta to an open item; the first non-empty delta gives a place to an item without one.
 
         Raises MisfitError where the item is not open.
         """
-        if key not in self._open:
+        if key not in self.open:
             raise MisfitError("its item is not open")
-        item = self._open[key]
+        item = self.open[key]
         if piece:
             item.slot = item.slot or self.hold(at)
             item.pieces.append(piece)
 
     def rebuild(self, key: Hashable, build: Build) -> None:
         """Change what an open item will become."""
-        self._open[key].build = build
+        self.open[key].build = build
 
     def finish(self, key: Hashable, event: Event | None = None) -> None:
         """End an item, if it is open: it becomes *event*, or else what it was opened to be."""
-        item = self._open.pop(key, None)
+        item = self.open.pop(key, None)
         if item is not None and item.slot is not None:
             item.slot.event = event or item.build("".join(item.pieces))
 
     def finish_all(self, event: Event | None = None) -> None:
         """End every open item."""
-        for key in tuple(self._open):
-            self.finish(key, event)
+        while self.open:
+            self.finish(next(iter(self.open)), event)
 
     def release(self) -> Iterator[Mapped]:
         """Yield the events that nothing unsettled precedes."""
         slots = self._slots
         while slots and (event := slots[0].event) is not None:
-            yield slots.popleft().at, event
+            slot = slots.popleft()
+            for at in range(slot.at, slot.at + slot.many):
+                yield at, event
+
+    def settled(self) -> list[Slot]:
+        """Take out the places that nothing unsettled precedes, each filled."""
+        slots = self._slots
+        found: list[Slot] = []
+        while slots and slots[0].event is not None:
+            found.append(slots.popleft())
+        return found
 
     def drain(self) -> Iterator[Mapped]:
         """Yield all the rest: open items end, and a place that nothing filled is ``Native``."""
+        self.fill()
+        return self.release()
+
+    def fill(self) -> None:
+        """End open items, and make a place that nothing filled ``Native``: nothing is unsettled any more."""
         self.finish_all()
         for slot in self._slots:
             slot.event = slot.event or NATIVE
-        return self.release()
 
     def _add(self, slot: Slot) -> Slot:
         self.last = slot.at

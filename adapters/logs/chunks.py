@@ -1,0 +1,40 @@
+"""What reading a log yields: batches of events with their origins and lines."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from turncheck.model.core.decode import Batch
+from turncheck.model.core.events import Event, Malformed
+
+from .framing import Origin
+
+TOO_LONG: Final = Malformed("line over the limit (--max-line)")
+"""The event of a line over the limit."""
+
+
+class Chunk:
+    """A batch of events, the origin of each by its index in the batch, and their physical lines.
+
+    ``lines`` is a range wherever the numbers form one: a log without blank lines is one range from end to end.
+    ``heard`` is the batch without the observations ``NATIVE``, where the reader has it at hand: it is enough to cut
+    cycles, and most lines of a stream are such observations. ``ats`` are the positions of the whole batch.
+    """
+
+    def __init__(
+        self,
+        heard: Batch,
+        origin: Callable[[int], Origin],
+        lines: Callable[[], Sequence[int]],
+        whole: tuple[Sequence[int], Callable[[], tuple[Event, ...]]] | None = None,
+    ) -> None:
+        """Take the batch; or what is heard of it, with the positions and the events of the *whole*."""
+        self.heard: Final = heard
+        self.origin: Final = origin
+        self.lines: Final = lines
+        self.ats: Final = heard.ats if whole is None else whole[0]
+        self._whole = whole
+
+    @property
+    def batch(self) -> Batch:
+        """All events, made anew each time."""
+        return self.heard if self._whole is None else Batch(self._whole[1](), self.ats)
