@@ -457,6 +457,6 @@ def test_the_values_that_a_format_is_recognised_by_are_parsed_once(
         parsed.append(line)
         return json.loads(line)
 
-    monkeypatch.setattr("turncheck.adapters.logs.beginning.parse", parse)
+    monkeypatch.setattr("turncheck.adapters.logs.beginning.read_value", parse)
     list(read_log(BytesIO(PI), format_name=name).chunks)
     assert parsed == PI.splitlines()
