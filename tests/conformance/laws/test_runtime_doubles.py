@@ -17,9 +17,8 @@ from turncheck.conformance.verify.verification import verify_runtime
 
 ALL = selected(["runtime"])
 WORDS = 300  # the command's own number of generated words
-FEW = (
-    6  # enough for the right ones: each law that can has found its evidence after 5; teeth/variants has them at length
-)
+FEW = 6
+"""Enough for the right ones: each law that can has found its evidence after 5; teeth/variants has them at length."""
 MORE = 20  # where what a law looks for is rare: without tools, a run to the limit of its rounds is the 15th
 HASH_SEED = 4321
 
