@@ -238,7 +238,8 @@ def test_a_handover_that_it_does_not_declare_is_inferred_and_held(policies):
 
 
 def test_a_handover_that_is_inferred_breaks_the_law_where_it_is_another_one_later():
-    result, _ = verified(OneAtFirst(), selected(["runtime"], ["handed-over-as-declared"]), words=WORDS, shrink=False)
+    laws = selected(["runtime"], ["handed-over-as-declared"])
+    result, _ = verified(OneAtFirst(), laws, words=WORDS, fail_fast=True, shrink=False)
     assert (result.inferred["steerHandover"], [law.verdict for law in result.laws]) == ("one", ["fail"])
 
 
