@@ -221,10 +221,8 @@ def judge(value: Any) -> Event:
         content = given.get(field)
         if content is None:
             continue
-        if not (
-            isinstance(content, str) and content in allowed if type(allowed) is tuple else isinstance(content, allowed)
-        ):
-            return Malformed(f"{name}: {field} {_misfit(content, allowed)}", session_id)
+        if (why := _misfit(content, allowed)) is not None:
+            return Malformed(f"{name}: {field} {why}", session_id)
         fitting[attributes[field]] = [_PART] * len(content) if allowed is list else content
     required = _REQUIRED.get(name)
     if required is not None and given.get(required) is None:
@@ -232,10 +230,11 @@ def judge(value: Any) -> Event:
     return completed(struct(**fitting))
 
 
-def _misfit(value: Any, allowed: _Values) -> str:
+def _misfit(value: Any, allowed: _Values) -> str | None:
     if isinstance(allowed, tuple):
-        return f"is none of {', '.join(allowed)}"
-    return f"is no {allowed.__name__}, but {type(value).__name__}"
+        return None if isinstance(value, str) and value in allowed else f"is none of {', '.join(allowed)}"
+    fits = isinstance(value, allowed)
+    return None if fits else f"is no {allowed.__name__}, but {type(value).__name__}"
 
 
 def completed(event: Any) -> Event:

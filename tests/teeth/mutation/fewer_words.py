@@ -46,7 +46,7 @@ def using_few(text: str) -> list[str]:
     return [found[1] for found in named if found]
 
 
-class Bench(Copy):
+class Bench(Copy):  # type: ignore[misc]
     """A copy of the tree, and some cases of its tests that use ``FEW``, as they are and with more words."""
 
     def __init__(self, folder: Path) -> None:
@@ -62,7 +62,7 @@ class Bench(Copy):
         """Run the tests, with *words* for ``FEW`` where it is given; return whether all pass."""
         changed = self._text if words is None else _FEW.sub(f"FEW = {words}", self._text)
         self._file.write_text(changed, "utf-8")
-        return self.tested(self._tests)[0]
+        return bool(self.tested(self._tests)[0])
 
     def reached(self) -> dict[str, set[int]]:
         """Return the lines of each module that the tests reach with more words."""
