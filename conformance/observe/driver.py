@@ -58,6 +58,7 @@ class Recorder:
         self.capabilities: Final = frozenset(profile.capabilities)
         self.observation: Final = Observation(self.policies, options.decider)
         self.steps: list[ObservedStep] = []
+        self._trace: RuntimeTrace | None = None
         self.observation.follow(start)
 
     @property
@@ -86,14 +87,18 @@ class Recorder:
         self.observation.follow(answer, stimulus)
         step = ObservedStep(stimulus, answer, before, first, len(self.log), was_active, self.active, closing)
         self.steps.append(step)
+        self._trace = None
         return step
 
     def trace(self) -> RuntimeTrace:
-        """Return the trace of all steps so far."""
-        seen = self.observation
-        return RuntimeTrace(
-            self.options, tuple(self.steps), tuple(seen.log), self.policies, self.capabilities, tuple(seen.open_cycles)
-        )
+        """Return the trace of all steps so far, the same one each time: what laws read off it is read once."""
+        if self._trace is None:
+            seen = self.observation
+            self._trace = RuntimeTrace(
+                *(self.options, tuple(self.steps), tuple(seen.log), tuple(seen.events)),
+                *(self.policies, self.capabilities, tuple(seen.open_cycles)),
+            )
+        return self._trace
 
 
 class Driver(Recorder):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from turncheck.model.core.decode import judge
-from turncheck.model.core.events import session_and_agent, symbol_of
+from turncheck.model.core.events import Event, session_and_agent, symbol_of
 from turncheck.model.core.stimuli import (
     ApprovalAwaited,
     Awaited,
@@ -45,14 +45,15 @@ class Observation:
 
     *decider* says who decides about the calls of a tool, by the same options.
 
-    ``log`` holds the events; ``open_cycles`` has, for each position of the log and for its end, the index of the cycle
-    that was open before it, -1 for none. ``queue`` and ``steers`` are positions of messages: the follow-ups that wait,
-    and the steers that no request has shown. ``said`` is true while a response has begun and not ended; ``made`` counts
-    its calls so far, since some tools run before the response is over.
+    ``log`` holds the events, and ``events`` the same read; ``open_cycles`` has, for each position of the log and for
+    its end, the index of the cycle that was open before it, -1 for none. ``queue`` and ``steers`` are positions of
+    messages: the follow-ups that wait, and the steers that no request has shown. ``said`` is true while a response has
+    begun and not ended; ``made`` counts its calls so far, since some tools run before the response is over.
     """
 
     def __init__(self, policies: Mapping[str, Any], decider: Callable[[str], Decider | None] = lambda _: None) -> None:
         self.log: Final[list[dict[str, Any]]] = []
+        self.events: Final[list[Event]] = []
         self.open_cycles: Final = [-1]
         self.awaiting: tuple[Awaited, ...] = ()
         self.steers: list[int] = []
@@ -142,8 +143,9 @@ class Observation:
     def _read(self, raw: Any) -> list[str]:
         """Take an event of the log; return the names of ``request_cycle``'s outputs."""
         raw = self._ends.once(raw)
-        event, at = judge(raw), len(self.log)
-        self.log.append(named(raw, _NAMES))
+        event, at, kept = judge(raw), len(self.log), named(raw, _NAMES)
+        self.log.append(kept)
+        self.events.append(event if kept is raw else judge(kept))
         of_child = session_and_agent(event.session_id)[1] is not None
         self._cycle.take("observation" if of_child else symbol_of(event), event, at)
         outputs = [output.name for output in self._cycle.outputs]

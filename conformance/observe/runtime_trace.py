@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 import msgspec
 
 from turncheck.model.core.cycles import CycleViews, Projection, UserStep
-from turncheck.model.core.decode import judge
 from turncheck.model.core.events import Event, ModelRequest, RunStop, UserMessage
 from turncheck.model.core.policies import Policies, projected
 from turncheck.model.core.projection import project
@@ -115,22 +114,18 @@ class Response(NamedTuple):
 class RuntimeTrace:
     """One observation of a runtime.
 
-    ``capabilities`` and ``policies`` are those that its profile declares, the latter as ``options`` change them;
-    ``open_cycles`` has, for each position of the log and for its end, the index of the cycle that was open before it,
-    -1 for none.
+    ``events`` is the log, read. ``capabilities`` and ``policies`` are those that its profile declares, the latter as
+    ``options`` change them; ``open_cycles`` has, for each position of the log and for its end, the index of the cycle
+    that was open before it, -1 for none.
     """
 
     options: ResetOptions
     steps: tuple[ObservedStep, ...]
     log: tuple[Mapping[str, Any], ...]
+    events: tuple[Event, ...]
     policies: Mapping[str, Any]
     capabilities: frozenset[str]
     open_cycles: Sequence[int]
-
-    @cached_property
-    def events(self) -> tuple[Event, ...]:
-        """The log, read."""
-        return tuple(map(judge, self.log))
 
     @cached_property
     def projection(self) -> Projection:

@@ -7,6 +7,7 @@ Wolper 1986); with one colour, last-in-first-out would pass for first-in-first-o
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from types import SimpleNamespace
 from typing import Any, Final
@@ -28,11 +29,15 @@ class Letter:
 
     def now(self, registers: Mapping[str, Any]) -> "Letter":
         """The letter with the values that the registers have among its fields."""
-        fields = vars(self.event)
-        if not any(isinstance(value, Register) for value in fields.values()):
+        if not self._reads:
             return self
-        read = {name: registers[one.name] if isinstance(one, Register) else one for name, one in fields.items()}
+        fields = vars(self.event).items()
+        read = {name: registers[one.name] if isinstance(one, Register) else one for name, one in fields}
         return Letter(self.symbol, SimpleNamespace(**read))
+
+    @cached_property
+    def _reads(self) -> bool:
+        return any(isinstance(value, Register) for value in vars(self.event).values())
 
     def __hash__(self) -> int:
         return hash((self.symbol, *vars(self.event).items()))

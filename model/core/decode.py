@@ -216,13 +216,14 @@ def judge(value: Any) -> Event:
     fitting: dict[str, Any] = {"session_id": session_id}
     if (source := given.get("source")) in _SOURCES:
         fitting["source"] = source
+    attributes = _ATTRIBUTES[struct]
     for field, allowed in fields.items():
         content = given.get(field)
         if content is None:
             continue
         if (why := _misfit(content, allowed)) is not None:
             return Malformed(f"{name}: {field} {why}", session_id)
-        fitting[_ATTRIBUTES[struct][field]] = [_PART] * len(content) if allowed is list else content
+        fitting[attributes[field]] = [_PART] * len(content) if allowed is list else content
     required = _REQUIRED.get(name)
     if required is not None and given.get(required) is None:
         return Malformed(f"{name}: {required} is required", session_id)

@@ -252,7 +252,7 @@ class Emit:
 
     def apply(self, context: Context) -> None:
         """Add to the context's outputs; the position of an ``each`` entry is the last argument."""
-        values = tuple(_snapshot(operand.read(context)) for operand in self.arguments)
+        values = tuple([_snapshot(operand.read(context)) for operand in self.arguments]) if self.arguments else ()
         if self.each is None:
             context.outputs.append(Output(self.output, values))
             return
@@ -280,8 +280,12 @@ class Emit:
         return f'printf("{self.output}\\n")'
 
 
+_SEQUENCES: Final = (deque, list)
+"""Made once: a union of them, made at each step of a machine, takes longer than the step's other tests."""
+
+
 def _snapshot(value: Any) -> Any:
-    if isinstance(value, deque | list):
+    if isinstance(value, _SEQUENCES):
         return tuple(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
     return value
 

@@ -11,6 +11,7 @@ or both, is not inferred, and no law asks.
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final
 
 from turncheck.adapters.protocol.messages import HISTORY_POLICIES
@@ -89,8 +90,13 @@ def words(capabilities: frozenset[str], most: int | None = None) -> Iterator[tup
         yield _FIRST, _CALL, _SECOND, _RETURNED, _TEXT, _LAST, _CALLED, _END
         if "abort" in capabilities:
             yield _FIRST, _CALL, _SECOND, _CALLED, _RETURNED, Abort()
-        text = " ".join(f"{number:05}" for number in range(max(_LONG, 2 * (most or 0)) // 6))
-        yield _FIRST, _CALL, _CALLED, ToolReturn(call_id="c4", output=text), _END
+        yield _FIRST, _CALL, _CALLED, _long(max(_LONG, 2 * (most or 0))), _END
+
+
+@cache  # each verification gives it, and writing it takes 2 ms
+def _long(characters: int) -> ToolReturn:
+    text = " ".join(f"{number:05}" for number in range(characters // 6))
+    return ToolReturn(call_id="c4", output=text)
 
 
 def inferred(runtime: RuntimeTarget, seen: Callable[[Driver], None] = lambda _: None) -> dict[str, str | int]:
@@ -133,37 +139,45 @@ def best(traces: Sequence[RuntimeTrace], declared: Mapping[str, Any]) -> dict[st
     values: dict[str, Sequence[str | int]] = {name: them[1:] for name, them in HISTORY_POLICIES.items()}
     values[CUT] = sorted({*_cuts(traces)})
     chosen: dict[str, str | int] = {}
-    explained = _explained(traces, declared)
+    shown = [sum(request.input is not None for request in trace.requests) for trace in traces]
+    explained = [_explained(trace, declared) for trace in traces]
     while True:
         found = chosen
         for name in (name for name in values if name not in declared):
             for value in values[name]:
                 tried = {**chosen, name: value}
-                count = _explained(traces, {**declared, **tried}, explained)
-                if count > explained:
-                    found, explained = tried, count
+                better = _better(traces, {**declared, **tried}, shown, explained)
+                if better is not None:
+                    found, explained = tried, better
         if found is chosen:
             return dict(sorted(chosen.items()))
         chosen = found
 
 
-def _explained(traces: Sequence[RuntimeTrace], policies: Mapping[str, Any], most: int = -1) -> int:
-    """How many requests show what they have to show under *policies*; some number up to *most* if not more than that.
+def _better(
+    traces: Sequence[RuntimeTrace], policies: Mapping[str, Any], shown: Sequence[int], explained: Sequence[int]
+) -> list[int] | None:
+    """Return how many requests of each trace show what they have to show under *policies*; None if no more than before.
 
-    Counting ends where the rest cannot exceed *most*: a runtime that declares what it does has no more to find, and
-    looking through all values all the same was an eighth of a verification.
+    *shown* is how many there are of each trace, and *explained* how many did until now. The traces that lack most are
+    looked at first, and no further where the rest cannot make good: most values explain none of what is left, and
+    looking through all traces for each value was a tenth of a verification.
     """
-    shown = [sum(request.input is not None for request in trace.requests) for trace in traces]
-    count, left = 0, sum(shown)
-    for trace, own in zip(traces, shown, strict=True):
-        if count + left <= most:
-            break
-        left -= own
-        count += sum(
-            difference(expected, found, policies.get(CUT)) is None
-            for _, expected, found in histories(trace, {**trace.policies, **policies})
-        )
-    return count
+    found, could = [*shown], sum(shown)
+    for at in sorted(range(len(traces)), key=lambda at: explained[at] - shown[at]):
+        if could <= sum(explained):
+            return None
+        found[at] = _explained(traces[at], policies)
+        could += found[at] - shown[at]
+    return found if could > sum(explained) else None
+
+
+def _explained(trace: RuntimeTrace, policies: Mapping[str, Any]) -> int:
+    """How many requests show what they have to show under *policies*."""
+    return sum(
+        difference(expected, found, policies.get(CUT)) is None
+        for _, expected, found in histories(trace, {**trace.policies, **policies})
+    )
 
 
 def _cuts(traces: Sequence[RuntimeTrace]) -> Iterator[int]:

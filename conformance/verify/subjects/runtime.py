@@ -91,6 +91,8 @@ class RuntimeSubject:
 
     def held(self, trace: RuntimeTrace) -> RuntimeTrace:
         """Return the trace under the policies that were inferred too."""
+        if not self.inferred:
+            return trace
         return dataclasses.replace(trace, policies={**self.inferred, **trace.policies})
 
     def differences(self, observation: Observation[Word]) -> Sequence[Difference]:

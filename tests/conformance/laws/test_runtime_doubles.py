@@ -17,9 +17,8 @@ from turncheck.conformance.verify.verification import verify_runtime
 
 ALL = selected(["runtime"])
 WORDS = 300  # the command's own number of generated words
-FEW = (
-    6  # enough for the right ones: each law that can has found its evidence after 5; teeth/variants has them at length
-)
+FEW = 6
+"""Enough for the right ones: each law that can has found its evidence after 5; teeth/variants has them at length."""
 MORE = 20  # where what a law looks for is rare: without tools, a run to the limit of its rounds is the 15th
 HASH_SEED = 4321
 
@@ -242,7 +241,8 @@ def test_a_handover_that_it_does_not_declare_is_inferred_and_held(policies):
 
 
 def test_a_handover_that_is_inferred_breaks_the_law_where_it_is_another_one_later():
-    result, _ = verified(OneAtFirst(), selected(["runtime"], ["handed-over-as-declared"]), words=WORDS, shrink=False)
+    laws = selected(["runtime"], ["handed-over-as-declared"])
+    result, _ = verified(OneAtFirst(), laws, words=WORDS, fail_fast=True, shrink=False)
     assert (result.inferred["steerHandover"], [law.verdict for law in result.laws]) == ("one", ["fail"])
 
 

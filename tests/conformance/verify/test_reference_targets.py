@@ -8,14 +8,14 @@ from turncheck.adapters.references.registry import REFERENCES
 from turncheck.model.machines.registry import MACHINES
 
 WORDS = {"engine": "100"}
-"""Generated words where 30 are too few: each law of each other reference has found its evidence by 20, the engine's
+"""Generated words where 20 are too few: each law of each other reference has found its evidence by 20, the engine's
 by 70."""
 
 
 @pytest.fixture(scope="module", params=REFERENCES)
 def verified(invoke, tmp_path_factory, request):
     folder = tmp_path_factory.mktemp(request.param)
-    ran = invoke(folder, "verify", f"reference:{request.param}", "--examples", WORDS.get(request.param, "30"), "--json")
+    ran = invoke(folder, "verify", f"reference:{request.param}", "--examples", WORDS.get(request.param, "20"), "--json")
     return ran.code, json.loads(ran.out)
 
 

@@ -10,7 +10,9 @@ from variants.runtimes import Compacts, ExecutesAsItStreams, IdsBeginAnewInEachR
 
 
 def found(runtime, law, words=20):
-    result, _ = verify_runtime(runtime, selected(["runtime"], [law]), words=words, hash_seed=1, fail_fast=True)
+    result, _ = verify_runtime(
+        runtime, selected(["runtime"], [law]), words=words, hash_seed=1, fail_fast=True, shrink=False
+    )
     return result.laws[0].verdict
 
 
