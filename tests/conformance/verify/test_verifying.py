@@ -140,6 +140,7 @@ def test_a_law_whose_capability_is_not_declared_is_skipped_with_the_reason():
     result, _ = run("plain:steps_only", examples=0)
     skipped = {law.law: law.why for law in result.laws if law.verdict == "skipped"}
     assert skipped == {
+        "agents-kept-apart": "not declared: sub-agents",
         "rounds": "not declared: rounds",
         "views-agree": "not declared: rounds",
         "chunking": "not declared: feed",
