@@ -143,6 +143,20 @@ class GoesOnInstead(Deciding, busy="steer", steerWhilePaused="instead"):
             Right.execute(self)
 
 
+class AsksBeforeAnythingRuns(Deciding, tools="parallel"):
+    """It conforms: while a response's calls wait for decisions, its other calls wait too, until one is decided."""
+
+    def execute(self):
+        calls = [one for one in self.pending if self.options.decider(one.tool)]
+        for call in calls:
+            self.pending.remove(call)
+            self.gated.append(call)
+        if calls:
+            self.pause()
+        else:
+            super().execute()
+
+
 class AnswersMalformedCallsUnasked(Deciding):
     """It conforms: a call whose arguments are no JSON object fails at once, and nobody is asked about it."""
 

@@ -6,7 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from turncheck.model.core.events import Event, ToolResult
-from turncheck.model.core.stimuli import ClientResult, ToolAwaited, ToolCall, ToolFail, ToolReturn
+from turncheck.model.core.stimuli import (
+    ApprovalAwaited,
+    ClientResult,
+    ClientToolAwaited,
+    ToolAwaited,
+    ToolCall,
+    ToolFail,
+    ToolReturn,
+)
 
 from ...observe.projector_trace import calls_of
 from ...observe.runtime_trace import ObservedStep, Response, RuntimeTrace, flat
@@ -200,7 +208,8 @@ def tools_as_declared(trace: RuntimeTrace) -> Judgement:
         started = {} if _repeated(trace) else _started(trace, names)
         if serial and [*started] != sorted(started, key=names.index):
             yield Finding(max(started.values()), "tools run in another order than they were called", names, [*started])
-        if not serial and len(running) < len(names) and response.end.active:
+        asks = any(isinstance(one, ApprovalAwaited | ClientToolAwaited) for one in response.end.answer.awaiting)
+        if not serial and len(running) < len(names) and response.end.active and not asks:  # they may run behind it
             yield Finding(response.end.end - 1, "not all tools run", names, [one.call_id for one in running])
 
 

@@ -323,6 +323,7 @@ DECIDERS = {
     "results as called": deciding.Deciding(tools="parallel", resultOrder="as-called"),
     "steering": deciding.Deciding(busy="steer"),
     "a steer instead": deciding.GoesOnInstead(),
+    "asks before anything runs": deciding.AsksBeforeAnythingRuns(),
     "malformed calls unasked": deciding.AnswersMalformedCallsUnasked(),
     "a person only": deciding.Deciding(without=("client-tools",)),
 }
