@@ -1,7 +1,7 @@
 """The law on a pause that a kill cuts: what waited for a person or the client still does."""
 
 from collections.abc import Collection
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
 from turncheck.model.core.stimuli import ApprovalAwaited, Awaited, ClientToolAwaited, Deny, ToolAwaited
 
@@ -76,11 +76,8 @@ def _denied(rerun: Rerun, killed: Killed) -> Judgement:
     steps = rerun.restarted(word, (Deny(call_id=call, session_id=asked[0].session_id),), rerun.trace.options)
     last = steps[-1]
     executed = [one for one in last.awaiting if isinstance(one, ToolAwaited) and one.call_id == call]
-    results = [
-        one
-        for one in last.events
-        if isinstance(one, dict) and (one.get("type"), one.get("callId")) == ("tool-result", call)
-    ]
+    events = [cast("dict[str, Any]", event) for event in last.events if isinstance(event, dict)]
+    results = [one for one in events if (one.get("type"), one.get("callId")) == ("tool-result", call)]
     if executed or last.refused is not None or len(results) != 1:
         said = f"after a restart {call} was denied, and has not one result, or is executed"
         yield Finding(None, said, "one result", results or last.refused or executed, killed.applied)
