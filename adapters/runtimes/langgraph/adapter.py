@@ -19,8 +19,7 @@ that raises ends the run (arguments that fail validation don't: they are an outp
   in the event loop: ``AsyncSqliteSaver`` hands them to a thread that waits at a SimpleQueue, unseen by the kit.
 - *Approvals* are the ``HumanInTheLoopMiddleware``, one interrupt for each response (``batched``, its default): no call
   of that response is executed before all are decided. The thread's checkpoint holds the interrupt, so that a restart
-  asks on. The runtime cannot give a pause up: who stops the run there writes results into the thread
-  (``aupdate_state``), as its caller would.
+  asks on. The runtime cannot give a pause up: a run that is stopped there leaves its calls as they are.
 - *Observer*: a callback handler for all events, as ``config["callbacks"]`` takes it; a slow one slows the reader too.
 """
 
@@ -29,171 +28,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import sqlite3
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 os.environ["LANGSMITH_TRACING_V2"] = "false"  # before the import: traces are sent over the network
 
 from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.callbacks import AsyncCallbackHandler
-from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
-from langchain_core.messages.tool import tool_call_chunk
-from langchain_core.outputs import ChatGenerationChunk, ChatResult
-from langchain_core.tools import InjectedToolCallId, StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Command
-from pydantic import ConfigDict, create_model
-from turncheck_kit import Adapter, Environment, raw_arguments, serve
+from scripted import Observer, ScriptedModel, scripted_tool, store_in, texts
+from turncheck_kit import Adapter, Environment, serve
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    pass
 
 ROUNDS = 5000  # by create_agent's recursion limit of 9,999 (langchain/agents/factory.py): two steps per round
-GIVEN_UP = "not executed: the user stopped the run"
 THREAD = "thread"  # of the session without a name
-TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
-
-
-class ScriptedModel(BaseChatModel):
-    """The environment's model. The index of a content block tells texts apart.
-
-    A message's id is ``REQUEST.STORED``: it names its request, and differs from those of an earlier process, which had
-    *stored* so many checkpoints. Messages of one id would be one message.
-    """
-
-    env: Any
-    session: str | None
-    stored: int
-
-    @property
-    def _llm_type(self) -> str:
-        return "scripted"
-
-    def bind_tools(self, *_: Any, **__: Any) -> Any:
-        """The script needs no tools."""
-        return self
-
-    def _generate(self, *_: Any, **__: Any) -> ChatResult:
-        raise NotImplementedError  # only streamed runs are driven
-
-    async def _astream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> AsyncIterator[ChatGenerationChunk]:
-        index = 0
-        async with self.env.model(list(context(messages)), session=self.session) as request:
-            key = f"{request.id}.{self.stored}"
-            async for item in request:
-                yield ChatGenerationChunk(message=chunk(key, index, item))
-                index += 1
-        last = AIMessageChunk(id=key, content=[], response_metadata={"finish_reason": request.reason})
-        yield ChatGenerationChunk(message=last)
-
-
-def chunk(key: str, index: int, item: dict[str, Any]) -> AIMessageChunk:
-    """Convert an item of the protocol to a chunk of a message."""
-    if item["kind"] == "tool-call":
-        call = tool_call_chunk(name=item["tool"], args=raw_arguments(item), id=item["callId"], index=index)
-        return AIMessageChunk(id=key, content=[], tool_call_chunks=[call])
-    kind = "text" if item["kind"] == "assistant" else "reasoning"
-    return AIMessageChunk(id=key, content=[{"type": kind, kind: item["text"], "index": index}])
-
-
-def context(messages: list[BaseMessage]) -> Iterator[dict[str, Any]]:
-    """Convert the model's input to the protocol's form."""
-    for message in messages:
-        if isinstance(message, AIMessage):
-            for kind, text in texts(message):
-                if kind == "assistant":
-                    yield {"role": "assistant", "text": text}
-            for call in [*message.tool_calls, *message.invalid_tool_calls]:
-                yield {"role": "assistant", "callId": call["id"], "tool": call["name"], "arguments": call["args"]}
-        elif isinstance(message, ToolMessage):
-            failed = {"isError": True} if message.status == "error" else {}
-            yield {"role": "tool", "callId": message.tool_call_id, "text": message.text} | failed
-        else:
-            yield {"role": "user" if isinstance(message, HumanMessage) else message.type, "text": message.text}
-
-
-def texts(message: AIMessage) -> Iterator[tuple[str, str]]:
-    """The texts of a message or chunk, as (``assistant`` or ``reasoning``, text)."""
-    for block in message.content if isinstance(message.content, list) else []:
-        if isinstance(block, dict) and block["type"] in ("text", "reasoning"):
-            yield "assistant" if block["type"] == "text" else "reasoning", block[block["type"]]
-
-
-def scripted_tool(env: Environment, session: str | None, declared: dict[str, Any]) -> StructuredTool:
-    """A tool whose parameters are the schema's, so that the runtime validates the arguments itself."""
-
-    async def execute(turncheck_call: str, **arguments: Any) -> Any:
-        shown = {name: value for name, value in arguments.items() if value is not None}  # None is a default
-        return await env.tool(turncheck_call, declared["name"], shown, session=session)
-
-    schema = declared.get("schema") or {}
-    fields: dict[str, Any] = {"turncheck_call": Annotated[str, InjectedToolCallId]}
-    for name, value in schema.get("properties", {}).items():
-        hint = TYPES.get(value.get("type"), Any)
-        fields[name] = hint if name in schema.get("required", []) else (hint, None)
-    rest = ConfigDict(extra="forbid" if schema.get("additionalProperties") is False else "allow")
-    arguments = create_model("Arguments", __config__=rest, **fields)
-    return StructuredTool.from_function(
-        coroutine=execute, name=declared["name"], description="scripted", args_schema=arguments
-    )
-
-
-class Observer(AsyncCallbackHandler):
-    """A listener to every callback of a run."""
-
-    def __init__(self, env: Environment) -> None:
-        self.env = env
-
-    async def on_chain_start(self, *_: Any, **__: Any) -> None:
-        """Throw or be slow, by the option ``observer``."""
-        await self.env.observe()
-
-    on_chain_end = on_chain_error = on_chat_model_start = on_llm_new_token = on_llm_end = on_llm_error = on_chain_start
-    on_tool_start = on_tool_end = on_tool_error = on_chain_start
-
-
-class Store(SqliteSaver):
-    """The file of a thread's checkpoints, whose next ``failing`` writes fail as on a full disk."""
-
-    failing = 0
-
-    async def aget_tuple(self, *given: Any) -> Any:
-        """``get_tuple``."""
-        return self.get_tuple(*given)
-
-    async def aput(self, *given: Any) -> Any:
-        """``put``."""
-        self._fail()
-        return self.put(*given)
-
-    async def aput_writes(self, *given: Any) -> None:
-        """``put_writes``."""
-        self._fail()
-        self.put_writes(*given)
-
-    def count(self) -> int:
-        """How many checkpoints there are."""
-        with self.cursor() as cursor:
-            return int(cursor.execute("select count(*) from checkpoints").fetchone()[0])
-
-    def threads(self) -> list[str]:
-        """The names of the threads."""
-        with self.cursor(transaction=False) as cursor:
-            return [name for (name,) in cursor.execute("select distinct thread_id from checkpoints order by 1")]
-
-    def _fail(self) -> None:
-        if self.failing:
-            self.failing -= 1
-            raise sqlite3.OperationalError("database or disk is full")
-
-
-def store_in(folder: str) -> Store:
-    """The checkpoints in a folder."""
-    return Store(sqlite3.connect(f"{folder}/checkpoints.db", check_same_thread=False))
 
 
 class Chat:
@@ -213,7 +65,6 @@ class Chat:
         self.agent = create_agent(model, tools, checkpointer=saver, middleware=middleware)
         self.thread: Any = {"configurable": {"thread_id": session or THREAD}}
         self.task: asyncio.Task[Any] | None = None
-        self.paused = False
         self.held: list[dict[str, Any]] = []
         self.elsewhere: set[str | None] = set()
         """Calls whose results don't come from the tools' node: invalid and rejected ones."""
@@ -241,11 +92,9 @@ class Chat:
                 await self._stream(decided)
         except asyncio.CancelledError:
             stop = {"reason": "interrupted"}
-            if self.paused:
-                await self._give_up()
         except Exception as error:  # noqa: BLE001 - any error of the stream is the run's terminal
             stop = {"reason": "error", "detail": f"{type(error).__name__}: {error}"}
-        self.task, self.paused = None, False
+        self.task = None
         for event in [*(event for event in self.held if event["kind"] != "tool-call"), *self.failed]:
             self.log(event)
         self.log({"type": "run-stop", **stop}, source="adapter")
@@ -287,9 +136,7 @@ class Chat:
         """Ask about each call; *told* says that the log has the pause."""
         if not told:
             self.log({"type": "run-pause", "calls": [call["id"] for call in calls]}, source="adapter")
-        self.paused = True
         decisions = await asyncio.gather(*(self._decide(call) for call in calls))
-        self.paused = False
         self.log({"type": "run-resume"}, source="adapter")
         return Command(resume={"decisions": decisions})
 
@@ -300,15 +147,6 @@ class Chat:
             return {"type": "approve"}
         self.elsewhere.add(call["id"])
         return {"type": "reject"} | ({"message": stimulus["message"]} if stimulus.get("message") else {})
-
-    async def _give_up(self) -> None:
-        """Write a result of each call of the last response into the thread: nothing waits there any more."""
-        calls = (await self._since_the_user())[-1].tool_calls
-        results = [ToolMessage(GIVEN_UP, tool_call_id=call["id"], status="error") for call in calls]
-        await self.agent.aupdate_state(self.thread, {"messages": results}, as_node="tools")
-        for result in results:
-            told = {"callId": result.tool_call_id, "output": result.content, "isError": True, "synthetic": True}
-            self.log({"type": "tool-result", **told}, source="adapter")
 
     def show(self, event: Any) -> None:
         """Log the news of an event."""

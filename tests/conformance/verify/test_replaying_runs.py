@@ -87,7 +87,7 @@ def test_a_process_without_the_fault_keeps_the_law(found):
         assert asked_runtime(found, target) is None
 
 
-class OrphanedCallAfterTheThirdKill(hosts.OrphanedCallAfterAKill):
+class OrphanedCallAfterTheThirdKill(hosts.OrphanedCallAfterAKill):  # type: ignore[misc]
     """What a kill leaves behind depends on its moment."""
 
     kills = 0

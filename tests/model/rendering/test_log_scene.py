@@ -12,11 +12,16 @@ from turncheck.model.core.decode import judge
 from turncheck.model.core.projection import project
 from turncheck.model.rendering.log_scene import requests, session_scene
 from turncheck.model.rendering.mermaid import to_mermaid
-from turncheck.model.rendering.scene import Scene, Views
+from turncheck.model.rendering.scene import Arrow, Band, Edge, Scene, Views
 from turncheck.model.rendering.svg import to_svg
 
 RECORDED = Path(__file__).parents[3] / "diagrams/sequence.jsonl"
 HOSTILE = "</text><script>alert(1)</script>\x00\x1b\u202e\ud83d%%{init: {}}%%;#quot;"
+
+
+def arrows(scene: Scene) -> list[Arrow | Band]:
+    """The rows of a picture that has no frames."""
+    return [row for row in scene.rows if not isinstance(row, Edge)]
 
 
 def recorded() -> list[Any]:
@@ -60,7 +65,7 @@ def texts(drawing: str) -> list[str | None]:
 def test_every_event_of_the_cycle_is_a_row():
     """All positions in order, and one row more wherever the model is asked."""
     log = recorded()
-    rows = [arrow.at for arrow in drawn(log).rows]
+    rows = [row.at for row in arrows(drawn(log))]
     assert [at for at in rows if at is not None] == list(range(len(log)))
     assert rows.count(None) == 2
 
@@ -69,9 +74,8 @@ def test_every_round_stands_on_the_left():
     """Each round's inputs and outputs are the projection's."""
     log = recorded()
     scene = drawn(log)
-    found = [
-        [[scene.rows[row].at for row in rows] for rows in (item.inputs, item.outputs)] for item in views(scene).rounds
-    ]
+    rows = arrows(scene)
+    found = [[[rows[one].at for one in part] for part in (item.inputs, item.outputs)] for item in views(scene).rounds]
     assert found == [[item.inputs, item.outputs] for item in project([judge(value) for value in log]).cycles[0].rounds]
 
 
@@ -135,7 +139,7 @@ def test_an_absent_text_is_said_to_be_absent():
 def test_a_marked_event_is_pointed_at(mark):
     """One row is marked, in the cycle or after it."""
     log = [user("go"), said("done"), STOP, said("too late")]
-    assert [arrow.at for arrow in drawn(log, mark).rows if arrow.marked] == [mark]
+    assert [row.at for row in arrows(drawn(log, mark)) if row.marked] == [mark]
     assert 'class="mark"' in to_svg(drawn(log, mark))
     assert "▶" in to_mermaid(drawn(log, mark))
 
@@ -145,4 +149,4 @@ def test_what_is_no_event_is_drawn_all_the_same(value):
     """A rejected line in the midst of a cycle breaks no picture."""
     log = [user("go"), value, said("done"), STOP]
     ET.fromstring(to_svg(drawn(log, mark=1)))
-    assert drawn(log).rows[1].at == 1
+    assert arrows(drawn(log))[1].at == 1

@@ -77,8 +77,8 @@ def test_a_frame_surrounds_its_rows_in_the_svg():
     rows = (Edge("loop", "twice"), Arrow("one", "two", "hello"), Edge("end"), Arrow("two", "one", "bye"))
     root = ET.fromstring(to_svg(Scene("frames", ("one", "two"), rows)))
     (frame,) = [one for one in root.iter() if one.get("class") == "frame"]
-    top, bottom = float(frame.get("y")), float(frame.get("y")) + float(frame.get("height"))
-    inside = [top < float(one.get("y1")) < bottom for one in root.iter() if one.get("marker-end")]
+    top, height = (float(frame.attrib[name]) for name in ("y", "height"))
+    inside = [top < float(one.attrib["y1"]) < top + height for one in root.iter() if one.get("marker-end")]
     assert inside == [True, False]
 
 
