@@ -86,7 +86,7 @@ class _Span:
         else:
             for text in lines_of(block):
                 if _is_text(text):
-                    self._decode(text, loop, events)
+                    self._decode(text + b"\n", loop, events)  # a blank one is a line all the same
                 else:
                     events.append(None)
         if self.blank:

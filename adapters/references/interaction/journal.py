@@ -22,7 +22,7 @@ class Journal:
     >>> with TemporaryDirectory() as folder:
     ...     Journal(Path(folder)).append(Abort())
     ...     list(Journal(Path(folder)).stimuli())
-    [Abort(session_id=None)]
+    [Abort(session_id=None, agent_id=None)]
     """
 
     def __init__(self, folder: Path) -> None:

@@ -319,3 +319,8 @@ def test_an_undisturbed_item_is_one_match() -> None:
     lines = b"\n".join(in_lines(item("TOOL_CALL", "ARGS", "c", ['{"a', '": 1}'])))
     (found,) = ITEM.finditer(b"\n" + lines + b"\n")
     assert (found.lastgroup, found["TOOL_CALL_id"], found[0].count(b"\n")) == ("TOOL_CALL", b"c", 4)
+
+
+def test_a_blank_line_beside_one_that_is_no_text_is_counted() -> None:
+    start = b'{"type":"RUN_STARTED","threadId":"t","runId":"r"}'
+    assert_same(b"\n".join([start, b"", b'{"type":"CUSTOM","name":"\xff"}', b"", start]))

@@ -169,8 +169,7 @@ def known_needs():
         *RUNTIME_CAPABILITIES,
         "machine",
         "input any",
-        "policy busy=concurrent",
-        "policy subAgents=awaited",
+        *(f"policy {name}={value}" for name, values in RUNTIME_POLICIES.items() for value in values),
         *named,
     }
 

@@ -106,7 +106,7 @@ def test_a_kill_is_tried_again_since_each_hits_another_moment():
 
 def test_a_runtime_that_does_not_persist_cannot_be_judged_by_a_restart():
     with (
-        open_runtime("reference:interaction", timeout=20) as target,
+        open_runtime("reference:event_flow", timeout=20) as target,
         pytest.raises(TargetError, match="does not declare persistence"),
     ):
         asked_runtime(example("restart-remembers"), target)
