@@ -1,4 +1,4 @@
-"""Bases of runtimes that ask about calls, and of those that outlive a kill. Each conforms where no exhibit overrides it."""
+"""Bases of runtimes that ask about calls, and of those that outlive a kill. As they stand, they conform."""
 
 from collections import deque
 
@@ -112,10 +112,14 @@ class Kept(Turns):
         self.save()
 
     def save(self):
-        """Keep the session."""
-        self.keep("history", self.history)
-        self.keep("waiting", self.waiting)
-        self.keep("active", self.signal is not None)
+        """Keep what is new."""
+        for name, value in self.record().items():
+            if self.store.read(name) != value:
+                self.keep(name, value)
+
+    def record(self):
+        """Return what is kept, by name."""
+        return {"history": self.history, "waiting": self.waiting, "active": self.signal is not None}
 
     def keep(self, name, value):
         """Write until it works."""

@@ -10,6 +10,5 @@ from ..turns import Kept
 class Runtime(Kept):
     """``waiting`` are the queued follow-ups."""
 
-    def save(self):
-        self.keep("history", self.history)
-        self.keep("active", self.signal is not None)
+    def record(self):
+        return {"history": self.history, "active": self.signal is not None}

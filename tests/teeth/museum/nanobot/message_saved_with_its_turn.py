@@ -28,6 +28,6 @@ class Runtime(Kept, busy="reject"):
         self.message = asked(message)
         super().prompt(message)
 
-    def save(self):
+    def record(self):
         unsaved = self.message if self.signal is not None else None
-        self.keep("history", [entry for entry in self.history if entry != unsaved])
+        return {"history": [entry for entry in self.history if entry != unsaved]}

@@ -19,7 +19,7 @@ class Runtime(Turns):
     """The run ends where it asks; once all is decided, it is resumed with the same context."""
 
     can = (*PLAIN, "follow-up", "approval")
-    context = {"user": "u"}
+    context = "the caller's"
 
     async def act(self, calls, signal):
         wrapper = ContextWrapper(self.context)

@@ -9,9 +9,9 @@ from ..turns import Kept
 
 
 class Runtime(Kept):
-    """``appended`` counts the entries of the history that were given to the store."""
+    """``appended`` counts the entries of the history that were given to the store, and ``dropped`` what it did not take."""
 
-    appended = 0
+    appended = dropped = 0
 
     def load(self):
         super().load()
@@ -21,11 +21,13 @@ class Runtime(Kept):
         for entry in self.history[self.appended :]:
             self.append(entry)
         self.appended = len(self.history)
-        self.keep("waiting", self.waiting)
-        self.keep("active", self.signal is not None)
+        super().save()
+
+    def record(self):
+        return {"waiting": self.waiting, "active": self.signal is not None}
 
     def append(self, entry):
         try:
             self.store.write("history", [*self.store.read("history", []), entry])
         except WriteError:
-            pass
+            self.dropped += 1
