@@ -8,11 +8,17 @@ import json
 from collections import Counter, deque
 
 from msgspec.json import encode
+from msgspec.structs import replace
 from runtimes.target import CAPABILITIES, POLICIES, Target
 
 from turncheck.conformance.laws.runtime.contract import needs
 from turncheck.model.core.stimuli import (
     Abort,
+    ApprovalAwaited,
+    Approve,
+    ClientResult,
+    ClientToolAwaited,
+    Deny,
     ModelAwaited,
     ModelFail,
     ModelOutput,
@@ -21,6 +27,7 @@ from turncheck.model.core.stimuli import (
     ResetOptions,
     Shown,
     Step,
+    StoreFail,
     Text,
     Together,
     ToolAwaited,
@@ -30,12 +37,15 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
+from .store import Store
+
 PLAIN = ("abort", "tools", "tool-failure", "model-failure", "model-input")
+EVERY = (*CAPABILITIES, "approval", "client-tools", "persistence", "store-faults")
 
 
 class Host:
     """One session of a runtime. ``can`` are its capabilities; its policies are the usual ones, unless its class gives
-    others: a policy that is None is not declared.
+    others: a policy that is None is not declared. ``store`` outlives the process.
     """
 
     can: tuple[str, ...] = PLAIN
@@ -45,11 +55,11 @@ class Host:
         declared = cls.declares | policies
         cls.declares = {name: value for name, value in declared.items() if value is not None}
 
-    def __init__(self, options):
-        self.options = options
+    def __init__(self, options, store=None):
+        self.options, self.store = options, store or Store()
         self.events, self.refused = [], None
-        self.requests, self.executions = {}, {}
-        self.asked, self.executed = 0, Counter()
+        self.requests, self.executions, self.questions = {}, {}, {}
+        self.executed = Counter()
         self.ready = deque()
         self.history = []
         self.boot()
@@ -66,15 +76,19 @@ class Host:
         """The user aborts."""
         raise NotImplementedError
 
+    def quiet(self):
+        """All is quiet, and the step has not been told yet."""
+
     # ---- stimuli ----
 
     def settle(self, stimulus=None):
         """Apply a stimulus, and return the step once all is quiet."""
-        self.events, self.refused = [], None
         if stimulus is not None:
+            self.events, self.refused = [], None
             self.deliver(stimulus)
         while self.ready:
             self.ready.popleft()()
+        self.quiet()
         return Step(tuple(self.events), tuple(self.awaiting()), self.refused)
 
     def refuse(self, why, message):
@@ -100,6 +114,10 @@ class Host:
                 self.tool_ends("return", stimulus.output, stimulus)
             case ToolFail():
                 self.tool_ends("fail", stimulus.message, stimulus)
+            case Approve() | Deny() | ClientResult():
+                self.decide(stimulus)
+            case StoreFail():
+                self.store.failing += stimulus.times
             case Together():
                 for one in stimulus.stimuli:
                     self.deliver(one)
@@ -107,13 +125,14 @@ class Host:
     def awaiting(self):
         yield from (ModelAwaited(request_id=name, input=shown) for name, (shown, _) in self.requests.items())
         yield from (awaited for awaited, _ in self.executions.values())
+        yield from (awaited for awaited, _, _ in self.questions.values())
 
     # ---- the model and the tools ----
 
     def ask(self, hear, shown=None):
         """Show the model the history, or *shown*; ``hear(what, value)``: item, then stop or fail. Return the id."""
-        self.asked += 1
-        name, shown = f"r{self.asked}", tuple(self.history if shown is None else shown)
+        self.store.asked += 1
+        name, shown = f"r{self.store.asked}", tuple(self.history if shown is None else shown)
         self.requests[name] = shown, hear
         self.log("model-request", requestId=name, input=json.loads(encode(shown)))
         return name
@@ -159,6 +178,29 @@ class Host:
         _, hear = self.executions.pop(name)
         hear(what, value)
 
+    # ---- the person and the client ----
+
+    def ask_about(self, calls, hear):
+        """Pause the run; ``hear(call, decision)``: for each of *calls* once, with what was said of it."""
+        for call in calls:
+            kind = ClientToolAwaited if self.options.decider(call.tool) == "client" else ApprovalAwaited
+            self.questions[call.call_id] = kind(call_id=call.call_id), call, hear
+        self.log("run-pause", calls=[*self.questions])
+
+    def withdraw(self):
+        """Forget the questions: the run does not wait for decisions any more."""
+        self.questions.clear()
+
+    def decide(self, decision):
+        awaited, call, hear = self.questions.get(decision.call_id, (None, None, None))
+        if not isinstance(awaited, ClientToolAwaited if isinstance(decision, ClientResult) else ApprovalAwaited):
+            self.refuse("not-awaited", f"nobody asked about {decision.call_id}")
+            return
+        del self.questions[decision.call_id]
+        if not self.questions:
+            self.log("run-resume")
+        hear(call, decision)
+
     # ---- the log and the history ----
 
     def log(self, kind, /, **fields):
@@ -197,14 +239,17 @@ class Driven(Target):
     """A runtime of the museum as a target of ``verify``."""
 
     def __init__(self, runtime, hash_seed=0):
-        self.runtime, self.declares = runtime, runtime.declares
-        super().__init__(without=[name for name in CAPABILITIES if name not in runtime.can], hash_seed=hash_seed)
+        self.runtime, self.declares, self.stores = runtime, runtime.declares, {}
+        super().__init__(hash_seed=hash_seed)
+        self.profile = replace(self.profile, capabilities=tuple(name for name in EVERY if name in runtime.can))
 
     def again(self, hash_seed):
         return Driven(self.runtime, hash_seed)
 
     def reset(self, options=ResetOptions()):  # noqa: B008 - it is frozen
-        self.session = self.runtime(options)
+        store = self.stores.setdefault(options.state_dir, Store()) if options.state_dir else Store()
+        store.failing = 0
+        self.session = self.runtime(options, store)
         return self.session.settle()
 
     def apply(self, stimulus):

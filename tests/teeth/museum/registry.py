@@ -222,6 +222,114 @@ EXHIBITS: Final[Mapping[str, Exhibit]] = {
         "maxTurns frontmatter not enforced on sub-agents — agent runs 72+ turns with maxTurns: 10",
         "rounds-bounded",
     ),
+    # approvals, and tools of the client
+    "mastra/decline_executes": Exhibit(
+        "Mastra",
+        "mastra-ai/mastra#20470",
+        "[BUG] declineToolCall() executes the tool it declines",
+        "approved-before-executed",
+        "1.55.0",
+    ),
+    "codex/one_approval_for_the_turn": Exhibit(
+        "Codex",
+        "openai/codex#11162",
+        "Fix: update parallel tool call exec approval to approve on request id",
+        "approved-before-executed",
+    ),
+    "openai_agents/approval_in_another_context": Exhibit(
+        "OpenAI Agents SDK",
+        "openai/openai-agents-python#4244",
+        "Tool approval is not honored on resume when `Runner.run` is given a context",
+        "run-never-stuck",
+    ),
+    "ironclaw/denied_call_runs_on": Exhibit(
+        "IronClaw",
+        "nearai/ironclaw#4764",
+        "[Reborn] Denying shell approval leaves tool invocation pending and provides no user feedback",
+        "run-never-stuck",
+    ),
+    "agentscope/recovery_takes_the_approval": Exhibit(
+        "AgentScope",
+        "agentscope-ai/agentscope-java#2109",
+        "prevent pending recovery from consuming HITL approvals",
+        "decisions-honoured",
+        "2.0.1-SNAPSHOT",
+    ),
+    "agent_framework/denial_of_a_failed_run": Exhibit(
+        "Agent Framework",
+        "microsoft/agent-framework#8575",
+        "A failed approval-resume run permanently corrupts the session",
+        "runs-ask-the-model",
+    ),
+    "google_adk/pause_before_the_responses": Exhibit(
+        "Google ADK",
+        "google/adk-python#6732",
+        "Parallel ungated tool results are lost across a tool-confirmation pause, yielding an empty model reply after"
+        " approval",
+        "input-well-formed",
+    ),
+    "vercel_ai/message_instead_of_a_decision": Exhibit(
+        "Vercel AI SDK",
+        "vercel/ai#12709",
+        '"No tool output found for function call" error when submitting user message while tool call part in'
+        " 'approval-requested' state",
+        "input-well-formed",
+        "6.0.34",
+    ),
+    "eve/client_tool_must_execute": Exhibit(
+        "eve",
+        "vercel/eve#203",
+        "No way to author a HITL / client-resolved tool: authored tools require `execute`, which yields a duplicate"
+        " `tool_result` when the same call parks for input",
+        "calls-answered",
+    ),
+    # restarts, and a store that fails
+    "strands/killed_amid_a_tool": Exhibit(
+        "Strands Agents",
+        "strands-agents/harness-sdk#859",
+        "[BUG] Session management fails to resume when previous session ended during tool execution",
+        "restart-serves",
+        "1.7.1",
+    ),
+    "openclaw/busy_after_restart": Exhibit(
+        "OpenClaw",
+        "openclaw/openclaw#92519",
+        "[Bug]: Session stuck in permanent busy state after mid-turn gateway restart — no auto-recovery, only /new or"
+        " /reset clears it",
+        "restart-serves",
+    ),
+    "openhermit/resumed_with_both": Exhibit(
+        "OpenHermit",
+        "HCF-STUDIOS/openhermit#109",
+        "don't duplicate new user message on first turn after resume",
+        "restart-remembers",
+    ),
+    "nanobot/message_saved_with_its_turn": Exhibit(
+        "nanobot", "HKUDS/nanobot#3076", "persist user message before running turn loop", "restart-keeps"
+    ),
+    "codex/queue_in_memory": Exhibit(
+        "Codex",
+        "openai/codex#32715",
+        "Codex Desktop silently loses queued follow-up messages after restart",
+        "restart-keeps",
+        "26.707.62119",
+    ),
+    "openclaw/restart_says_it_again": Exhibit(
+        "OpenClaw",
+        "openclaw/openclaw#80537",
+        "Session restart re-injects prior conversation context as new transcript messages → channel re-emits 100s of"
+        " historical messages as duplicate live sends",
+        "idle-restart-changes-nothing",
+    ),
+    "kimi_code/one_failure_for_ever": Exhibit(
+        "Kimi Code",
+        "MoonshotAI/kimi-code#2902",
+        "AppendLogStore crashes session with 'storage.disk_full' ENOSPC when wire.jsonl append fails",
+        "store-faults",
+    ),
+    "zero/append_errors_ignored": Exhibit(
+        "Zero", "Gitlawb/zero#471", "acp: silent errors in session persistence can lose history", "store-faults"
+    ),
     # who listens
     "pi/listener_ends_the_run": Exhibit(
         "pi",

@@ -144,6 +144,48 @@ class Stream:
         raise StopAsyncIteration
 
 
+class Decisions:
+    """What is decided about *calls*, as it comes, each with its call; raises Aborted. Without calls nobody is asked."""
+
+    def __init__(self, host, calls, signal):
+        self.host, self.left, self.came, self.aborted = host, len(calls), deque(), False
+        self.arrived = Future(host.ready)
+        if calls:
+            host.ask_about(calls, self.hear)
+            signal.on_abort(self.abort)
+
+    def hear(self, call, decision):
+        self.left -= 1
+        self.came.append((call, decision))
+        self.wake()
+
+    def close(self):
+        """Wait for no further decision."""
+        self.host.withdraw()
+        self.left = 0
+        self.wake()
+
+    def abort(self):
+        self.aborted = True
+        self.close()
+
+    def wake(self):
+        arrived, self.arrived = self.arrived, Future(self.host.ready)
+        arrived.settle()
+
+    def __aiter__(self):
+        return self
+
+    async def __anext__(self):
+        while self.left and not self.came and not self.aborted:
+            await self.arrived
+        if self.aborted:
+            raise Aborted
+        if self.came:
+            return self.came.popleft()
+        raise StopAsyncIteration
+
+
 class Coroutines(Host):
     """A runtime whose run is a coroutine."""
 
@@ -171,6 +213,10 @@ class Coroutines(Host):
     def stream(self, shown=None, signal=None):
         """Ask the model, and read its items."""
         return Stream(self, shown, signal)
+
+    def decisions(self, calls, signal):
+        """Ask about *calls*, and read what is decided."""
+        return Decisions(self, calls, signal)
 
     async def respond(self, signal=None, shown=None):
         """Ask the model; log and keep each item as it comes. Return the calls of the response."""
