@@ -12,6 +12,7 @@ from turncheck.model.core.stimuli import (
     Approve,
     Client,
     ClientResult,
+    Compact,
     Deny,
     ModelAwaited,
     ModelFail,
@@ -181,6 +182,8 @@ class Driver:
                 self._refuse("unsupported", "a run of AG-UI has one client, whose leaving is the abort")
             case StoreFail():
                 self._refuse("unsupported", "the endpoint's store is its own")
+            case Compact():
+                self._refuse("unsupported", "AG-UI has no event that asks for a compaction")
             case Approve() | Deny() | ClientResult():
                 self._refuse("unsupported", "an interrupt is answered in a run of its own, which is not driven")
 
