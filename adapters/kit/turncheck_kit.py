@@ -987,7 +987,7 @@ class Environment:
             raise ValueError(f'the purpose of a request is "compaction" or None, not {purpose!r}')
         with self.lock:
             key = f"r{next(self._requests)}"
-            shown = {"kind": "model", "requestId": key} | ({} if purpose is None else {"purpose": purpose})
+            shown: Json = {"kind": "model", "requestId": key} | ({} if purpose is None else {"purpose": purpose})
             shown |= {} if context is None else {"input": context}
             request = ModelRequest(self, key, session, shown, deaf=bool(self.options.get("deafModel")))
             # a context is long, and is encoded only once: the event reuses the text of the entry

@@ -1,8 +1,8 @@
 """Words on compactions: each moment of one beside all that may come between, and what the next request shows then.
 
-A moment is the request for a summary, a part of it, or its end; what comes between is an abort, a failure of the model, a
-message. The history before holds calls with results, a tool's failure, and a run that was cut. Kills come from the laws
-on restarts, which kill behind and within the last stimulus of a word.
+A moment is the request for a summary, a part of it, or its end; what comes between is an abort, a failure of the model,
+a message. The history before holds calls with results, a tool's failure, and a run that was cut. Kills come from the
+laws on restarts, which kill behind and within the last stimulus of a word.
 """
 
 from collections.abc import Iterator, Sequence

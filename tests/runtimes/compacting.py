@@ -1,4 +1,4 @@
-"""A runtime that conforms and compacts its history, others that do it in other ways, and wrong ones with one fault each."""
+"""Runtimes that conform and compact their history, each in its way, and wrong ones with one fault each."""
 
 import json
 

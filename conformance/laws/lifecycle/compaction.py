@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from turncheck.adapters.protocol.messages import COMPACTION_POLICY, COMPACTION_RETRIES
 from turncheck.model.core.events import RunStop, UserMessage
 from turncheck.model.core.history import CUT, Summarised
 from turncheck.model.core.stimuli import (
@@ -17,6 +16,7 @@ from turncheck.model.core.stimuli import (
     ModelStop,
     Shown,
     Text,
+    TimerAwaited,
 )
 
 from ...observe.compactions import for_compaction
@@ -24,6 +24,13 @@ from ...observe.runtime_trace import ObservedStep, RuntimeTrace, flat
 from ..law import WITNESS, Finding, Judgement
 from ..runtime.requests import View, difference, line, views, well_formed
 from ..runtime.subject import run_law
+
+_FAILS: Final = "compactionFails"
+"""The policy that says what becomes of the history where no summary can be had."""
+_RETRIES: Final = "compactionRetries"
+"""The policy that says how often a compaction is tried again."""
+_BOUND: Final = "maxHistoryMessages"
+"""The policy that says how many entries a history may have before it is compacted."""
 
 End: TypeAlias = Literal["done", "failed", "aborted", "given-up", "open"]
 """How a request for a summary ended: answered, by a failure of the model, by an abort, by anything else, or not yet."""
@@ -69,7 +76,7 @@ def compaction_keeps_the_rest(trace: RuntimeTrace) -> Judgement:
 @_law("L-C3", evidence="a compaction that failed", needs=("compaction", "model-failure"))
 def failed_compaction_harmless(trace: RuntimeTrace) -> Judgement:
     """A compaction that fails ends no run, is tried again no more than declared, and leaves the history as declared."""
-    most = 1 + int(trace.policies.get(COMPACTION_RETRIES, 0))
+    most = 1 + int(trace.policies.get(_RETRIES, 0))
     tries, last = 0, None
     for one in compactions(trace):
         after = one.begun.summarises is not None or isinstance(one.begun.stimulus, Advance)
@@ -114,12 +121,12 @@ def abort_amid_compaction(trace: RuntimeTrace) -> Judgement:
 
 def compactions(trace: RuntimeTrace) -> list[Compaction]:
     """Return the requests for summaries, in the log's order."""
-    found: list[Compaction] = []
-    for step in trace.steps:
-        for at in range(step.first, step.end):
-            if for_compaction(trace.log[at]):
-                found.append(_followed(trace, str(trace.log[at].get("requestId")), at, step))
-    return found
+    return [
+        _followed(trace, str(trace.log[at].get("requestId")), at, step)
+        for step in trace.steps
+        for at in range(step.first, step.end)
+        if for_compaction(trace.log[at])
+    ]
 
 
 def _followed(trace: RuntimeTrace, name: str, at: int, begun: ObservedStep) -> Compaction:
@@ -169,7 +176,7 @@ def _after(known: list[Summarised], one: Compaction, there: int, trace: RuntimeT
     if one.end == "done":
         return [summed]
     if one.end == "failed":
-        fate, bounded = trace.policies.get(COMPACTION_POLICY), "maxHistoryMessages" in trace.policies
+        fate, bounded = trace.policies.get(_FAILS), _BOUND in trace.policies
         if fate == "keep":
             return known
         dropped = Summarised(None, max(least, min(there, 1)), there)
