@@ -11,17 +11,19 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from turncheck.model.core.history import ARRANGEMENTS, CUT, HANDOVERS, CompactionFails
-from turncheck.model.core.policies import VALUES, Policies, projected
-from turncheck.model.core.refused_json import why_refused
-from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
-from turncheck.model.machines.interaction import (
-    CONCURRENT,
+from turncheck.model.core.policies import (
+    VALUES,
     Aborted,
     Fate,
     Kept,
+    Policies,
     SteerWhilePaused,
     Unread,
+    projected,
 )
+from turncheck.model.core.refused_json import why_refused
+from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
+from turncheck.model.machines.interaction import CONCURRENT
 
 from .errors import DOCUMENT, ImplementationError, RubbishError, StartError, UnsupportedError
 from .strict_json import StrictnessError, check_strict

@@ -77,8 +77,8 @@ class Observation:
         for one in () if stimulus is None else flat(stimulus):
             if isinstance(one, User):
                 self._sent[one.text] = one.id
-            if answers_compaction(one, before) is not None:
-                continue
+            if answers_compaction(one, before) is not None and self._run.state != "compacting":
+                continue  # a run is open, and its machine knows nothing of it
             if step.refused is None or isinstance(stimulus, Together):  # of several, the refused one is not known
                 heard += self._hear(one)
         self._correct(first, read, heard)
@@ -108,7 +108,7 @@ class Observation:
     def state(self) -> str | None:
         """The control state of ``interaction``, None where no state fits (only a timer is awaited, or it is stuck)."""
         if not self.active:
-            return "idle"
+            return "compacting" if any(map(summarises, self.awaiting)) else "idle"
         if self.models:
             return "inferring"
         if self.tools:
