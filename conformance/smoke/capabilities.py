@@ -14,6 +14,7 @@ from turncheck.model.core.stimuli import (
     Approve,
     ClientResult,
     ClientToolAwaited,
+    Compact,
     Decider,
     Deny,
     ModelAwaited,
@@ -42,6 +43,9 @@ from .stage import Stage, Unseen
 HISTORY: Final = "docs/protocol.md#what-the-model-is-shown"
 TERMINALS: Final = "docs/adapters.md#what-every-adapter-has-to-settle"
 DECISIONS: Final = "docs/protocol.md#decisions"
+COMPACTION: Final = "docs/protocol.md#compaction"
+GIST_TEXT: Final = "they said hello"
+GIST: Final = ModelOutput(item=Text(text=GIST_TEXT))
 HELLO: Final = ModelOutput(item=Text(text="hello"))
 REASONING: Final = ModelOutput(item=Reasoning(text="hm"))
 END: Final = ModelStop(reason="end-turn")
@@ -107,6 +111,24 @@ def _decided(kind: Decider, answer: Stimulus, life: Life, *, runs: bool) -> None
         raise life.misbehaving("only what is approved is executed", "a tool" if runs else "no tool", DECISIONS)
     life.ended("completed")
     life.logged(type="tool-result", callId="c1")
+
+
+def _compaction(life: Life) -> None:
+    life.begin()
+    life.ended("completed")
+    life.send(Compact())
+    waiting = [one for one in life.step.awaiting if isinstance(one, ModelAwaited)]
+    if [one.purpose for one in waiting] != ["compaction"]:
+        expected = '"awaiting": [{"kind": "model", "requestId", "purpose": "compaction"}]'
+        raise life.misbehaving("a compaction has to ask the model for a summary", expected, COMPACTION)
+    life.logged(type="model-request", requestId=waiting[0].request_id, purpose="compaction")
+    life.send(GIST, END)
+    if len(life.events(type="run-stop")) > 1:
+        raise life.misbehaving("a compaction is no run, and has no end", "one run-stop", COMPACTION, life.log)
+    life.user("two")
+    if life.can("model-input") and not any(GIST_TEXT in text for text in life.shown):
+        raise life.misbehaving("the model is not shown the summary", f'an "input" with {GIST_TEXT!r}', COMPACTION)
+    life.ended("completed", 2)
 
 
 def _delivery(life: Life, delivery: Literal["steer", "followUp"], cycles: int) -> None:
@@ -250,6 +272,7 @@ CAPABILITIES: Final = (
         partial(_decided, "client", ClientResult(call_id="c1", output="contents"), runs=False),
         needs=("tools", "client-tools"),
     ),
+    Stage("compacts its history", _compaction, needs=("compaction",)),
     Stage(
         "takes arguments that are no JSON", _word(*calling('{"path": '), ends=None), needs=("tools", "raw-arguments")
     ),

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from turncheck.model.core.stimuli import Compact, ModelAwaited, ModelFail, ModelOutput, ModelStop, ResetOptions, Shown
 
+from .hosting import Hosting, Session
 from .right import Right
 
 DECLARED = {"compactionFails": "keep", "compactionRetries": 1}
@@ -162,6 +163,20 @@ class CompactsLongHistories(LetsMessagesWait, maxHistoryMessages=6):
         if not self.active and self.summarising is None and len(self.history) > self.policies["maxHistoryMessages"]:
             self.compact()
         super().user(message)
+
+
+class CompactingSession(Session, Compacting):
+    """One session of a host, which compacts its history."""
+
+
+class CompactingHost(Hosting, **DECLARED):
+    """Sessions that compact, and outlive the process: what is kept of one amid a compaction is the history before."""
+
+    session_of = CompactingSession
+
+    def __init__(self, **given):
+        super().__init__(**given)
+        self.profile = replace(self.profile, capabilities=(*self.profile.capabilities, "compaction"))
 
 
 # ---- wrong ones ----

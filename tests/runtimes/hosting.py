@@ -44,6 +44,8 @@ class Session(Right):
 class Hosting(Target):
     """Sessions by name, and what is kept of each, by folder and session, which outlives the process."""
 
+    session_of = Session
+
     def __init__(self, **given):
         self.kept, self.failing = {}, 0
         super().__init__(**given)
@@ -61,7 +63,7 @@ class Hosting(Target):
 
     def of(self, name):
         if name not in self.sessions:
-            self.sessions[name] = session = Session(self, name)
+            self.sessions[name] = session = self.session_of(self, name)
             session.reset(self.options)
             session.history = list(self.load(name))
             self.revive(session, self.rest(name))

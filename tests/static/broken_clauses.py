@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from breaking import doubles
 from event_flow import wrong as collations
 from projectors import wrong as projectors
-from runtimes import concurrent, deciding, hosting
+from runtimes import compacting, concurrent, deciding, hosting
 from runtimes import wrong as runtimes
 from static.broken_logs import CLAUSES
 
@@ -15,7 +15,7 @@ from turncheck.model.clauses import catalogue
 
 def broken() -> Iterator[tuple[str, str, str]]:
     """Yield each clause, with a law and a double that breaks both."""
-    for module in (projectors, runtimes, hosting, deciding, concurrent, collations):
+    for module in (projectors, runtimes, hosting, deciding, compacting, concurrent, collations):
         for name, laws in doubles(module):
             yield from ((clause, law, name) for law, clauses in laws.items() for clause in clauses)
     for law, clauses in CLAUSES.items():

@@ -17,7 +17,7 @@ import msgspec
 from event_flow import wrong as collations
 from inprocess import InProcess, InProcessCollator
 from projectors import wrong as projectors
-from runtimes import concurrent, deciding, hosting
+from runtimes import compacting, concurrent, deciding, hosting
 from runtimes import wrong as runtimes
 from runtimes.right import Right
 
@@ -124,6 +124,13 @@ DECIDERS = {
     "late-decision-changes-nothing": "TheLastAnswerWins",
     "client-result-once": "LosesTheClientsResult",
 }
+COMPACTIONS = {
+    "compacted-well-formed": "KeepsAResultWithoutItsCall",
+    "compaction-keeps-the-rest": "CompactsTheMessageJustSent",
+    "failed-compaction-harmless": "ForgetsAllWhereItFails",
+    "compaction-is-no-run": "LogsItsPrompt",
+    "abort-amid-compaction": "AbortLosesWhatWasCompacted",
+}
 BESIDE = {
     "runs-begin-at-once": "QueuesWhatShouldRunBeside",
     "events-name-their-run": "AnswersInTheOthersName",
@@ -193,12 +200,23 @@ def double(law):
 
 def conforming(law, profile):
     """The right runtime of a law, with the claims of *profile*."""
-    rights = ((HOSTS, hosting.Hosting), (DECIDERS, deciding.Deciding), (BESIDE, concurrent.Concurrent))
+    rights = (
+        (HOSTS, hosting.Hosting),
+        (DECIDERS, deciding.Deciding),
+        (COMPACTIONS, compacting.LetsMessagesWait),
+        (BESIDE, concurrent.Concurrent),
+    )
     right = next((made for laws, made in rights if law in laws), Right)
     return right(machine=profile.machine, **profile.policies)
 
 
-_MODULES = ((hosting, HOSTS), (deciding, DECIDERS), (concurrent, BESIDE), (runtimes, RUNTIMES))
+_MODULES = (
+    (hosting, HOSTS),
+    (deciding, DECIDERS),
+    (compacting, COMPACTIONS),
+    (concurrent, BESIDE),
+    (runtimes, RUNTIMES),
+)
 
 
 def collator(law):

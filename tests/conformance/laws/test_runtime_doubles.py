@@ -7,7 +7,7 @@ import inspect
 import pytest
 from breaking import doubles
 from msgspec.structs import replace
-from runtimes import concurrent, deciding, hosting, wrong
+from runtimes import compacting, concurrent, deciding, hosting, wrong
 from runtimes.right import Right, Undeclared
 from runtimes.target import CAPABILITIES
 
@@ -26,15 +26,13 @@ HASH_SEED = 4321
 DOUBLES = {name: (wrong, broken) for name, broken in doubles(wrong)}
 HOSTING = {name: (hosting, broken) for name, broken in doubles(hosting)}
 DECIDING = {name: (deciding, broken) for name, broken in doubles(deciding)}
+COMPACTING = {name: (compacting, broken) for name, broken in doubles(compacting)}
 CONCURRENT = {name: (concurrent, broken) for name, broken in doubles(concurrent)}
 """Wrong runtime → its module, and the laws that it breaks with their clauses, the one that names its fault first."""
-EVERY = [
-    (name, law)
-    for name, (_, broken) in (DOUBLES | HOSTING | DECIDING | CONCURRENT).items()
-    for law in broken
-    if law != "equals-model"
-]
+TOLD = DOUBLES | HOSTING | DECIDING | COMPACTING | CONCURRENT
+EVERY = [(name, law) for name, (_, broken) in TOLD.items() for law in broken if law != "equals-model"]
 DECIDED = {law for _, broken in DECIDING.values() for law in broken}
+COMPACTED = {law for _, broken in COMPACTING.values() for law in broken}
 SIDE_BY_SIDE = {law.name for law in ALL if "policy busy=concurrent" in law.needs}
 HOSTED = {law for _, broken in HOSTING.values() for law in broken}
 
@@ -43,7 +41,7 @@ NO_VERDICT = {"Unsettled", "Dies", "EverySeventhRunEndsTwice"}
 """Not a law's business alone: test_verifying_runs.py has them."""
 
 SHORT = 6
-LONG = {"EighthItemIsLost": 10, "HistoryHasTenPlaces": 10, "AutoApprovesTheSecond": 7}
+LONG = {"EighthItemIsLost": 10, "HistoryHasTenPlaces": 10, "AutoApprovesTheSecond": 7, "KeepsAResultWithoutItsCall": 7}
 """How many stimuli a counterexample may have; a fault at depth needs its depth."""
 
 RIGHT = {
@@ -134,7 +132,7 @@ def without_pass(result):
 
 @pytest.mark.parametrize(("name", "law"), EVERY)
 def test_the_fault_breaks_the_law_that_names_it_in_a_short_word(name, law):
-    module, _ = (DOUBLES | HOSTING | DECIDING | CONCURRENT)[name]
+    module, _ = TOLD[name]
     runtime = getattr(module, name)()
     result, counterexamples = verified(runtime, selected(["runtime"], [law]), words=WORDS, fail_fast=True)
     assert [found.verdict for found in result.laws] == ["fail"]
@@ -263,7 +261,7 @@ def test_a_right_conversation_passes_every_law(policies):
     result, counterexamples = verified(Right(**policies), words=FEW)
     assert counterexamples == {}
     assert (
-        without_pass(result) - {"equals-machine", "system-shown", *HOSTED, *DECIDED, *SIDE_BY_SIDE} == set()
+        without_pass(result) - {"equals-machine", "system-shown", *HOSTED, *DECIDED, *COMPACTED, *SIDE_BY_SIDE} == set()
     )  # where it queues, no machine does so: nothing to compare
 
 
@@ -273,6 +271,7 @@ def test_a_right_host_of_sessions_passes_every_law():
     assert without_pass(result) == {
         *("aborted-text-dropped", "equals-machine", "system-shown"),
         *DECIDED,
+        *COMPACTED,
         *SIDE_BY_SIDE,
     }
 
@@ -310,6 +309,28 @@ def test_a_runtime_that_asks_about_calls_breaks_no_law_and_passes_on_evidence(ru
     assert counterexamples == {}
     assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
     assert {law.law for law in result.laws if law.law in DECIDED and law.verdict == "skipped"} <= {"client-result-once"}
+
+
+COMPACTORS = {
+    "giving way to messages": compacting.Compacting(),
+    "dropping": compacting.Compacting(compactionFails="drop-prefix", compactionRetries=2),
+    "retrying runs too": compacting.Compacting(retries=2),
+    "keeping the last run": compacting.KeepsTheLastRun(tools="parallel", resultOrder="as-called"),
+    "one entry": compacting.KeepsTheLastRun(adjacent="merged"),
+    "as a message": compacting.SummarisesAsTheUser(adjacent="merged"),
+    "messages wait": compacting.LetsMessagesWait(busy="steer"),
+    "long histories": compacting.CompactsLongHistories(),
+    "long histories, dropping": compacting.CompactsLongHistories(compactionFails="drop-prefix"),
+    "sessions that are kept": compacting.CompactingHost(),
+}
+
+
+@pytest.mark.parametrize("runtime", COMPACTORS.values(), ids=COMPACTORS)
+def test_a_runtime_that_compacts_breaks_no_law_and_passes_on_evidence(runtime):
+    result, counterexamples = verified(runtime, words=FEW)
+    assert counterexamples == {}
+    assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
+    assert {law.law for law in result.laws if law.law in COMPACTED and law.verdict == "skipped"} == set()
 
 
 def test_a_write_that_fails_with_the_next_message_is_no_fault_of_the_session():
