@@ -61,6 +61,7 @@ import { promisify } from "node:util";
  * @property {(env: Environment) => unknown} reset  start a new, empty runtime in *env*; forget the one before
  * @property {(stimulus: User) => unknown} user  take a message, start its run, and return: the kit runs to quiet
  * @property {(stimulus: {kind: "abort", sessionId?: string, agentId?: string}) => unknown} [abort]
+ * @property {(stimulus: {kind: "compact", sessionId?: string}) => unknown} [compact]
  * @property {(stimulus: {kind: "client", action: "join" | "leave", sessionId?: string}) => unknown} [client]
  * @property {(stimulus: {kind: "store-fail", times: number, sessionId?: string}) => unknown} [storeFail]
  */
@@ -494,20 +495,23 @@ export class Environment {
    * already, nothing is sent and the request throws at once, as fetch does (a deaf model still gets the request).
    * @param {Shown[]} input  the whole context that the model is shown
    * @param {{signal?: AbortSignal, sessionId?: string, runId?: string, agentId?: string, parentCallId?: string,
-   *   tools?: boolean}} [how]  runId: the event's, where runs of one session are concurrent; agentId: the sub-agent that
-   *   asks, and parentCallId the call that started it; tools: false if the request offers none (a last summary): the model then
-   *   calls none
+   *   tools?: boolean, purpose?: "compaction"}} [how]  runId: the event's, where runs of one session are concurrent;
+   *   agentId: the sub-agent that asks, and parentCallId the call that started it; tools: false if the request offers
+   *   none (a last summary): the model then calls none; purpose: "compaction" if it asks for a summary of the history
    * @returns {Request}
    */
-  model(input, { signal, sessionId, runId, agentId, parentCallId, tools = true } = {}) {
+  model(input, { signal, sessionId, runId, agentId, parentCallId, tools = true, purpose } = {}) {
+    if (purpose !== undefined && purpose !== "compaction")
+      throw new TypeError(`the purpose of a request is a compaction, not ${excerpt(purpose)}`);
     const requestId = `r${this.requests + 1}`;
-    const shown = json({ kind: "model", requestId, input, sessionId, agentId, ...(tools ? {} : { tools }) }).slice(0, -1);
+    const entry = { kind: "model", requestId, purpose, input, sessionId, agentId, ...(tools ? {} : { tools }) };
+    const shown = json(entry).slice(0, -1);
     const request = new Request(this, signal, this.options.deafModel, shown);
     if (!this.awaited.has(request)) request.reject(signal.reason);
     else {
       this.requests++;
       Object.assign(request, { id: requestId, sessionId });
-      this.log({ type: "model-request", requestId, input, sessionId, runId, agentId, parentCallId });
+      this.log({ type: "model-request", requestId, purpose, input, sessionId, runId, agentId, parentCallId });
     }
     return request;
   }
@@ -664,6 +668,7 @@ const STIMULI = {
   approve: { callId: "a string" },
   deny: { callId: "a string", "message?": "a string" },
   "client-result": { callId: "a string", "output?": "any" },
+  compact: {},
   advance: { seconds: "a number, 0 or more" },
   client: { action: ["join", "leave"] },
   "store-fail": { times: "a number, 0 or more" },
@@ -708,7 +713,8 @@ function checkTagged(shapes, value, where, tag) {
 }
 
 const ANY_STIMULUS = Object.keys(STIMULI);
-const IN_TOGETHER = ANY_STIMULUS.filter((kind) => !["advance", "client", "store-fail", "together"].includes(kind));
+const ALONE = ["compact", "advance", "client", "store-fail", "together"];
+const IN_TOGETHER = ANY_STIMULUS.filter((kind) => !ALONE.includes(kind));
 const ITEMS = ["assistant", "reasoning", "tool-call"];
 
 function checkStimulus(stimulus, where, kinds = ANY_STIMULUS) {
@@ -762,6 +768,7 @@ const NEEDS = {
   approve: "approval",
   deny: "approval",
   "client-result": "client-tools",
+  compact: "compaction",
   advance: "clock",
   "store-fail": "store-faults",
   together: "together",
@@ -957,6 +964,7 @@ class Server {
     switch (kind) {
       case "user":
       case "abort":
+      case "compact":
       case "client":
       case "store-fail": {
         const method = kind === "store-fail" ? "storeFail" : kind;

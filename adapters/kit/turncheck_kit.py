@@ -978,16 +978,21 @@ class Environment:
         agent: str | None = None,
         parent: str | None = None,
         tools: bool = True,
+        purpose: str | None = None,
     ) -> ModelRequest:
         """Send the scripted model a request, and log ``model-request``. *context* is its ``input``, None if unseen.
 
         *run* is the event's ``runId``, where runs of one session are concurrent. *agent* is the sub-agent that asks,
         and *parent* the call that started it. *tools* is False for a request that offers no tools (a last summary):
-        the model then calls none.
+        the model then calls none. *purpose* is "compaction" for a request that asks for a summary of the history.
+        Raises ValueError for another.
         """
+        if purpose not in (None, "compaction"):
+            raise ValueError(f'the purpose of a request is "compaction" or None, not {purpose!r}')
         with self.lock:
             key = f"r{next(self._requests)}"
-            shown = {"kind": "model", "requestId": key} | ({} if context is None else {"input": context})
+            shown: Json = {"kind": "model", "requestId": key} | ({} if purpose is None else {"purpose": purpose})
+            shown |= {} if context is None else {"input": context}
             shown |= {} if agent is None else {"agentId": agent}
             request = ModelRequest(self, key, session, shown, deaf=bool(self.options.get("deafModel")))
             # a context is long, and is encoded only once: the event reuses the text of the entry
@@ -1214,6 +1219,10 @@ class Adapter:
 
     def abort(self, stimulus: Json) -> Awaitable[None] | None:
         """Abort the run, for the user."""
+        raise NotImplementedError
+
+    def compact(self, stimulus: Json) -> Awaitable[None] | None:
+        """Begin a compaction, for the user."""
         raise NotImplementedError
 
     def client(self, stimulus: Json) -> Awaitable[None] | None:
@@ -1550,6 +1559,7 @@ _STIMULI: Final[dict[str, dict[str, _Field]]] = {
     "approve": {"callId": _TEXT.must()},
     "deny": {"callId": _TEXT.must(), "message": _TEXT},
     "client-result": {"callId": _TEXT.must(), "output": _ANY},
+    "compact": {},
     "advance": {"seconds": _SECONDS.must()},
     "client": {"action": _one_of("join", "leave").must()},
     "store-fail": {"times": _NUMBER.must()},
@@ -1568,10 +1578,13 @@ _ITEMS: Final[dict[str, dict[str, _Field]]] = {
     "tool-call": {"callId": _TEXT.must(), "tool": _TEXT.must(), "arguments": _ANY},
 }
 
-_ALONE: Final = ("together", "advance", "client", "store-fail")
+_ALONE: Final = ("together", "compact", "advance", "client", "store-fail")
 """Stimuli that do not come together with others."""
 
-_METHODS: Final = {"user": "user", "abort": "abort", "client": "client", "store-fail": "store_fail"}
+_METHODS: Final = {
+    **{kind: kind for kind in ("user", "abort", "compact", "client")},
+    "store-fail": "store_fail",
+}
 """Stimulus → the method of the adapter that takes it."""
 
 _KIND_CAPABILITIES: Final = {
@@ -1582,6 +1595,7 @@ _KIND_CAPABILITIES: Final = {
     "approve": "approval",
     "deny": "approval",
     "client-result": "client-tools",
+    "compact": "compaction",
     "advance": "clock",
     "store-fail": "store-faults",
     "together": "together",

@@ -10,18 +10,20 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from turncheck.model.core.history import ARRANGEMENTS, CUT, HANDOVERS
-from turncheck.model.core.policies import VALUES, Policies, projected
-from turncheck.model.core.refused_json import why_refused
-from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
-from turncheck.model.machines.interaction import (
-    CONCURRENT,
+from turncheck.model.core.history import ARRANGEMENTS, CUT, HANDOVERS, CompactionFails
+from turncheck.model.core.policies import (
+    VALUES,
     Aborted,
     Fate,
     Kept,
+    Policies,
     SteerWhilePaused,
     Unread,
+    projected,
 )
+from turncheck.model.core.refused_json import why_refused
+from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
+from turncheck.model.machines.interaction import CONCURRENT
 
 from .errors import DOCUMENT, ImplementationError, RubbishError, StartError, UnsupportedError
 from .strict_json import StrictnessError, check_strict
@@ -51,6 +53,7 @@ RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
     "approval": "calls of tools that need approval wait for a person",
     "client-tools": "calls of the client's tools wait for the client's result",
     "sub-agents": "calls of tools that need an agent start a sub-agent",
+    "compaction": "a summary of the history can take its place: `compact`",
     "reasoning": "logs the model's reasoning",
     "model-input": "shows the whole context that the model is shown",
     "raw-arguments": "takes a call's arguments as text, well-formed or not",
@@ -90,6 +93,10 @@ PAUSE_POLICY: Final = "pauseAfterRestart"
 """The policy that says what a restart makes of a run whose calls wait for decisions."""
 STORE_POLICY: Final = "storeFails"
 """The policy that says what a write that fails does."""
+COMPACTION_POLICY: Final = "compactionFails"
+"""The policy that says what becomes of the history where no summary can be had."""
+COMPACTION_RETRIES: Final = "compactionRetries"
+"""The policy that says how often a compaction is tried again; 0 where it is not declared."""
 
 RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "busy": ("reject", "steer", "followUp", CONCURRENT),
@@ -103,11 +110,12 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     PAUSE_POLICY: ("as-open", "kept"),
     STORE_POLICY: ("error", "retry"),
     CHILDREN_POLICY: ("awaited", "detached"),
+    COMPACTION_POLICY: get_args(CompactionFails),
     **HANDOVERS,
     **HISTORY_POLICIES,
 }
 """A runtime's own policies with a set of values; the projection's are ``VALUES`` of model.core.policies."""
-_COUNTS: Final = ("retries", "maxRounds", "maxHistoryMessages", CUT)
+_COUNTS: Final = ("retries", "maxRounds", "maxHistoryMessages", COMPACTION_RETRIES, CUT)
 """A runtime's policies that are numbers; ``CUT`` may be None."""
 _UNSAID: Final = "it does not say why"
 

@@ -1,6 +1,6 @@
 """Situations that rows of ``interaction`` do not make: several things at once, a clock that waits, ids that recur.
 
-Those around decisions are of ``decision_words``.
+Those around decisions are of ``decision_words``, those on compactions of ``compaction_words``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +26,7 @@ from turncheck.model.machines.interaction import CONCURRENT
 
 from ..observe.runtime_trace import flat
 from .classic_words import starts
+from .compaction_words import compaction_words
 from .decision_words import decision_words
 
 
@@ -52,7 +53,9 @@ def rare_words(capabilities: frozenset[str], policies: Mapping[str, Any]) -> Ite
     """Yield the situations that *capabilities* and *policies* make possible, each with its word."""
     plain, _ = starts(capabilities)
     beside = policies.get("busy") == CONCURRENT  # of several open runs, no abort or clock says which one is meant
-    words = [(plain, one) for one in (*_aborts(), *_tools(policies), *_failures(), *decision_words())]
+    words = [
+        (plain, one) for one in (*_aborts(), *_tools(policies), *_failures(), *decision_words(), *compaction_words())
+    ]
     if capabilities.issuperset(("clock", "model-failure")) and policies.get("retries"):
         words += [(replace(plain, clock="manual"), one) for one in _waits()]
     for options, (needs, name, word) in words:

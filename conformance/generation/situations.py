@@ -14,6 +14,7 @@ from turncheck.model.core.stimuli import (
     Approve,
     ClientResult,
     ClientToolAwaited,
+    Compact,
     Decision,
     Deny,
     ModelFail,
@@ -58,6 +59,7 @@ _NEEDS: Final[Mapping[str, str]] = {
     "deny": "approval",
     "client-result": "client-tools",
     "abort": "abort",
+    "compact": "compaction",
     "advance": "clock",
 }
 _SCHEMA: Final = {"type": "object", "properties": {"path": {"type": "string"}}}
@@ -279,6 +281,8 @@ class Situation:
                 return ToolFail(call_id=tool.call_id, message=f"failure {number}", execution=tool.execution)
             case "abort":
                 return Abort()
+            case "compact":
+                return Compact()
             case _:
                 return Advance(seconds=1)
 

@@ -31,6 +31,7 @@ from turncheck.model.core.stimuli import (
 )
 from turncheck.model.machines.interaction import SPEC, tables
 
+from .compactions import for_compaction
 from .runtime_trace import ObservedStep, Request, RuntimeTrace, flat
 
 _UNKNOWN: Final = None
@@ -38,13 +39,15 @@ _UNKNOWN: Final = None
 
 
 class Asked(NamedTuple):
-    """A request, and the history that it has to show, in no arrangement.
+    """A request, and the history that it has to show without any compaction, in no arrangement.
 
     Of a result, ``text`` None is any text, and ``is_error`` None is a mark or none.
     """
 
     request: Request
     history: tuple[Entry, ...]
+    summarised: Mapping[int, int]
+    """Position of each request for a compaction until now → how many entries of the history there were."""
 
 
 @dataclass
@@ -85,6 +88,7 @@ class _Keeper:
         self._cut = False  # an abort came while tools of a whole response were still to end
         self._unsure = False
         self._pauses = 0
+        self._summarised: dict[int, int] = {}  # position of a request for a compaction → the entries there were
 
     def requests(self) -> Iterator[Asked]:
         trace = self._trace
@@ -108,7 +112,9 @@ class _Keeper:
                     for cycle in range(opened + 1, trace.open_cycles[at + 1] + 1):
                         self._root(cycle)
                     opened = trace.open_cycles[at + 1]
-                if isinstance(event, ModelRequest):
+                if for_compaction(trace.log[at]):
+                    self._summarised[at] = len(self._context.registers["history"])
+                elif isinstance(event, ModelRequest):
                     # Asked again amid a response: which of the two is shown what, nobody knows.
                     if self._unsure or self._speaks:
                         return
@@ -254,7 +260,7 @@ class _Keeper:
         self._take(names, "record_steers")
         self._late = []
         self._response, self._speaks = request.at, True
-        return Asked(request, tuple(self._shown(self._context.registers["history"])))
+        return Asked(request, tuple(self._shown(self._context.registers["history"])), {**self._summarised})
 
     def _open(self) -> None:
         for at in self._opening:

@@ -28,6 +28,7 @@ from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines import interaction, request_cycle
 
+from .compactions import answers_compaction, for_compaction, summarises
 from .runtime_trace import flat, input_entries, named, projection_policies, tools_of
 from .told_ends import ToldEnds
 
@@ -72,11 +73,13 @@ class Observation:
         self._rows.clear()
         first = len(self.log)
         read = [name for raw in step.events for name in self._read(raw)]
-        self.awaiting = step.awaiting
+        before, self.awaiting = self.awaiting, step.awaiting
         heard: list[str] = []
         for one in () if stimulus is None else flat(stimulus):
             if isinstance(one, User):
                 self._sent[one.text] = one.id
+            if answers_compaction(one, before) is not None and self._run.state != "compacting":
+                continue  # a run is open, and its machine knows nothing of it
             if step.refused is None or isinstance(stimulus, Together):  # of several, the refused one is not known
                 heard += self._hear(one)
         self._correct(first, read, heard)
@@ -88,9 +91,9 @@ class Observation:
 
     @property
     def models(self) -> list[ModelAwaited]:
-        """The requests of the session's own agent that wait, cancelled ones left out."""
-        own = (one for one in self.awaiting if one.agent_id is None)
-        return [one for one in own if isinstance(one, ModelAwaited) and not one.cancelled]
+        """The requests of a run of the session's own agent that wait, cancelled ones left out."""
+        waiting = [one for one in self.awaiting if isinstance(one, ModelAwaited) and one.agent_id is None]
+        return [one for one in waiting if not one.cancelled and not summarises(one)]
 
     @property
     def tools(self) -> list[ToolAwaited]:
@@ -106,7 +109,7 @@ class Observation:
     def state(self) -> str | None:
         """The control state of ``interaction``, None where no state fits (only a timer is awaited, or it is stuck)."""
         if not self.active:
-            return "idle"
+            return "compacting" if any(map(summarises, self.awaiting)) else "idle"
         if self.models:
             return "inferring"
         if self.tools:
@@ -168,8 +171,9 @@ class Observation:
     def _correct(self, first: int, read: Sequence[str], heard: Sequence[str]) -> None:
         """Correct ``interaction`` by the awaited answers, and by the outputs *read* from the log, from *first* on."""
         run, state = self._run.context.registers, self.state
-        said = ((at, self.log[at]) for at in range(first, len(self.log)))
-        requests = [at for at, event in said if event.get("type") == "model-request" and not event.get("agentId")]
+        logged = [(at, self.log[at]) for at in range(first, len(self.log))]
+        asked = [(at, one) for at, one in logged if one.get("type") == "model-request" and not one.get("agentId")]
+        requests = [at for at, one in asked if not for_compaction(one)]
         for at in requests if self.steers else ():
             self.steers = self._unread(at)
         self.said = self.said or not _SPEECH.isdisjoint(heard)

@@ -1,7 +1,7 @@
 """The observation that a law on a runtime judges: a word of stimuli, its settled steps, and their log."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
@@ -14,6 +14,7 @@ from turncheck.model.core.projection import project
 from turncheck.model.core.stimuli import (
     Abort,
     Awaited,
+    Compact,
     ModelAwaited,
     ModelFail,
     ModelOutput,
@@ -26,6 +27,8 @@ from turncheck.model.core.stimuli import (
     ToolReturn,
     User,
 )
+
+from .compactions import answers_compaction, for_compaction, summarises
 
 _NO_EVENT: Final = ("exception", "close")
 """Channels of an end that no event told (``via``)."""
@@ -81,8 +84,13 @@ class ObservedStep:
 
     @property
     def model_before(self) -> ModelAwaited | None:
-        """The oldest request that waited."""
-        return next((one for one in self.before if isinstance(one, ModelAwaited)), None)
+        """The oldest request of a run that waited."""
+        return next((one for one in self.before if isinstance(one, ModelAwaited) and not summarises(one)), None)
+
+    @property
+    def summarises(self) -> str | None:
+        """The id of the compaction's request that the stimulus answers, None where it answers none."""
+        return None if self.answer.refused else answers_compaction(self.stimulus, self.before)
 
     def tools(self) -> list[ToolAwaited]:
         """The runs of tools awaited afterwards, cancelled ones left out."""
@@ -195,14 +203,22 @@ class RuntimeTrace:
 
     @cached_property
     def requests(self) -> list[Request]:
-        """The requests to the model, in the log's order."""
+        """The requests of runs to the model, in the log's order."""
         return [
             Request(
                 at, str(self.log[at].get("requestId", "")), input_entries(self.log[at].get("input")), self.cycle_at(at)
             )
             for at, event in enumerate(self.events)
-            if isinstance(event, ModelRequest)
+            if isinstance(event, ModelRequest) and not for_compaction(self.log[at])
         ]
+
+    @cached_property
+    def of_runs(self) -> "RuntimeTrace":
+        """The same without what the model is told and says for compactions: such a stimulus is one more ``Compact``."""
+        if not any(step.summarises for step in self.steps):
+            return self
+        alone = (replace(step, stimulus=Compact()) if step.summarises else step for step in self.steps)
+        return replace(self, steps=tuple(alone))
 
     @cached_property
     def messages(self) -> dict[str, int]:
@@ -258,7 +274,7 @@ class RuntimeTrace:
         found: dict[tuple[str, int], Response] = {}
         for step in self.steps:
             waiting = step.model_before
-            if not step.took_place or waiting is None:
+            if not step.took_place or waiting is None or step.summarises:
                 continue
             if isinstance(step.stimulus, ModelOutput | ModelStop | ModelFail):
                 name = step.stimulus.request_id or waiting.request_id

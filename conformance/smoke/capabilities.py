@@ -14,6 +14,7 @@ from turncheck.model.core.stimuli import (
     Approve,
     ClientResult,
     ClientToolAwaited,
+    Compact,
     Decider,
     Deny,
     ModelAwaited,
@@ -44,6 +45,9 @@ HISTORY: Final = "docs/protocol.md#what-the-model-is-shown"
 TERMINALS: Final = "docs/adapters.md#what-every-adapter-has-to-settle"
 DECISIONS: Final = "docs/protocol.md#decisions"
 AGENTS: Final = "docs/protocol.md#sub-agents"
+COMPACTION: Final = "docs/protocol.md#compaction"
+GIST_TEXT: Final = "they said hello"
+GIST: Final = ModelOutput(item=Text(text=GIST_TEXT))
 HELLO: Final = ModelOutput(item=Text(text="hello"))
 REASONING: Final = ModelOutput(item=Reasoning(text="hm"))
 END: Final = ModelStop(reason="end-turn")
@@ -128,6 +132,24 @@ def _child(life: Life) -> None:
     life.logged(type="tool-result", callId=name)
     if CHILDREN_POLICY not in life.runtime.profile.policies:
         raise Unseen(f'declare in profile.policies "{CHILDREN_POLICY}": "awaited" or "detached"; see {AGENTS}')
+
+
+def _compaction(life: Life) -> None:
+    life.begin()
+    life.ended("completed")
+    life.send(Compact())
+    waiting = [one for one in life.step.awaiting if isinstance(one, ModelAwaited)]
+    if [one.purpose for one in waiting] != ["compaction"]:
+        expected = '"awaiting": [{"kind": "model", "requestId", "purpose": "compaction"}]'
+        raise life.misbehaving("a compaction has to ask the model for a summary", expected, COMPACTION)
+    life.logged(type="model-request", requestId=waiting[0].request_id, purpose="compaction")
+    life.send(GIST, END)
+    if len(life.events(type="run-stop")) > 1:
+        raise life.misbehaving("a compaction is no run, and has no end", "one run-stop", COMPACTION, life.log)
+    life.user("two")
+    if life.can("model-input") and not any(GIST_TEXT in text for text in life.shown):
+        raise life.misbehaving("the model is not shown the summary", f'an "input" with {GIST_TEXT!r}', COMPACTION)
+    life.ended("completed", 2)
 
 
 def _delivery(life: Life, delivery: Literal["steer", "followUp"], cycles: int) -> None:
@@ -272,6 +294,7 @@ CAPABILITIES: Final = (
         needs=("tools", "client-tools"),
     ),
     Stage("starts a sub-agent, whose call is answered", _child, needs=("tools", "sub-agents")),
+    Stage("compacts its history", _compaction, needs=("compaction",)),
     Stage(
         "takes arguments that are no JSON", _word(*calling('{"path": '), ends=None), needs=("tools", "raw-arguments")
     ),

@@ -4,7 +4,7 @@ What stands in a history, the machine ``interaction`` says; what may differ beyo
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
@@ -32,6 +32,8 @@ ARRANGEMENTS: Final[Mapping[str, tuple[str, ...]]] = {
 """Policy → its values, the default first."""
 Handover: TypeAlias = Literal["one", "all"]
 """The messages that a request is the first to show, where several wait: the oldest alone, or all of them."""
+CompactionFails: TypeAlias = Literal["keep", "drop-prefix"]
+"""The history where a compaction failed: all of it stays, or what was to be compacted is dropped (RS-3.2)."""
 STEER_HANDOVER: Final = "steerHandover"
 FOLLOW_UP_HANDOVER: Final = "followUpHandover"
 HANDOVERS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -81,6 +83,27 @@ def cut(shown: Iterable[Shown], most: int | None) -> list[Shown]:
     ['a long']
     """
     return [replace(one, text=one.text[:most]) if one.role == "tool" and one.text else one for one in shown]
+
+
+class Summarised(NamedTuple):
+    """What a compaction may leave of a history: of its first *most* entries, at least *least* are gone.
+
+    A *summary* stands in their place, or nothing where it is None.
+    """
+
+    summary: str | None = None
+    least: int = 0
+    most: int = 0
+
+    def left(self, entries: Sequence[Entry]) -> Iterator[tuple[int, Sequence[Entry]]]:
+        """Yield what may be left of *entries*, the longest first, each with how many of them are gone.
+
+        >>> shown = [Entry(Shown(role="user", text=text)) for text in ("one", "two")]
+        >>> [[one.shown.text for one in left] for _, left in Summarised("They counted.", 0, 1).left(shown)]
+        [['one', 'two'], ['two']]
+        """
+        for gone in range(self.least, min(self.most, len(entries)) + 1):
+            yield gone, entries[gone:]
 
 
 def characters_of(text: str, shown: str) -> int:

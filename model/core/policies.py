@@ -1,4 +1,7 @@
-"""The projection's policies (RC-D6): declared choices among behaviours that the sources allow."""
+"""The projection's policies (RC-D6), and what the machine ``interaction`` leaves to a runtime.
+
+They are declared choices among behaviours that the sources allow.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal, TypeAlias, TypedDict, get_args
@@ -8,6 +11,21 @@ import msgspec
 from .events import Delivery, StopReason
 
 QueueFate: TypeAlias = Literal["promote", "hold", "drop"]
+Busy: TypeAlias = Literal["steer", "followUp", "reject"]
+"""Deliveries of a message that comes while the runtime works."""
+SteerLands: TypeAlias = Literal["after-batch", "after-call"]
+"""The moment at which the model sees a steer: after all calls of its response, or after the one that runs."""
+Fate: TypeAlias = Literal[QueueFate, "join"]
+"""The fates of a waiting queue where a run was cut: one run each at once, or after the user's next one; none; or it
+joins the user's next message, whose first request shows both (``join``)."""
+Kept: TypeAlias = Literal["keep", "texts", "drop"]
+"""What the history keeps of a response that was cut: all, its texts without its calls, or nothing."""
+Aborted: TypeAlias = Literal[Kept, "drop-with-calls"]
+"""The same where an abort cut it; ``drop-with-calls``: nothing either of a response whose tools were cut."""
+Unread: TypeAlias = Literal["keep", "drop", "later"]
+"""Where the messages stand that a run took and never showed: at its end, nowhere, or behind the next root (RC-D8)."""
+SteerWhilePaused: TypeAlias = Literal["waits", "instead"]
+"""A steer that comes while calls wait for a decision: it waits too, or the run goes on with it, instead of them."""
 _REASONS: Final[tuple[StopReason, ...]] = get_args(StopReason)
 
 

@@ -131,6 +131,10 @@ class ClientResult(_Stimulus, frozen=True, kw_only=True, tag="client-result"):
     output: Any = None
 
 
+class Compact(_Stimulus, frozen=True, tag="compact"):
+    """The user asks for a compaction: a summary takes the place of what the model was shown until now."""
+
+
 class Advance(_Stimulus, frozen=True, kw_only=True, tag="advance"):
     """Time passes: *seconds* of the virtual clock."""
 
@@ -168,6 +172,7 @@ Stimulus: TypeAlias = (
     | Approve
     | Deny
     | ClientResult
+    | Compact
     | Advance
     | Client
     | StoreFail
@@ -191,17 +196,23 @@ class Shown(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     images: int | None = None
 
 
+Purpose: TypeAlias = Literal["compaction"]
+"""What the model is asked for where it is no run that asks: a summary."""
+
+
 class ModelAwaited(_Stimulus, frozen=True, kw_only=True, tag="model"):
     """A request to the model waits for its answer.
 
     ``input`` is the whole context, None if it cannot be seen; ``tools`` is false if the request offers none, so that
-    the model calls none; ``cancelled`` is true for a model that ignores an abort and goes on.
+    the model calls none; ``cancelled`` is true for a model that ignores an abort and goes on. ``purpose`` is None for a
+    run's request.
     """
 
     request_id: str
     input: tuple[Shown, ...] | None = None
     tools: bool = True
     cancelled: bool = False
+    purpose: Purpose | None = None
 
 
 class ToolAwaited(_Stimulus, frozen=True, kw_only=True, tag="tool"):

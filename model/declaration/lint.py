@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from .machine import Machine, Row
 from .operands import Const, Default, Lookup, Operand, Register, Table, terms
-from .vocabulary import Emit, Equal, Record, Retract, Settle
+from .vocabulary import Condense, Emit, Equal, Record, Retract, Settle
 
 
 def lint(machine: Machine, tables: Iterable[Mapping[str, Any]] = ()) -> list[str]:
@@ -37,7 +37,7 @@ def _frame(machine: Machine) -> Iterator[str]:
             for register in sorted(named - machine.registers.keys()):
                 yield f"{what} {name!r}: register {register!r} is not declared"
             for register in sorted(named & machine.registers.keys() - machine.deciding.keys()):
-                if not isinstance(term, Record | Settle | Retract | Emit):
+                if not isinstance(term, Condense | Record | Settle | Retract | Emit):
                     yield f"{what} {name!r} reads the history {register!r}, which is only put out"
 
 

@@ -22,6 +22,7 @@ from .operands import Const, Default, Field, Here, Lookup, Operand, Register, Ta
 __all__ = [
     "ANSWERED",
     "Clear",
+    "Condense",
     "Const",
     "Default",
     "Emit",
@@ -368,7 +369,24 @@ class Retract(_Auxiliary):
             del history[history.index(items[0]) :]
 
 
-Effect: TypeAlias = Push | Pop | Clear | Increment | Set | Emit | Record | Settle | Retract
+@dataclass(frozen=True)
+class Condense(_Auxiliary):
+    """Take all out of a history, and put one position in its place, or none.
+
+    With ``when``, only where that guard holds.
+    """
+
+    history: Register
+    instead: Operand | None = None
+    when: Equal | None = None
+
+    def apply(self, context: Context) -> None:
+        if self.when is None or self.when.holds(context):
+            left = [] if self.instead is None else [self.instead.read(context)]
+            self.history.read(context)[:] = left
+
+
+Effect: TypeAlias = Push | Pop | Clear | Increment | Set | Emit | Record | Settle | Retract | Condense
 
 HISTORY: Final = "history"
 """The kind of an auxiliary register (Owicki and Gries 1976): no guard reads it, and it tells no states apart.

@@ -12,20 +12,25 @@ A call that a person has to approve, or that the client executes, is *gated*: wh
 ended, the run pauses until all of these are decided. What is approved runs at once, and the run pauses again for the
 others. The machine decides about them in their order; a decision that comes before its turn waits with the shell.
 
+While no run is open, the user may ask for a compaction: a summary takes the place of the history, if the model gives
+one. A message that comes amid it comes first: the compaction is given up.
+
 What the model is asked with is a history of positions, in the registers of that kind; ``request`` puts it out. A
 message, an item or a tool's end stands where it came; a call's position that stands a second time is the result that
 the call never got. What a runtime may choose there is ``Kept``, ``Aborted`` and ``Unread``.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
-from ..core.policies import QueueFate
+from ..core.history import CompactionFails
+from ..core.policies import Aborted, Busy, Fate, Kept, SteerLands, SteerWhilePaused, Unread
 from ..core.stimuli import (
     Abort,
     Advance,
     Approve,
     ClientResult,
+    Compact,
     Decider,
     Deny,
     ModelFail,
@@ -42,29 +47,12 @@ from ..core.stimuli import (
 from ..declaration.machine import Machine, NativeRow
 from ..declaration.vocabulary import *
 
-Busy: TypeAlias = Literal["steer", "followUp", "reject"]
-"""Deliveries of a message that comes while the runtime works."""
 CONCURRENT: Final = "concurrent"
 """The value of the policy that this machine leaves out: such a message begins a run beside the one that is open.
 
 The machine has one run per session. Laws on runs side by side take them from the trace, by ``runId``.
 """
-SteerLands: TypeAlias = Literal["after-batch", "after-call"]
-"""The moment at which the model sees a steer: after all calls of its response, or after the one that runs."""
-
-Fate: TypeAlias = Literal[QueueFate, "join"]
-"""The fates of a waiting queue where a run was cut: one run each at once, or after the user's next one; none; or it
-joins the user's next message, whose first request shows both (``join``)."""
-Kept: TypeAlias = Literal["keep", "texts", "drop"]
-"""What the history keeps of a response that was cut: all, its texts without its calls, or nothing."""
-Aborted: TypeAlias = Literal[Kept, "drop-with-calls"]
-"""The same where an abort cut it; ``drop-with-calls``: nothing either of a response whose tools were cut."""
-Unread: TypeAlias = Literal["keep", "drop", "later"]
-"""Where the messages stand that a run took and never showed: at its end, nowhere, or behind the next root (RC-D8)."""
-SteerWhilePaused: TypeAlias = Literal["waits", "instead"]
-"""A steer that comes while calls wait for a decision: it waits too, or the run goes on with it, instead of them."""
-
-STATES: Final = ("idle", "inferring", "executing", "paused")
+STATES: Final = ("idle", "inferring", "executing", "paused", "compacting")
 
 EVENTS: Final = {
     "user": ("RC-3.1", "RC-3.2", "BED-002a", "BED-002c"),
@@ -84,6 +72,7 @@ EVENTS: Final = {
     "deny": ("L-A3", "L-A4"),
     "client-result": ("L-A8",),
     "abort": ("BED-005a", "BED-005b", "BED-005d", "BED-D3", "RC-D6", "L-A5"),
+    "compact": ("L-C2", "L-C4", "RS-3.1"),
     "advance": ("BED-006a",),
 }
 
@@ -106,6 +95,7 @@ _BREAK: Final = [*_FAIL, *_LEAVE, "fail"]
 _ABORT: Final = ["skip_calls", "settle_aborted", *_FORGET, *_LEAVE, "interrupt"]
 _JOIN: Final = ["read_queue", "put_off_queue", "forget_queue"]
 _PAUSE: Final = ["pause", "take_gated"]
+_GIVE_UP: Final = ["give_up", *_OPEN]
 _INSTEAD: Final = ["accept", "keep_steer", "resume", "cut", "record_cut", "rest", *_SKIP, *_READ, *_ASK]
 _DENY: Final = ["deny", "record"]
 _CUT: Final = ["cut", "record_cut", "rest", *_SKIP, "retract", *_LEAVE, "interrupt"]
@@ -180,6 +170,18 @@ TABLE: Final[list[NativeRow]] = [
     ["abort",             "inferring",     "idle",      ["abort_joins"],                      [],                                 [*_ABORT, *_JOIN]],
     ["abort",             _STOPPED,        "idle",      ["abort_joins"],                      [],                                 [*_CUT, *_JOIN]],
     ["abort",             "idle",          None,        [],                                   [],                                 ["ignore"]],
+    ["compact",           "idle",          "compacting", [],                                  [],                                 ["first_try", "summarise"]],
+    ["compact",           [*_OPEN_RUN, "compacting"], None, [],                               [],                                 ["refuse"]],
+    ["user",              "compacting",    "inferring", [],                                   [],                                 _GIVE_UP],
+    ["steer",             "compacting",    "inferring", [],                                   [],                                 _GIVE_UP],
+    ["follow-up",         "compacting",    "inferring", [],                                   [],                                 _GIVE_UP],
+    ["text",              "compacting",    None,        [],                                   [],                                 ["gist"]],
+    ["reasoning",         "compacting",    None,        [],                                   [],                                 ["ignore"]],
+    ["model-stop",        "compacting",    "idle",      [],                                   [],                                 ["summary", "condense"]],
+    ["retryable-failure", "compacting",    None,        ["summaries_left"],                   [],                                 ["give_up", "try_again", "summarise"]],
+    ["retryable-failure", "compacting",    "idle",      [],                                   ["summaries_left"],                 ["give_up", "drop_prefix"]],
+    ["fatal-failure",     "compacting",    "idle",      [],                                   [],                                 ["give_up", "drop_prefix"]],
+    ["abort",             "compacting",    "idle",      [],                                   [],                                 ["give_up"]],
     ["advance",           "*",             None,        [],                                   [],                                 ["ignore"]],
 ]
 # fmt: on
@@ -193,6 +195,7 @@ _JOINED, _ITEMS = Register("joined"), Register("items")
 _BUSY, _LANDS = Table("busy", Busy), Table("steer_lands", SteerLands)
 _PAUSED = Table("steer_while_paused", SteerWhilePaused)
 _UNREAD, _ABORTED = Table("unread", Unread), Table("aborted_response", Aborted)
+_COMPACTION = Table("compaction_fails", CompactionFails)
 _AFTER_ERROR, _AFTER_ABORT = Table("queue_after_error", Fate), Table("queue_after_interrupted", Fate)
 
 SPEC: Final = Machine(
@@ -209,7 +212,7 @@ SPEC: Final = Machine(
         "calls": "queue",  # calls that are not started, and may be
         "gated": "queue",  # calls that wait for a decision, but for the one that is decided next
         "running": "number",  # the call that runs, or that is decided next; -1 for none
-        "attempts": "number",  # retries of the request
+        "attempts": "number",  # retries of the request, a summary's too
         "taken": "number",  # the follow-up that was promoted last
         "history": "history",  # what a request shows
         "said": "history",  # the items of the response under way
@@ -230,6 +233,7 @@ SPEC: Final = Machine(
         "lands_after_batch": Equal(_LANDS, Const("after-batch")),
         "lands_after_call": Equal(_LANDS, Const("after-call")),
         "retries_left": Less(_ATTEMPTS, Table("retries")),
+        "summaries_left": Less(_ATTEMPTS, Table("compaction_retries")),
         "error_promotes": Equal(_AFTER_ERROR, Const("promote")),
         "error_holds": Equal(_AFTER_ERROR, Const("hold")),
         "error_drops": Equal(_AFTER_ERROR, Const("drop")),
@@ -248,6 +252,8 @@ SPEC: Final = Machine(
     #   have no result, and get a synthetic one (``skip`` has two lists of them);
     # * ``pause``: ask about those of these calls that were not asked about; ``resume``: the run goes on; ``deny``: a call (the first position) was denied, as
     #   the second says;
+    # * ``summarise``: ask the model to sum up what stands at these positions; ``gist``: a part of the summary;
+    #   ``summary``: it is whole, and is shown where this position stands; ``give-up``: nobody asks for it any more;
     # * ``stop``: log that the run is over, and await nothing any more;
     # * ``refuse``: the message is rejected; ``not-awaited``: nobody waits for the event; ``ignore``: it changes nothing.
     effects={
@@ -282,6 +288,12 @@ SPEC: Final = Machine(
         "deny": Emit("deny", (_RUNNING, Here())),
         "resume": Emit("resume"),
         "forget_gated": Clear(_GATED),
+        "summarise": Emit("summarise", (_HISTORY,)),
+        "gist": Emit("gist", (Here(),)),
+        "summary": Emit("summary", (Here(),)),
+        "give_up": Emit("give-up"),
+        "condense": Condense(_HISTORY, Here()),
+        "drop_prefix": Condense(_HISTORY, when=Equal(_COMPACTION, Const("drop-prefix"))),
         "complete": Emit("stop", (Const("completed"),)),
         "fail": Emit("stop", (Const("error"),)),
         "interrupt": Emit("stop", (Const("interrupted"),)),
@@ -310,10 +322,11 @@ SPEC: Final = Machine(
         "called": "no call left",
         "undecided": "all decided",
         "retries_left": "retries used up",
+        "summaries_left": "retries of a summary used up",
     },
     always={
-        "an idle agent has no call and no steer": lambda state, data: (
-            state != "idle" or not (data["calls"] or data["gated"] or data["steers"])
+        "without a run there is no call and no steer": lambda state, data: (
+            state not in {"idle", "compacting"} or not (data["calls"] or data["gated"] or data["steers"])
         ),
         "a call runs while the agent executes, and one is decided next while it pauses": lambda state, data: (
             (state in {"executing", "paused"}) == (data["running"] >= 0)
@@ -327,6 +340,7 @@ SPEC: Final = Machine(
         "a call waits for a decision while another runs": lambda state, data: (
             state == "executing" and bool(data["gated"])
         ),
+        "a queue waits while compacting": lambda state, data: state == "compacting" and bool(data["queue"]),
         "a held queue waits while idle": lambda state, data: state == "idle" and bool(data["queue"]),
     },
     ignored=("not_awaited",),
@@ -342,6 +356,8 @@ POLICIES: Final[Mapping[str, tuple[str, Any]]] = {
     "failed_response": ("failedResponse", "keep"),
     "unread": ("unread", "keep"),
     "steer_while_paused": ("steerWhilePaused", "waits"),
+    "compaction_retries": ("compactionRetries", 0),
+    "compaction_fails": ("compactionFails", "keep"),
 }
 """Table → its name in a profile, and its default."""
 
@@ -378,5 +394,6 @@ _PLAIN: Final[Mapping[type, str]] = {
     Deny: "deny",
     ClientResult: "client-result",
     Abort: "abort",
+    Compact: "compact",
     Advance: "advance",
 }

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, get_args
 
+from ..core.policies import Busy, Fate, SteerLands
 from ..declaration.proof_roles import CallRoles, DeliveryRole, Ending, MessageRoles, ProofRoles, RunRoles, every_choice
-from .interaction import SPEC, Busy, Fate, SteerLands
+from .interaction import SPEC
 
 _ALWAYS: Final[Mapping[str, Sequence[Any]]] = {
     "busy": get_args(Busy),
@@ -13,6 +14,8 @@ _ALWAYS: Final[Mapping[str, Sequence[Any]]] = {
     "aborted_response": ("keep",),  # what a history holds decides nothing
     "failed_response": ("keep",),
     "unread": ("keep",),
+    "compaction_retries": (1,),
+    "compaction_fails": ("keep",),
 }
 
 ROLES: Final = ProofRoles(
@@ -25,6 +28,7 @@ ROLES: Final = ProofRoles(
             "inferring": ("model-stop", "retryable-failure", "fatal-failure"),
             "executing": ("tool-return", "tool-failure"),
             "paused": ("approve", "deny", "client-result"),
+            "compacting": ("model-stop", "retryable-failure", "fatal-failure"),
         },
         ignores=("ignore", "not_awaited"),
         reasons={
@@ -33,7 +37,7 @@ ROLES: Final = ProofRoles(
             "interrupt": [Ending(("abort",))],
         },
         logged=("output", "call", "result", "failure", "deny", "cut", "skip", "pause", "resume"),
-        asks={"inferring": ("request",), "executing": ("start",)},
+        asks={"inferring": ("request",), "executing": ("start",), "compacting": ("summarise",)},
         numbers=("running",),
     ),
     messages=MessageRoles(
@@ -84,5 +88,5 @@ ROLES: Final = ProofRoles(
             steer_while_paused=("instead",),
         ),
     ),
-    parts={"run": ("idle", "inferring", "executing"), "decisions": ("paused",)},
+    parts={"run": ("idle", "inferring", "executing"), "decisions": ("paused",), "compaction": ("compacting",)},
 )

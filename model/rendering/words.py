@@ -106,7 +106,7 @@ def of_event(value: object) -> Telling:
             what = "failed result" if event.get("isError") is True else "result"
             return Telling(TOOLS, AGENT, what, plain(event.get("output")), spoken=True)
         case "model-request":
-            return Telling(AGENT, MODEL, "asks")
+            return Telling(AGENT, MODEL, "asks for a summary" if event.get("purpose") == "compaction" else "asks")
         case "run-pause":
             return Telling(AGENT, USER, "run-pause", ", ".join(_names(event.get("calls"))))
         case "run-stop":
@@ -142,6 +142,8 @@ def of_stimulus(stimulus: stimuli.Stimulus) -> Telling:  # noqa: PLR0912 - one c
             return Telling(USER, AGENT, f"denies {call}", message or "")
         case stimuli.ClientResult(call_id=call):
             return Telling(USER, AGENT, "the client returns", call)
+        case stimuli.Compact():
+            return Telling(USER, AGENT, "asks for a compaction")
         case stimuli.Advance(seconds=seconds):
             return Telling(AGENT, AGENT, f"{seconds:g} s pass")
         case stimuli.Client(action=action):

@@ -164,7 +164,7 @@ def test_a_stop_reason_that_no_policy_is_about_is_a_type_error(model: Path) -> N
             },
         ),
         (
-            "machines/interaction.py",
+            "core/policies.py",
             '"followUp", "reject"]',
             '"followUp", "reject", "merge"]',
             {

@@ -18,7 +18,7 @@ from event_flow import wrong as collations
 from inprocess import InProcess, InProcessCollator
 from projectors import agents
 from projectors import wrong as projectors
-from runtimes import concurrent, deciding, delegating, hosting, pausing
+from runtimes import compacting, concurrent, deciding, delegating, hosting, pausing
 from runtimes import wrong as runtimes
 from runtimes.right import Right
 
@@ -127,6 +127,13 @@ DECIDERS = {
     "client-result-once": "LosesTheClientsResult",
 }
 PAUSERS = {"pause-outlives-restart": "ForgetsThePause"}
+COMPACTIONS = {
+    "compacted-well-formed": "KeepsAResultWithoutItsCall",
+    "compaction-keeps-the-rest": "CompactsTheMessageJustSent",
+    "failed-compaction-harmless": "ForgetsAllWhereItFails",
+    "compaction-is-no-run": "LogsItsPrompt",
+    "abort-amid-compaction": "AbortLosesWhatWasCompacted",
+}
 BESIDE = {
     "runs-begin-at-once": "QueuesWhatShouldRunBeside",
     "events-name-their-run": "AnswersInTheOthersName",
@@ -212,6 +219,7 @@ def conforming(law, profile):
         (HOSTS, hosting.Hosting),
         (DECIDERS, deciding.Deciding),
         (PAUSERS, pausing.Pausing),
+        (COMPACTIONS, compacting.LetsMessagesWait),
         (BESIDE, concurrent.Concurrent),
         (DELEGATORS, delegating.Delegating),
     )
@@ -223,6 +231,7 @@ _MODULES = (
     (hosting, HOSTS),
     (deciding, DECIDERS),
     (pausing, PAUSERS),
+    (compacting, COMPACTIONS),
     (concurrent, BESIDE),
     (delegating, DELEGATORS),
     (runtimes, RUNTIMES),

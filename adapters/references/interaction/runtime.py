@@ -28,6 +28,7 @@ from turncheck.model.core.stimuli import (
     ModelFail,
     ModelOutput,
     ModelStop,
+    Purpose,
     Reasoning,
     Refusal,
     Shown,
@@ -55,7 +56,7 @@ PROFILE: Final = Profile(
     (
         *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),
         *("raw-arguments", "call-ids", "together", "observer", "deaf", "clock", "terminal-events"),
-        *("approval", "client-tools", "persistence"),
+        *("approval", "client-tools", "compaction", "persistence"),
     ),
     SPEC.name,
     {
@@ -74,6 +75,8 @@ _REFUSALS: Final = {
     "refuse": Refusal("rejected", "the agent is busy; it can be aborted"),
     "not-awaited": Refusal("not-awaited", "nobody waits for this"),
 }
+_SUMMARY: Final = "[summary]"
+"""How the entry begins that takes the place of what was compacted (RS-3.1)."""
 _UNDECIDED: Final = "not executed: nobody decided about it"
 
 
@@ -104,6 +107,7 @@ class InteractionRuntime(Driven):
         self._refusal: Refusal | None = None
         self._log: list[dict[str, Any]] = []
         self._asked = 0
+        self._gist: list[str] = []  # what the model has said of a summary
         self._calls: dict[int, ToolCall] = {}  # by position, each with an id of its own
         self._entries: dict[int, Entry] = {}  # by position, what is shown of what came there
         self._missing: dict[int, Entry] = {}  # by a call's position, the result that it got instead of its own
@@ -170,7 +174,7 @@ class InteractionRuntime(Driven):
             case "read", ([*places],):
                 self._read(places)
             case "request", ([*places],):
-                self._request(places)
+                self._ask(places)
             case (("output" | "call"), (int(at),)):
                 self._said(at)
             case "start", (int(at),):
@@ -190,6 +194,14 @@ class InteractionRuntime(Driven):
                 self._resume()
             case "deny", (int(at), int(end)):
                 self._ended(at, end, isError=True)
+            case "summarise", ([*places],):
+                self._summarise(places)
+            case "gist", (int(at),):
+                self._gist.append(self._text(at))
+            case "summary", (int(at),):
+                self._entries[at] = Entry(Shown(role="assistant", text=" ".join((_SUMMARY, *self._gist))))
+            case "give-up", ():
+                self.request = None
             case "stop", (reason,):
                 self._tell("run-stop", reason=reason)
                 self.leave()
@@ -230,11 +242,13 @@ class InteractionRuntime(Driven):
             if isinstance(message := self._event(at), User):
                 self._entries[at] = Entry(Shown(role="user", text=message.text, ids=(message.id,)))
 
-    def _request(self, places: Sequence[int]) -> None:
+    def _ask(self, places: Sequence[int], purpose: Purpose | None = None) -> None:
+        """Ask the model, and show it what stands at *places*."""
         self._asked += 1
         history = cut(arranged(self._shown(places), self._policies), self._policies[CUT])
-        self.request = ModelAwaited(request_id=f"r{self._asked}", input=tuple(history))
-        self._tell("model-request", requestId=self.request.request_id, input=to_builtins(history))
+        name, shown = f"r{self._asked}", tuple(history)
+        self.request = ModelAwaited(request_id=name, input=shown, tools=purpose is None, purpose=purpose)
+        self._tell("model-request", requestId=name, input=to_builtins(history), purpose=purpose)
 
     def _shown(self, places: Sequence[int]) -> Iterator[Entry]:
         """What stands at *places*; a call that stands there again is the result that it got instead of its own."""
@@ -257,6 +271,20 @@ class InteractionRuntime(Driven):
                 self._call(at, call)
             case None:
                 pass
+
+    # ---- compactions ----
+
+    def _summarise(self, places: Sequence[int]) -> None:
+        """Ask the model to sum up what stands at *places*."""
+        self._gist = []
+        self._ask(places, purpose="compaction")
+
+    def _text(self, at: int) -> str:
+        match self._event(at):
+            case ModelOutput(item=Text(text=text)):
+                return text
+            case _:
+                return ""
 
     # ---- calls ----
 

@@ -1,6 +1,7 @@
 """Play an AG-UI endpoint's environment: apply stimuli, wait for quiet, return new events and awaited answers."""
 
 import uuid
+from collections.abc import Mapping
 from itertools import chain
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from turncheck.model.core.stimuli import (
     Approve,
     Client,
     ClientResult,
+    Compact,
     Deny,
     ModelAwaited,
     ModelFail,
@@ -36,6 +38,16 @@ from .quiet import Quiet, State
 
 _BEYOND: Final = ("limits", "policies", "clock", "deaf_tools", "deaf_model", "observer", "state_dir")
 """Options that AG-UI cannot express."""
+
+_UNDRIVEN: Final = "an interrupt is answered in a run of its own, which is not driven"
+_LACKS: Final[Mapping[type, str]] = {
+    Advance: "the endpoint's clock is its own",
+    Client: "a run of AG-UI has one client, whose leaving is the abort",
+    StoreFail: "the endpoint's store is its own",
+    Compact: "AG-UI has no event that asks for a compaction",
+    **dict.fromkeys((Approve, Deny, ClientResult), _UNDRIVEN),
+}
+"""Stimulus → why an endpoint cannot be given it."""
 
 _AT_ONCE: Final = 200
 """Requests to the model that may wait at once: each holds a connection; a process has 1,024 descriptors by default."""
@@ -175,14 +187,8 @@ class Driver:
                 self._answer(stimulus, call_id, execution, output, None)
             case ToolFail(call_id=call_id, execution=execution, message=message):
                 self._answer(stimulus, call_id, execution, message, message)
-            case Advance():
-                self._refuse("unsupported", "the endpoint's clock is its own")
-            case Client():
-                self._refuse("unsupported", "a run of AG-UI has one client, whose leaving is the abort")
-            case StoreFail():
-                self._refuse("unsupported", "the endpoint's store is its own")
-            case Approve() | Deny() | ClientResult():
-                self._refuse("unsupported", "an interrupt is answered in a run of its own, which is not driven")
+            case Advance() | Client() | StoreFail() | Compact() | Approve() | Deny() | ClientResult():
+                self._refuse("unsupported", _LACKS[type(stimulus)])
 
     def _user(self, stimulus: User) -> None:
         session = self._session(stimulus.session_id)

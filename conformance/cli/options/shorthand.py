@@ -15,6 +15,7 @@ from turncheck.model.core.stimuli import (
     Client,
     ClientResult,
     ClientToolAwaited,
+    Compact,
     Decision,
     Delivery,
     Deny,
@@ -66,6 +67,7 @@ FORMS: Final[Mapping[str, Form]] = {
     "approve": Form("approve", "the call that waits longest for approval is approved"),
     "deny": Form("deny [MESSAGE]", "the call that waits longest for approval is denied"),
     "answer": Form("answer [OUTPUT]", "the client answers the call that waits longest for it: JSON, or a text"),
+    "compact": Form("compact", "the user asks for a compaction of the history"),
     "advance": Form("advance SECONDS", "time passes"),
     "join": Form("join", "a client joins"),
     "leave": Form("leave", "a client leaves"),
@@ -129,6 +131,8 @@ class Shorthand:
                 raise ValueError(f"{rest!r} follows it")
             case "abort":
                 return Abort()
+            case "compact":
+                return Compact()
             case "approve":
                 return Approve(call_id=_oldest(awaiting, ApprovalAwaited))
             case _:

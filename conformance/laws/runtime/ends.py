@@ -6,6 +6,7 @@ from itertools import takewhile
 from turncheck.model.core.events import ToolResult
 from turncheck.model.core.stimuli import ModelAwaited, ModelFail, TimerAwaited, ToolAwaited, User
 
+from ...observe.compactions import summarises
 from ...observe.runtime_trace import ObservedStep, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement, Witness
 from .subject import run_law
@@ -41,7 +42,7 @@ def run_ends_once(trace: RuntimeTrace) -> Judgement:
     for step in trace.steps:
         if step.active or trace.options.deaf_model or trace.options.deaf_tools:
             continue
-        left = [one for one in step.answer.awaiting if not isinstance(one, TimerAwaited)]
+        left = [one for one in step.answer.awaiting if not isinstance(one, TimerAwaited) and not summarises(one)]
         if left and step.end:
             yield Finding(step.end - 1, "the run has ended, and something of it is still awaited", [], _names(left))
 
@@ -57,7 +58,7 @@ def next_message_served(trace: RuntimeTrace) -> Judgement:
             elif step.took_place and not any(at >= step.first for at in trace.messages.values() if at < step.end):
                 yield Finding(step.first, "a message while no run is open is not accepted", "user-message", "nothing")
             elif step.took_place and not any(step.first <= one.at < step.end for one in trace.requests):
-                waits = any(isinstance(one, TimerAwaited) for one in step.answer.awaiting)
+                waits = any(isinstance(one, TimerAwaited) or summarises(one) for one in step.answer.awaiting)
                 if not waits and not trace.stops_within(step):
                     yield Finding(step.first, "a message is accepted, and the model is never asked")
             elif ended:

@@ -2,14 +2,15 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from turncheck.model.core.history import CUT, arranged, characters_of, joined
+from turncheck.model.core.history import CUT, Entry, arranged, characters_of, joined
 from turncheck.model.core.stimuli import ModelOutput, Shown, ToolCall
 
-from ...observe.history import asked
+from ...observe.compactions import for_compaction
+from ...observe.history import Asked, asked
 from ...observe.runtime_trace import Request, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from .responses import malformed, same_arguments
@@ -80,9 +81,12 @@ def history_whole(trace: RuntimeTrace) -> Judgement:
     """The model is shown all that was said, called and returned until then, whole and in order, and nothing else.
 
     What a runtime may choose of that (what stays of a response that was cut, for one) are its policies. Where
-    ``maxHistoryMessages`` is declared, a longer history may lose a prefix, as RS-3.1 and RS-3.2 allow.
+    ``maxHistoryMessages`` is declared, a longer history may lose a prefix, as RS-3.1 and RS-3.2 allow. What a model was
+    asked to sum up is judged until then.
     """
     for request, expected, found in histories(trace, trace.policies):
+        if any(for_compaction(event) for event in trace.log[: request.at]):
+            return  # what is left then, the laws on compactions say
         if len(expected) > 1:
             yield WITNESS
         place = difference(expected, found, trace.policies.get(CUT))
@@ -108,7 +112,21 @@ def system_shown(trace: RuntimeTrace) -> Judgement:
 
 
 def histories(trace: RuntimeTrace, policies: Mapping[str, Any]) -> Iterator[tuple[Request, list[Shown], list[Shown]]]:
-    """Yield the requests that show their input, each with what it has to show under *policies*, and what it shows.
+    """Yield the requests that show their input, each with what it has to show under *policies*, and what it shows."""
+    for one in views(trace, policies):
+        yield one.asked.request, one.arranged(one.asked.history), one.found
+
+
+class View(NamedTuple):
+    """A request that shows its input: what was asked, what it shows, and the arrangement of what it has to show."""
+
+    asked: Asked
+    found: list[Shown]
+    arranged: Callable[[Sequence[Entry]], list[Shown]]
+
+
+def views(trace: RuntimeTrace, policies: Mapping[str, Any]) -> Iterator[View]:
+    """Yield the requests that show their input.
 
     ``system`` is the runtime's own, and an empty text says nothing. A call whose arguments are no JSON is left out
     with its result: a runtime reports it in its own way, and in its own place. So are calls whose id recurs, and where
@@ -121,21 +139,27 @@ def histories(trace: RuntimeTrace, policies: Mapping[str, Any]) -> Iterator[tupl
     unusable = {call.call_id for call in calls if malformed(call.arguments) or made[call.call_id] > 1}
     renamed = max(made.values(), default=0) > 1
     own = {None, *made}
-    for request, history in asked(trace, policies):
-        if request.input is None:
+    merged = policies.get("adjacent") == "merged"
+    for one_asked in asked(trace, policies):
+        given = one_asked.request.input
+        if given is None:
             continue
-        found = [_entry(raw) for raw in request.input if raw.get("role") != "system"]
+        found = [_entry(raw) for raw in given if raw.get("role") != "system"]
         found = [one for one in found if one.call_id is not None or one.role != "assistant" or one.text]
         found = [one for one in found if one.call_id not in unusable and not (renamed and one.call_id not in own)]
         answered = {one.call_id for one in found if one.role == "tool"}
-        expected = [
-            one
-            for one in history
-            if one.shown.call_id not in unusable
-            and (one.shown.role != "tool" or one.shown.text is not None or one.shown.call_id in answered)
-        ]
-        merged = policies.get("adjacent") == "merged"
-        yield request, arranged(expected, policies), joined(found) if merged else found
+
+        def right(history: Sequence[Entry], answered: Collection[str | None] = answered) -> list[Shown]:
+            return arranged((one for one in history if _told_of(one.shown, unusable, answered)), policies)
+
+        yield View(one_asked, joined(found) if merged else found, right)
+
+
+def _told_of(shown: Shown, unusable: Collection[str], answered: Collection[str | None]) -> bool:
+    """Whether an entry can be compared: no call that is unusable, and no result of its own that never came."""
+    if shown.call_id in unusable:
+        return False
+    return shown.role != "tool" or shown.text is not None or shown.call_id in answered
 
 
 def _entry(raw: Mapping[str, Any]) -> Shown:

@@ -166,13 +166,21 @@ def judged(law: Law, observation: Observation[Any]) -> Iterator[Finding | Witnes
 
 
 def _looked_at(law: Law, observation: Observation[Any]) -> Iterator[Finding | Witness]:
-    """Judge the whole observation; where runs overlap in it, as the law says."""
+    """Judge the whole observation; where runs overlap in it, as the law says.
+
+    Only laws on compactions are shown what the model is asked and says for one.
+    """
     if observation.parts is None or law.overlapping == "whole":
-        yield from law.judge(observation.means if law.kind == "relation" else observation.trace)
+        yield from law.judge(observation.means if law.kind == "relation" else _trace(law, observation.trace))
     elif law.overlapping == "each run":
         for part in observation.parts:
             for one in law.judge(part.trace):
                 yield replace(one, at=part.place(one.at)) if isinstance(one, Finding) else one
+
+
+def _trace(law: Law, trace: Any) -> Any:
+    whole = "compaction" in law.needs or not isinstance(trace, RuntimeTrace)
+    return trace if whole else trace.of_runs
 
 
 def failing(error: ImplementationError | UnsupportedError, failed: str) -> str:

@@ -13,6 +13,7 @@ from turncheck.adapters.references.interaction import InteractionRuntime
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.verify.subjects.subject import missing
 from turncheck.conformance.verify.verification import verify_runtime
+from turncheck.model.core.policies import Busy, Fate, SteerLands
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
@@ -30,7 +31,7 @@ from turncheck.model.core.stimuli import (
     User,
 )
 from turncheck.model.declaration.vocabulary import Record, Retract, Settle
-from turncheck.model.machines.interaction import CONCURRENT, SPEC, STATES, Busy, Fate, SteerLands
+from turncheck.model.machines.interaction import CONCURRENT, SPEC, STATES
 
 LAWS = [law for law in selected(["runtime"]) if not missing(law, InteractionRuntime.profile)]
 WORDS = 30

@@ -7,7 +7,7 @@ import inspect
 import pytest
 from breaking import doubles
 from msgspec.structs import replace
-from runtimes import concurrent, deciding, delegating, hosting, pausing, wrong
+from runtimes import compacting, concurrent, deciding, delegating, hosting, pausing, wrong
 from runtimes.right import Right, Undeclared
 from runtimes.target import CAPABILITIES
 
@@ -26,16 +26,14 @@ DOUBLES = {name: (wrong, broken) for name, broken in doubles(wrong)}
 HOSTING = {name: (hosting, broken) for name, broken in doubles(hosting)}
 DECIDING = {name: (deciding, broken) for name, broken in doubles(deciding)}
 PAUSING = {name: (pausing, broken) for name, broken in doubles(pausing)}
+COMPACTING = {name: (compacting, broken) for name, broken in doubles(compacting)}
 CONCURRENT = {name: (concurrent, broken) for name, broken in doubles(concurrent)}
 DELEGATING = {name: (delegating, broken) for name, broken in doubles(delegating)}
 """Wrong runtime → its module, and the laws that it breaks with their clauses, the one that names its fault first."""
-EVERY = [
-    (name, law)
-    for name, (_, broken) in (DOUBLES | HOSTING | DECIDING | PAUSING | CONCURRENT | DELEGATING).items()
-    for law in broken
-    if law != "equals-model"
-]
+TOLD = DOUBLES | HOSTING | DECIDING | PAUSING | COMPACTING | CONCURRENT | DELEGATING
+EVERY = [(name, law) for name, (_, broken) in TOLD.items() for law in broken if law != "equals-model"]
 DECIDED = {law for _, broken in (DECIDING | PAUSING).values() for law in broken}
+COMPACTED = {law for _, broken in COMPACTING.values() for law in broken}
 SIDE_BY_SIDE = {law.name for law in ALL if "policy busy=concurrent" in law.needs}
 DELEGATED = {law.name for law in ALL if "sub-agents" in law.needs}
 HOSTED = {law for _, broken in HOSTING.values() for law in broken}
@@ -45,7 +43,7 @@ NO_VERDICT = {"Unsettled", "Dies", "EverySeventhRunEndsTwice"}
 """Not a law's business alone: test_verifying_runs.py has them."""
 
 SHORT = 6
-LONG = {"EighthItemIsLost": 10, "HistoryHasTenPlaces": 10, "AutoApprovesTheSecond": 7}
+LONG = {"EighthItemIsLost": 10, "HistoryHasTenPlaces": 10, "AutoApprovesTheSecond": 7, "KeepsAResultWithoutItsCall": 7}
 """How many stimuli a counterexample may have; a fault at depth needs its depth."""
 
 RIGHT = {
@@ -136,7 +134,7 @@ def without_pass(result):
 
 @pytest.mark.parametrize(("name", "law"), EVERY)
 def test_the_fault_breaks_the_law_that_names_it_in_a_short_word(name, law):
-    module, _ = (DOUBLES | HOSTING | DECIDING | PAUSING | CONCURRENT | DELEGATING)[name]
+    module, _ = TOLD[name]
     runtime = getattr(module, name)()
     result, counterexamples = verified(runtime, selected(["runtime"], [law]), words=WORDS, fail_fast=True)
     assert [found.verdict for found in result.laws] == ["fail"]
@@ -266,7 +264,9 @@ def test_a_right_conversation_passes_every_law(policies):
     result, counterexamples = verified(Right(**policies), words=FEW)
     assert counterexamples == {}
     assert (
-        without_pass(result) - {"equals-machine", "system-shown", *HOSTED, *DECIDED, *SIDE_BY_SIDE, *DELEGATED} == set()
+        without_pass(result)
+        - {"equals-machine", "system-shown", *HOSTED, *DECIDED, *COMPACTED, *SIDE_BY_SIDE, *DELEGATED}
+        == set()
     )  # where it queues, no machine does so: nothing to compare
 
 
@@ -276,6 +276,7 @@ def test_a_right_host_of_sessions_passes_every_law():
     assert without_pass(result) == {
         *("aborted-text-dropped", "equals-machine", "system-shown"),
         *DECIDED,
+        *COMPACTED,
         *SIDE_BY_SIDE,
         *DELEGATED,
     }
@@ -355,6 +356,28 @@ def test_a_runtime_whose_pauses_a_restart_keeps_or_ends_as_declared_breaks_no_la
     kept = runtime.profile.policies["pauseAfterRestart"] == "kept"
     assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
     assert ("pause-outlives-restart" in {law.law for law in result.laws if law.verdict == "pass"}) == kept
+
+
+COMPACTORS = {
+    "giving way to messages": compacting.Compacting(),
+    "dropping": compacting.Compacting(compactionFails="drop-prefix", compactionRetries=2),
+    "retrying runs too": compacting.Compacting(retries=2),
+    "keeping the last run": compacting.KeepsTheLastRun(tools="parallel", resultOrder="as-called"),
+    "one entry": compacting.KeepsTheLastRun(adjacent="merged"),
+    "as a message": compacting.SummarisesAsTheUser(adjacent="merged"),
+    "messages wait": compacting.LetsMessagesWait(busy="steer"),
+    "long histories": compacting.CompactsLongHistories(),
+    "long histories, dropping": compacting.CompactsLongHistories(compactionFails="drop-prefix"),
+    "sessions that are kept": compacting.CompactingHost(),
+}
+
+
+@pytest.mark.parametrize("runtime", COMPACTORS.values(), ids=COMPACTORS)
+def test_a_runtime_that_compacts_breaks_no_law_and_passes_on_evidence(runtime):
+    result, counterexamples = verified(runtime, words=FEW)
+    assert counterexamples == {}
+    assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
+    assert {law.law for law in result.laws if law.law in COMPACTED and law.verdict == "skipped"} == set()
 
 
 def test_a_write_that_fails_with_the_next_message_is_no_fault_of_the_session():

@@ -7,6 +7,7 @@ from typing import Any, Final, cast
 
 from turncheck.model.core.stimuli import TimerAwaited
 
+from ....observe.compactions import for_compaction, summarises
 from ....observe.killed import PROBE, Killed
 from ....observe.runtime_trace import RuntimeTrace, input_entries
 from ...law import WITNESS, Finding, Judgement
@@ -24,7 +25,11 @@ _COMPACTED: Final = "maxHistoryMessages"
 def restart_keeps(rerun: Rerun) -> Judgement:
     """After a kill at any point ended runs are there, once and whole, and each accepted message was served or ended."""
     for killed, whole in kills(rerun):
-        if killed.before.messages and _COMPACTED not in rerun.trace.policies:
+        if (
+            killed.before.messages
+            and _COMPACTED not in rerun.trace.policies
+            and not any(map(for_compaction, whole.log))
+        ):
             yield WITNESS
             yield from lost(killed, whole, rerun.trace.policies, texts(rerun))
 
@@ -57,6 +62,8 @@ def idle_restart_changes_nothing(rerun: Rerun) -> Judgement:
     """A restart while no run is open tells nothing, awaits nothing, and the next message is served as without it."""
     steps = [step for step in rerun.trace.steps if not step.closing]
     if not worth(len(steps), rerun.kills.start_took) or steps[-1].active or not any(step.active for step in steps):
+        return
+    if any(map(summarises, steps[-1].answer.awaiting)):
         return
     word = tuple(step.stimulus for step in steps)
     killed = rerun.kills.killed(word, rerun.trace.options, times=2)
