@@ -387,7 +387,7 @@ HOUSE = Path(writing.__file__).parents[1]
 WRITERS = {
     "model/writing.py": "it is the one place",
     "adapters/references/turn/files.py": "the files of a reference runtime: what a crash leaves of them is its subject",
-    "adapters/references/interaction/journal.py": "the journal of a reference runtime, to which each stimulus is appended",
+    "adapters/references/interaction/journal.py": "a reference's journal: each stimulus is appended",
     "conformance/cli/failures.py": "a closed standard stream, opened as the empty device",
     "adapters/targets/environments.py": "a lock file, and a folder that its marker makes whole",
 }
