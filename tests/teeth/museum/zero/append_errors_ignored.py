@@ -9,7 +9,7 @@ from ..turns import Kept
 
 
 class Runtime(Kept):
-    """``appended`` counts the history's entries that were given to the store, ``dropped`` those that it did not take."""
+    """``appended`` counts the history's entries given to the store, ``dropped`` those that it did not take."""
 
     appended = dropped = 0
 
