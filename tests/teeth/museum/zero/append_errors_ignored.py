@@ -9,7 +9,7 @@ from ..turns import Kept
 
 
 class Runtime(Kept):
-    """``appended`` counts the entries of the history that were given to the store, and ``dropped`` what it did not take."""
+    """``appended`` entries of the history were given to the store, of which it did not take those ``dropped``."""
 
     appended = dropped = 0
 
