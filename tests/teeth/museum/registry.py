@@ -311,7 +311,7 @@ EXHIBITS: Final[Mapping[str, Exhibit]] = {
         "Codex",
         "openai/codex#32715",
         "Codex Desktop silently loses queued follow-up messages after restart",
-        "restart-keeps",
+        "restart-serves",
         "26.707.62119",
     ),
     "openclaw/restart_says_it_again": Exhibit(

@@ -1,7 +1,7 @@
 """Vercel AI SDK: a message that is sent in place of a decision is answered with an error by the provider.
 
 While a call waits for approval, the user may write instead of deciding. The message is submitted with all before it,
-and so with the call, which has no result.
+and with the call, which has no result.
 """
 
 from ..plumbing import PLAIN, asked

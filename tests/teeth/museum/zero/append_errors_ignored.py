@@ -9,7 +9,7 @@ from ..turns import Kept
 
 
 class Runtime(Kept):
-    """``appended`` counts the history's entries given to the store, ``dropped`` those that it did not take."""
+    """``appended`` entries of the history were given to the store, of which it did not take those ``dropped``."""
 
     appended = dropped = 0
 
