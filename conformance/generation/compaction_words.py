@@ -5,8 +5,8 @@ a message. The history before holds calls with results, a tool's failure, and a 
 laws on restarts, which kill behind and within the last stimulus of a word.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from turncheck.model.core.stimuli import (
     Abort,
@@ -58,8 +58,8 @@ _MOMENTS: Final = (
 )
 
 
-def compaction_words() -> Iterator[Situation]:
-    """Yield the situations with what each needs."""
+def compaction_words(policies: Mapping[str, Any]) -> Iterator[Situation]:
+    """Yield the situations with what each needs; *policies* say how often a compaction is tried again."""
     yield _CAN, "a compaction of nothing", (_COMPACT,)
     yield _CAN, "a compaction while a run is open", (_FIRST, _COMPACT)
     yield _CAN, "a compaction of two runs", (*_TWO, _COMPACT, _GIST, _MORE, _STOP, _LAST)
@@ -68,18 +68,18 @@ def compaction_words() -> Iterator[Situation]:
         yield (*_CAN, "abort"), f"an abort after {moment.name}", (*moment.word, Abort(), _LAST)
         for what, (needs, message) in _WAITING.items():
             yield (*_CAN, *needs), f"{what} after {moment.name}", (*moment.word, message)
-    yield from _model_failures()
+    yield from _model_failures(1 + int(policies.get("compactionRetries", 0)))
     yield from _calls()
 
 
-def _model_failures() -> Iterator[Situation]:
+def _model_failures(tries: int) -> Iterator[Situation]:
     needs = (*_CAN, "model-failure")
     for failure in _FAILURES:
         asked: Sequence[Stimulus] = (*_TWO, _COMPACT, failure)
         yield needs, f"a {failure.failure} failure for a summary", (*asked, _LAST)
         yield needs, f"a {failure.failure} failure for a summary, a message waiting", (*_TWO, _COMPACT, _LAST, failure)
         yield needs, f"a compaction after a {failure.failure} failure for one", (*asked, _COMPACT, _GIST, _STOP, _LAST)
-    retried = (*_RUN, _COMPACT, *(_FAILURES[0] for _ in range(4)))
+    retried = (*_RUN, _COMPACT, *(_FAILURES[0] for _ in range(tries)))
     yield needs, "one failure for a summary after the other", (*retried, _LAST)
     yield needs, "a broken stream of a summary", (*_RUN, _COMPACT, _GIST, ModelFail(failure="stream"), _LAST)
     yield (

@@ -54,7 +54,8 @@ def rare_words(capabilities: frozenset[str], policies: Mapping[str, Any]) -> Ite
     plain, _ = starts(capabilities)
     beside = policies.get("busy") == CONCURRENT  # of several open runs, no abort or clock says which one is meant
     words = [
-        (plain, one) for one in (*_aborts(), *_tools(policies), *_failures(), *decision_words(), *compaction_words())
+        (plain, one)
+        for one in (*_aborts(), *_tools(policies), *_failures(), *decision_words(), *compaction_words(policies))
     ]
     if capabilities.issuperset(("clock", "model-failure")) and policies.get("retries"):
         words += [(replace(plain, clock="manual"), one) for one in _waits()]

@@ -15,7 +15,7 @@ from turncheck_kit import Adapter, Interrupted, ModelFailure, SyncAdapter, ToolF
 WORK = 0.05  # real seconds that a thread or a child takes: long after the loop has nothing else to do
 
 CAPABILITIES = ["abort", "tools", "tool-failure", "model-failure", "reasoning", "clock", "deaf", "together", "observer"]
-CAPABILITIES += ["approval", "client-tools"]
+CAPABILITIES += ["approval", "client-tools", "compaction"]
 
 
 def work():
@@ -276,6 +276,13 @@ class Fakes(Adapter):  # type: ignore[misc]  # the kit is found by path
 
     async def decision_in_a_thread(self):
         self.say(await asyncio.to_thread(lambda: self.env.decision("c1").wait()["kind"]))
+
+    async def summary(self):
+        async with self.env.model([], purpose="compaction", tools=False):
+            await asyncio.Event().wait()
+
+    async def asks_for_something_else(self):
+        self.env.model([], purpose="title")
 
     async def asks_badly(self):
         self.env.decision("c1", "vote")

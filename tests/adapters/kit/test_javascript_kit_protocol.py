@@ -243,6 +243,16 @@ def test_an_aborted_question_is_no_longer_awaited():
     assert ([event["text"] for event in step["events"]], step["awaiting"]) == (["stopped"], [])
 
 
+@pytest.mark.parametrize(("fake", "stimulus"), [("summary", user("go")), ("compacts", {"kind": "compact"})])
+def test_a_request_for_a_summary_says_so_in_the_log_and_where_it_is_awaited(fake, stimulus):
+    step = steps_of(fake, stimulus)[0]
+    assert [one["purpose"] for one in (*step["events"], *step["awaiting"])] == ["compaction", "compaction"]
+
+
+def test_a_compaction_without_its_method_is_refused():
+    assert steps_of("echo", {"kind": "compact"})[0]["refused"]["message"] == "the adapter has no method compact"
+
+
 def test_failures_of_the_model_and_of_a_tool_are_thrown_with_their_kind_and_message():
     steps = steps_of("failures", user("go"), fails("stream"), tool_fails("c1", "no such file"))
 

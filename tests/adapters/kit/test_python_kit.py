@@ -81,7 +81,7 @@ def test_hello_tells_who_is_there_and_what_it_claims(process):
             "roles": ["runtime"],
             "capabilities": [
                 *("abort", "tools", "tool-failure", "model-failure", "reasoning"),
-                *("clock", "deaf", "together", "observer", "approval", "client-tools"),
+                *("clock", "deaf", "together", "observer", "approval", "client-tools", "compaction"),
             ],
         },
     }
@@ -423,6 +423,19 @@ def test_a_thread_may_wait_for_a_decision(fakes):
 
 def test_a_decision_of_another_kind_fails(fakes):
     assert "vote" in fakes.ask("apply", stimulus=user("asks_badly"))["error"]["message"]
+
+
+def test_a_request_for_a_summary_says_so_in_the_log_and_where_it_is_awaited(fakes):
+    step = does(fakes, "summary")
+    assert [one["purpose"] for one in (*step["events"], *step["awaiting"])] == ["compaction", "compaction"]
+
+
+def test_a_request_for_something_else_fails(fakes):
+    assert "title" in fakes.ask("apply", stimulus=user("asks_for_something_else"))["error"]["message"]
+
+
+def test_a_compaction_without_its_method_is_refused(fakes):
+    assert fakes.run({"kind": "compact"})[0]["refused"]["message"] == "compact: Fakes has no such method"
 
 
 def test_stimuli_together_are_applied_in_order_without_quiet_between(fakes):

@@ -165,6 +165,7 @@ const FAKES = {
     setTimeout(() => stop.abort(new Error("stopped")), 1000);
     await env.decision("c1", "approval", { signal: stop.signal }).catch((error) => note(env, error.message));
   },
+  summary: (env) => void env.model([], { tools: false, purpose: "compaction" }),
   "asks badly": (env) => env.decision("c1", "vote"),
   request: async (env) => {
     const request = env.model([]);
@@ -178,13 +179,18 @@ const FAKES = {
 serve(
   {
     implementation: { name: `fake: ${name}`, version: "0", language: "javascript" },
-    profile: { capabilities: ["clock", "tools", "tool-failure", "model-failure", "model-input", "observer", "approval", "client-tools"] },
+    profile: { capabilities: ["clock", "tools", "tool-failure", "model-failure", "model-input", "observer", "approval", "client-tools", "compaction"] },
     reset(env) {
       this.env = env;
     },
     user(stimulus) {
       return FAKES[name](this.env, stimulus);
     },
+    ...(name === "compacts" && {
+      compact() {
+        this.env.model([], { purpose: "compaction" });
+      },
+    }),
   },
   patience === undefined ? {} : { patience: Number(patience) },
 );
