@@ -1,4 +1,4 @@
-"""Bases of runtimes that ask about calls, and of those that outlive a kill. An exhibit overrides what its report names."""
+"""Bases of runtimes that ask about calls, or outlive a kill; an exhibit overrides what its report names."""
 
 from collections import deque
 
@@ -12,7 +12,7 @@ from .tasks import Aborted, Coroutines, ModelError, Signal, ToolError
 class Turns(Coroutines):
     """One run at a time; messages that come meanwhile wait. Calls that need a decision come after the others."""
 
-    can = (*PLAIN, "follow-up", "approval", "client-tools")
+    can: tuple[str, ...] = (*PLAIN, "follow-up", "approval", "client-tools")
 
     def boot(self):
         self.waiting, self.signal = deque(), None
@@ -95,7 +95,7 @@ class Turns(Coroutines):
 class Kept(Turns):
     """The session is written before a step is told, again where that fails. A run that a kill cut is interrupted."""
 
-    can = (*PLAIN, "follow-up", "persistence", "store-faults")
+    can: tuple[str, ...] = (*PLAIN, "follow-up", "persistence", "store-faults")
 
     def boot(self):
         super().boot()
