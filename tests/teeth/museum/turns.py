@@ -1,4 +1,4 @@
-"""Bases of runtimes that ask about calls, and of those that outlive a kill. As they stand, they conform."""
+"""Bases of runtimes that ask about calls, or outlive a kill; an exhibit overrides what its report names."""
 
 from collections import deque
 
