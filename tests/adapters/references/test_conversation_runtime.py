@@ -42,7 +42,7 @@ SKIPPED = {
     *(
         law.name
         for law in selected(["runtime"])
-        if {"approval", "client-tools", "sub-agents", "policy busy=concurrent"} & {*law.needs}
+        if {"approval", "client-tools", "sub-agents", "compaction", "policy busy=concurrent"} & {*law.needs}
     ),
 }
 GO = User(id="u1", text="go")

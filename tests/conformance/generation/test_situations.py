@@ -10,7 +10,7 @@ from turncheck.model.machines.interaction import SPEC, tables
 ALL = frozenset(
     (
         *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "clock"),
-        *("approval", "client-tools"),
+        *("approval", "client-tools", "compaction"),
     )
 )
 POLICIES: list[dict[str, Any]] = [

@@ -374,7 +374,7 @@ COMPACTORS = {
 
 @pytest.mark.parametrize("runtime", COMPACTORS.values(), ids=COMPACTORS)
 def test_a_runtime_that_compacts_breaks_no_law_and_passes_on_evidence(runtime):
-    result, counterexamples = verified(runtime, words=FEW)
+    result, counterexamples = verified(runtime, words=MORE)
     assert counterexamples == {}
     assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
     assert {law.law for law in result.laws if law.law in COMPACTED and law.verdict == "skipped"} == set()
