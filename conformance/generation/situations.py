@@ -116,6 +116,8 @@ class _Place(NamedTuple):
     attempts: int
     gated: str | None = None
     """The event of the calls that have to be decided in this word."""
+    said: bool = False
+    """Whether there is something to compact, where that is possible."""
 
 
 _Arrival: TypeAlias = tuple[Row | None, _Place]
@@ -188,11 +190,13 @@ def _onward(given: Mapping[str, Any], capabilities: frozenset[str]) -> _Onward:
         held["attempts"] = place.attempts
         row = stepper.take(event, at=0)
         sizes = tuple(min(len(held[name]), 2) for name in _QUEUES)
-        return row, _Place(row.dest, sizes, held["attempts"], event if event in _OTHER_KIND else place.gated)
+        gated = event if event in _OTHER_KIND else place.gated
+        said = place.said or (event == "model-stop" and "compact" in events)
+        return row, _Place(row.dest, sizes, held["attempts"], gated, said)
 
     @cache
     def branches(place: _Place) -> Sequence[tuple[str, _Arrival]]:
-        barred = _OTHER_KIND.get(place.gated or "", ())
+        barred = {*_OTHER_KIND.get(place.gated or "", ()), *(() if place.said else ("compact",))}
         found = [(event, taken(place, event)) for event in events if event not in barred]
         return [(event, arrival) for event, arrival in found if not idle(arrival[0])]
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from turncheck.model.core.stimuli import Abort, ModelFail, ModelOutput, ModelStop, Step, Stimulus, Text, User
 
+from ...observe.compactions import for_compaction
 from ...observe.runtime_trace import Again, Applied, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from .subject import Rerun, relation_law
@@ -63,6 +64,8 @@ def run_boundary_equivalence(rerun: Rerun) -> Judgement:
         if len(found.steps) != len(before) + len(end) + len(after) or found.steps[-len(after)].was_active:
             continue  # unsettled, or not ended: other laws' business
         log = found.log[found.steps[-len(after)].first : found.steps[-1].end]
+        if any(map(for_compaction, log)):
+            continue  # its history is long enough for one: which length that is, the end of a run may decide
         seen[reason] = [_shape(event) for event in log if event.get("type") != "native"]
         applied[reason] = rerun.second()
     if len(seen) > 1:

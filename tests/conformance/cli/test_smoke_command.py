@@ -47,6 +47,7 @@ def test_a_conforming_runtime_has_every_step_that_it_declares(smoke):
         *("not declared: persistence", "not declared: persistence, store-faults"),
         *("not declared: images", "not declared: usage", "not declared: approval", "not declared: client-tools"),
         "not declared: sub-agents",
+        "not declared: compaction",
     }
 
 

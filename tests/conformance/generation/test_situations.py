@@ -19,6 +19,7 @@ POLICIES: list[dict[str, Any]] = [
     {"busy": "steer", "steerWhilePaused": "instead"},
     {"busy": "followUp"},
     {"retries": 2},
+    {"compactionRetries": 1},
     {"steerLands": "after-call"},
     {"queueAfterError": "hold", "queueAfterInterrupted": "hold"},
     {"queueAfterError": "drop", "queueAfterInterrupted": "drop"},
@@ -60,7 +61,16 @@ def test_what_is_not_declared_has_no_row():
 
 
 def test_a_message_while_busy_is_tried_only_where_its_fate_is_declared():
-    assert [row.source for row in rows_for(ALL, {}) if row.event == "user"] == ["idle"]
+    assert [row.source for row in rows_for(ALL, {}) if row.event == "user"] == ["idle"]  # nor amid a compaction
     assert rows_for(ALL, {"busy": "concurrent"}) == rows_for(ALL, {})  # ``overlapping_words`` send one there
     declared = rows_for(ALL, {"busy": "reject"})
-    assert [row.source for row in declared if row.event == "user"] == ["idle", "inferring", "executing", "paused"]
+    assert [row.source for row in declared if row.event == "user"] == [
+        *("idle", "inferring", "executing", "paused", "compacting")
+    ]
+
+
+def test_an_access_word_compacts_what_was_said_before():
+    words = access_words(tables({}), ALL)
+    compacting = [word for row, word in words.items() if row.source == "compacting"]
+    assert compacting
+    assert all("model-stop" in word[: word.index("compact")] for word in compacting)

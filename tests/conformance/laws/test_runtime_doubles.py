@@ -365,7 +365,7 @@ COMPACTORS = {
     "keeping the last run": compacting.KeepsTheLastRun(tools="parallel", resultOrder="as-called"),
     "one entry": compacting.KeepsTheLastRun(adjacent="merged"),
     "as a message": compacting.SummarisesAsTheUser(adjacent="merged"),
-    "messages wait": compacting.LetsMessagesWait(busy="steer"),
+    "messages wait": compacting.LetsMessagesWait(busy="reject"),
     "long histories": compacting.CompactsLongHistories(),
     "long histories, dropping": compacting.CompactsLongHistories(compactionFails="drop-prefix"),
     "sessions that are kept": compacting.CompactingHost(),
