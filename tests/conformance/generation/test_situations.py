@@ -18,7 +18,7 @@ POLICIES: list[dict[str, Any]] = [
     {"busy": "steer"},
     {"busy": "steer", "steerWhilePaused": "instead"},
     {"busy": "followUp"},
-    {"retries": 2},
+    {"retries": 2, "compactionRetries": 1},
     {"compactionRetries": 1},
     {"steerLands": "after-call"},
     {"queueAfterError": "hold", "queueAfterInterrupted": "hold"},

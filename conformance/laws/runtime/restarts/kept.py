@@ -25,11 +25,7 @@ _COMPACTED: Final = "maxHistoryMessages"
 def restart_keeps(rerun: Rerun) -> Judgement:
     """After a kill at any point ended runs are there, once and whole, and each accepted message was served or ended."""
     for killed, whole in kills(rerun):
-        if (
-            killed.before.messages
-            and _COMPACTED not in rerun.trace.policies
-            and not any(map(for_compaction, whole.log))
-        ):
+        if killed.before.messages and not _condensed(whole, rerun.trace.policies):
             yield WITNESS
             yield from lost(killed, whole, rerun.trace.policies, texts(rerun))
 
@@ -37,8 +33,8 @@ def restart_keeps(rerun: Rerun) -> Judgement:
 def lost(killed: Killed, whole: RuntimeTrace, policies: Mapping[str, Any], sent: Mapping[str, str]) -> Judgement:
     """Yield what of an ended run is missing, changed or there twice, and each accepted message that is gone."""
     expected, observed = asked(whole.requests, sent), asked(killed.requests, sent)
-    if expected is None or observed is None:
-        return  # another law judges that nothing is asked
+    if expected is None or observed is None or _condensed(whole, policies):
+        return  # another law judges that nothing is asked, and what a compaction leaves
     before, applied = killed.before, killed.applied
     read = {name for request in before.requests for name in before.shown(request)}
     ended = {name for name, cycle in before.message_cycles.items() if name in read and _over(before, cycle)}
@@ -78,6 +74,11 @@ def idle_restart_changes_nothing(rerun: Rerun) -> Judgement:
     one, two = _events(probe.answer.events), _events(killed.probe.answer.events)
     if one != two:
         yield Finding(None, "a restart while idle changes what follows", one, two, killed.applied)
+
+
+def _condensed(whole: RuntimeTrace, policies: Mapping[str, Any]) -> bool:
+    """Return whether a history may be shorter than what was said: by its bound, or by a compaction."""
+    return _COMPACTED in policies or any(map(for_compaction, whole.log))
 
 
 def _over(trace: RuntimeTrace, cycle: int) -> bool:
