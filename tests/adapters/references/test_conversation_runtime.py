@@ -45,7 +45,7 @@ SKIPPED = {
     *(
         law.name
         for law in selected(["runtime"])
-        if {"approval", "client-tools", "policy busy=concurrent"} & {*law.needs}
+        if {"approval", "client-tools", "compaction", "policy busy=concurrent"} & {*law.needs}
     ),
 }
 GO = User(id="u1", text="go")
