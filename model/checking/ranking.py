@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from ..declaration.guards import Guard
 from ..declaration.machine import Machine
-from ..declaration.vocabulary import Const, Guard, Less, Register, Table
+from ..declaration.vocabulary import Const, Less, Register, Table
 from .symbolic import Symbols, Taken, within, z3
 
 Measure = Callable[[Symbols], Any]

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import TypeAlias
 
 from ..core.events import SYMBOLS, Symbol
+from ..declaration.guards import Equal, Guard
 from ..declaration.machine import Machine, Row
 from ..declaration.operands import Const, Lookup
-from ..declaration.vocabulary import Equal, Guard
 from .loop_template import Variant
 
 Branch: TypeAlias = tuple[str, Sequence[str]]

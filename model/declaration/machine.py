@@ -6,7 +6,8 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from .contexts import Context
-from .vocabulary import HISTORY, REGISTER_KINDS, Effect, Guard
+from .guards import Guard
+from .vocabulary import HISTORY, REGISTER_KINDS, Effect
 
 NativeRow: TypeAlias = list[str | list[str] | None]
 """``[trigger, source, dest, conditions, unless, before]``, as ``transitions.Machine.add_transition`` takes it.

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final, TypeAlias
 
 from .contexts import ANSWERED, Context, Loop, Output, Slots, Symbolic
+from .guards import Equal, Less, Nonempty, Term
 from .operands import Const, Default, Field, Here, Lookup, Operand, Register, Table, identifier
 
 __all__ = [
@@ -46,100 +47,8 @@ __all__ = [
 """The names that rows are written with: a machine's file imports them all."""
 
 
-class _Term:
-    """Templates over the renderings of a term's operands, for terms that need no more."""
-
-    python: ClassVar[str] = ""
-    python_negated: ClassVar[str] = ""
-    spin: ClassVar[str] = ""
-
-    def code(self, loop: Loop) -> str:
-        return self.python.format(**{name: operand.code(loop) for name, operand in vars(self).items()})
-
-    def negated(self, loop: Loop) -> str:
-        return self.python_negated.format(**{name: operand.code(loop) for name, operand in vars(self).items()})
-
-    @property
-    def promela(self) -> str:
-        return self.spin.format(**{name: operand.promela for name, operand in vars(self).items()})
-
-
-# ---- guards ----------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True)
-class Nonempty(_Term):
-    """A queue holds an entry."""
-
-    subject: Register
-    python = "{subject}"
-    python_negated = "not {subject}"
-    spin = "len({subject}) > 0"
-
-    def holds(self, context: Context) -> bool:
-        return bool(self.subject.read(context))
-
-    def formula(self, symbolic: Symbolic) -> Any:
-        queue: Slots = self.subject.term(symbolic)
-        return queue.head < queue.tail
-
-
-@dataclass(frozen=True)
-class Equal(_Term):
-    """A value equals a constant; None means absent."""
-
-    subject: Operand
-    right: Const
-    spin = "{subject} == {right}"
-
-    def holds(self, context: Context) -> bool:
-        return bool(self.subject.read(context) == self.right.value)
-
-    def code(self, loop: Loop) -> str:
-        return self._compare(loop, "==", "is", "not in", loop.entries.is_answered)
-
-    def negated(self, loop: Loop) -> str:
-        return self._compare(loop, "!=", "is not", "in", loop.entries.is_open)
-
-    def _compare(self, loop: Loop, equal: str, same: str, member: str, answered: str) -> str:
-        entry = isinstance(self.subject, Lookup) and isinstance(self.subject.of, Register)
-        if self.right.value is None and isinstance(self.subject, Lookup) and loop.local(self.subject) is None:
-            return f"{self.subject.key.code(loop)} {member} {self.subject.of.code(loop)}"
-        left = self.subject.code(loop)
-        if self.right.value is None:
-            return f"{left} {same} None"
-        if entry and self.right.value == ANSWERED:
-            return answered.format(entry=left)
-        return f"{left} {equal} {self.right.code(loop)}"
-
-    def formula(self, symbolic: Symbolic) -> Any:
-        return self.subject.term(symbolic) == self.right.term(symbolic)
-
-
-@dataclass(frozen=True)
-class Less(_Term):
-    """A number is below a bound."""
-
-    subject: Operand
-    right: Operand
-    python = "{subject} < {right}"
-    python_negated = "{subject} >= {right}"
-    spin = "{subject} < {right}"
-
-    def holds(self, context: Context) -> bool:
-        return bool(self.subject.read(context) < self.right.read(context))
-
-    def formula(self, symbolic: Symbolic) -> Any:
-        return self.subject.term(symbolic) < self.right.term(symbolic)
-
-
-Guard: TypeAlias = Nonempty | Equal | Less
-
-# ---- effects ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Push(_Term):
+class Push(Term):
     """Append a value to a queue."""
 
     register: Register
@@ -157,7 +66,7 @@ class Push(_Term):
 
 
 @dataclass(frozen=True)
-class Pop(_Term):
+class Pop(Term):
     """Take the oldest value of a queue into a register."""
 
     register: Register
@@ -177,7 +86,7 @@ class Pop(_Term):
 
 
 @dataclass(frozen=True)
-class Clear(_Term):
+class Clear(Term):
     """Empty a queue or a keyed register."""
 
     register: Register
@@ -198,7 +107,7 @@ class Clear(_Term):
 
 
 @dataclass(frozen=True)
-class Increment(_Term):
+class Increment(Term):
     """Add one to a counter."""
 
     register: Register
@@ -213,7 +122,7 @@ class Increment(_Term):
 
 
 @dataclass(frozen=True)
-class Set(_Term):
+class Set(Term):
     """Give a register, or the entry of a keyed one, a value."""
 
     target: Register | Lookup

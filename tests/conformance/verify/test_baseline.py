@@ -13,7 +13,7 @@ from turncheck.conformance.verify.outcome.results import INTERRUPTED, Evidence, 
 
 TODAY = dt.date(2026, 11, 22)
 ENTRY = Entry("the queue is a stack", "#12")
-INPUT = ("abort-interrupts", "abort-ends-as-declared", "aborted-text-dropped")
+INPUT = ("results-attached", "results-survive", "results-not-invented")
 
 
 def result(cut=None, **verdicts):
@@ -99,25 +99,25 @@ def test_a_listed_law_that_passes_is_stale():
 
 
 def test_a_glob_is_not_stale_while_one_of_its_laws_fails():
-    done = graded(["abort*"], **inputs("pass", "fail", "pass"))
+    done = graded(["results-*"], **inputs("pass", "fail", "pass"))
     assert (done.exit_code, [*states(done).values()]) == (0, [None, "known", None])
 
 
 def test_a_glob_whose_laws_all_pass_is_stale():
-    done = graded(["abort*"], **inputs("pass", "pass", "pass"))
+    done = graded(["results-*"], **inputs("pass", "pass", "pass"))
     assert (done.exit_code, {*states(done).values()}) == (1, {"stale"})
 
 
 def test_a_glob_whose_laws_pass_or_are_skipped_is_stale():
-    assert graded(["abort*"], **inputs("pass", "skipped", "pass")).exit_code == 1
+    assert graded(["results-*"], **inputs("pass", "skipped", "pass")).exit_code == 1
 
 
 def test_a_glob_with_a_law_without_evidence_is_not_stale():
-    assert graded(["abort*"], **inputs("pass", "inconclusive", "pass")).exit_code == 0
+    assert graded(["results-*"], **inputs("pass", "inconclusive", "pass")).exit_code == 0
 
 
 def test_a_glob_is_not_stale_while_one_of_its_laws_was_left_out():
-    assert graded(["abort*"], abort_interrupts="pass").exit_code == 0
+    assert graded(["results-*"], results_survive="pass").exit_code == 0
 
 
 @pytest.mark.parametrize("verdict", ["skipped", "inconclusive"])
