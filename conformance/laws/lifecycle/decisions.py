@@ -52,7 +52,7 @@ def asked_about_once(trace: RuntimeTrace) -> Judgement:
         now = _pending(step)
         names = [name for name, kind in now if kind == "approval"]
         for name in names:
-            if names.count(name) > 1 and names.index(name) == 0:
+            if name in gated and names.count(name) > 1 and names.index(name) == 0:
                 yield Finding(_last(step), f"{name} is asked about twice at once", 1, names)
         done |= {one.call_id for one in _answers(step, trace)}
         for name in _asked(step):
