@@ -26,8 +26,8 @@ from turncheck.model.machines.interaction import CONCURRENT
 
 from ..observe.runtime_trace import flat
 from .classic_words import starts
-from .compaction_words import compaction_words
-from .decision_words import decision_words
+from .lifecycle.compaction_words import compaction_words
+from .lifecycle.decision_words import decision_words
 
 
 class Rare(NamedTuple):

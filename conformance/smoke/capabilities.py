@@ -35,7 +35,7 @@ from turncheck.model.core.stimuli import (
 )
 
 from ..generation.classic_words import PIXEL, USAGE
-from ..generation.interleaved.agent_words import DELEGATE, delegating
+from ..generation.lifecycle.agent_words import DELEGATE, delegating
 from ..observe.told_ends import told_by_event
 from ..verify.subjects.history_policies import inferred
 from .life import APPLY, RESET, TOOLS, Life, calling

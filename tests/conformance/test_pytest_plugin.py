@@ -90,7 +90,7 @@ def test_a_failure_names_a_file_that_replay_takes(ran, invoke, pytester):
 
 
 def test_a_law_is_chosen_by_its_name(ran):
-    ran(laws(RIGHT, examples=0), "-k", "follow-up-fifo").assert_outcomes(passed=1, deselected=24)
+    ran(laws(RIGHT, examples=0), "-k", "follow-up-fifo").assert_outcomes(passed=1, deselected=25)
 
 
 def test_a_glob_that_fits_no_law_is_an_error_at_collection(ran):
@@ -107,7 +107,7 @@ def test_a_runtime_is_held_to_the_laws_on_runtimes(ran):
 def test_the_target_runs_once_for_all_its_laws(ran, pytester):
     pytester.makepyfile(counting=COUNTING)
     ran(laws("python:counting:Projector", examples=0), "-k", "order or rounds or total").assert_outcomes(
-        passed=3, deselected=22
+        passed=3, deselected=23
     )
     assert starts(pytester) == 2
 
@@ -458,7 +458,9 @@ def app(pytester, monkeypatch):
 
 
 def test_the_documentation_shows_the_first_line(ran, app):
-    ran(BLOCKS[0], "--turncheck-examples", "0").assert_outcomes(passed=23, skipped=2)  # it takes no chunks
+    ran(BLOCKS[0], "--turncheck-examples", "0").assert_outcomes(
+        passed=23, skipped=3
+    )  # it takes no chunks, and no sub-agents
 
 
 def test_the_documentation_shows_variants(ran, app, pytester):
@@ -476,4 +478,4 @@ def test_the_documentation_shows_the_fixtures(ran, app):
 
 def test_the_documentation_shows_an_async_runtime(ran, app):
     done = ran(BLOCKS[3], "--turncheck-examples", "0", "-k", "run-ends-once or calls-answered")
-    done.assert_outcomes(passed=3, deselected=67)
+    done.assert_outcomes(passed=3, deselected=73)

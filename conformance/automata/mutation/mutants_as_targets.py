@@ -8,9 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec.structs import replace
+
 from turncheck.adapters.protocol.errors import ImplementationError
 from turncheck.adapters.references.interaction.runtime import InteractionRuntime
-from turncheck.adapters.targets.reference_projector import ReferenceTarget
+from turncheck.adapters.targets.reference_projector import PROFILE, ReferenceTarget
 from turncheck.adapters.targets.registry import Target
 from turncheck.model.automata.mutants import Mutant
 from turncheck.model.checking.oracle import project
@@ -60,7 +62,9 @@ class MachineProjector(ReferenceTarget):
     """The rows of *machine*, run as a projector."""
 
     def __init__(self, machine: Machine, name: str = "mutant") -> None:
-        super().__init__(name, lambda _: MachineProjector(machine, name))
+        # the oracle takes one agent's log: what tells agents apart is no row
+        own = replace(PROFILE, capabilities=tuple(one for one in PROFILE.capabilities if one != "sub-agents"))
+        super().__init__(name, lambda _: MachineProjector(machine, name), own)
         self._machine = machine
         self._log: list[Any] = []
 

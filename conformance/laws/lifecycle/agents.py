@@ -7,7 +7,7 @@ from typing import Final
 from turncheck.model.core.events import AgentOutput, ModelRequest, ToolResult, UserMessage
 from turncheck.model.core.stimuli import Abort, ModelOutput, Text, ToolCall
 
-from ...observe.agents import Agents, Child, agent_of, children, has_children
+from ...observe.parts.agents import Agents, Child, agent_of, children, has_children
 from ...observe.runtime_trace import ObservedStep, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from ..runtime.subject import run_law

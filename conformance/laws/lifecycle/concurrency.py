@@ -8,7 +8,7 @@ from typing import Any, Final
 from turncheck.model.core.events import RunStop, ToolResult, UserMessage
 from turncheck.model.core.stimuli import ModelFail, ModelStop, Text, ToolCall, User
 
-from ...observe.overlapping import Owners, names_a_run, overlaps, run_of
+from ...observe.parts.overlapping import Owners, names_a_run, overlaps, run_of
 from ...observe.runtime_trace import RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from ..runtime.subject import run_law

@@ -14,8 +14,8 @@ from turncheck.model.declaration.machine import Row
 from turncheck.model.machines.interaction import CONCURRENT, tables
 
 from ...generation.classic_words import DEEP, classic_words, starts
-from ...generation.interleaved.agent_words import Deed, Delegation, delegating, directed_delegations, drawn_delegation
-from ...generation.interleaved.overlapping_words import Letter, Overlap, directed_overlaps, drawn_overlap
+from ...generation.lifecycle.agent_words import Deed, Delegation, delegating, directed_delegations, drawn_delegation
+from ...generation.lifecycle.overlapping_words import Letter, Overlap, directed_overlaps, drawn_overlap
 from ...generation.rare_words import rare_words
 from ...generation.situations import Situation, access_words, directed, follow, revisit_words, rows_for
 from ...observe.driver import Driver, UnsettledError

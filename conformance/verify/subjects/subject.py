@@ -12,10 +12,10 @@ from turncheck.adapters.protocol.projector import ProjectorTarget
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 
 from ...laws.law import Finding, Law, Witness
-from ...observe.agent_parts import agent_parts
-from ...observe.agents import has_children
-from ...observe.overlapping import overlaps
-from ...observe.run_parts import Part, parts
+from ...observe.parts.agent_parts import agent_parts
+from ...observe.parts.agents import has_children
+from ...observe.parts.overlapping import overlaps
+from ...observe.parts.run_parts import Part, parts
 from ...observe.runtime_trace import RuntimeTrace
 from ..outcome.coverage import AnyCoverage
 from ..outcome.floor import Floor

@@ -3,15 +3,15 @@
 import pytest
 from runtimes.delegating import Delegating
 
-from turncheck.conformance.generation.interleaved.agent_words import (
+from turncheck.conformance.generation.lifecycle.agent_words import (
     Delegation,
     delegating,
     directed_delegations,
     drawn_delegation,
 )
-from turncheck.conformance.observe.agent_parts import agent_parts
-from turncheck.conformance.observe.agents import children
 from turncheck.conformance.observe.driver import Driver
+from turncheck.conformance.observe.parts.agent_parts import agent_parts
+from turncheck.conformance.observe.parts.agents import children
 from turncheck.model.core.stimuli import ResetOptions
 
 ALL = frozenset(("tools", "sub-agents", "model-failure", "abort"))

@@ -4,7 +4,7 @@ import pytest
 from runtimes.concurrent import Concurrent
 from runtimes.right import Right
 
-from turncheck.conformance.generation.interleaved.overlapping_words import (
+from turncheck.conformance.generation.lifecycle.overlapping_words import (
     Letter,
     Overlap,
     directed_overlaps,
@@ -12,8 +12,8 @@ from turncheck.conformance.generation.interleaved.overlapping_words import (
 )
 from turncheck.conformance.generation.rare_words import rare_words
 from turncheck.conformance.observe.driver import Driver
-from turncheck.conformance.observe.overlapping import overlaps
-from turncheck.conformance.observe.run_parts import parts
+from turncheck.conformance.observe.parts.overlapping import overlaps
+from turncheck.conformance.observe.parts.run_parts import parts
 from turncheck.model.core.stimuli import ModelStop, ResetOptions, User
 
 ALL = frozenset(("tools", "model-failure", "abort", "together", "model-input"))

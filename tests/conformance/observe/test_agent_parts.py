@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from scripted import DONE, call, model, request, result, said, sent, step
 
 from turncheck.adapters.protocol.messages import Profile
-from turncheck.conformance.observe.agent_parts import agent_parts
-from turncheck.conformance.observe.agents import children, has_children
 from turncheck.conformance.observe.driver import Recorder
+from turncheck.conformance.observe.parts.agent_parts import agent_parts
+from turncheck.conformance.observe.parts.agents import children, has_children
 from turncheck.model.core.stimuli import (
     Abort,
     ModelOutput,

@@ -7,8 +7,8 @@ from scripted import ENDED, call, model, request, result, said, sent, step, tool
 
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.conformance.observe.driver import Recorder
-from turncheck.conformance.observe.overlapping import overlaps
-from turncheck.conformance.observe.run_parts import parts
+from turncheck.conformance.observe.parts.overlapping import overlaps
+from turncheck.conformance.observe.parts.run_parts import parts
 from turncheck.model.core.stimuli import (
     Abort,
     ModelOutput,

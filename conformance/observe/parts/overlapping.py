@@ -21,7 +21,7 @@ from turncheck.model.core.stimuli import (
 )
 from turncheck.model.machines.interaction import CONCURRENT
 
-from .runtime_trace import ObservedStep, RuntimeTrace, flat
+from ..runtime_trace import ObservedStep, RuntimeTrace, flat
 
 _UNNAMED: Final = ("native", "fault")
 """Types whose events need not name their run."""

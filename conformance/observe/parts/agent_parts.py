@@ -13,9 +13,9 @@ from msgspec import structs
 from turncheck.adapters.protocol.messages import CHILDREN_POLICY, SYSTEM_POLICY
 from turncheck.model.core.stimuli import Abort, Awaited, ToolAwaited, ToolFail, ToolReturn, User
 
+from ..runtime_trace import ObservedStep, RuntimeTrace, flat
 from .agents import Agents, Child, agent_of, children, of_type
 from .run_parts import Part, PartMade
-from .runtime_trace import ObservedStep, RuntimeTrace, flat
 
 
 def agent_parts(trace: RuntimeTrace) -> list[Part]:

@@ -10,9 +10,9 @@ from typing import Any
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.model.core.stimuli import Awaited, Step, Together
 
-from .driver import Recorder
+from ..driver import Recorder
+from ..runtime_trace import RuntimeTrace, flat
 from .overlapping import Owners, names_a_run, run_of
-from .runtime_trace import RuntimeTrace, flat
 
 
 @dataclass(frozen=True)

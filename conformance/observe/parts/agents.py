@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from turncheck.model.core.stimuli import ModelFail, ModelOutput, ModelStop, ToolFail, ToolReturn
 
-from .runtime_trace import ObservedStep, RuntimeTrace
+from ..runtime_trace import ObservedStep, RuntimeTrace
 
 
 @dataclass(frozen=True)

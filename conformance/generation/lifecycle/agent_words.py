@@ -24,8 +24,8 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
-from ...observe.agents import agent_of
 from ...observe.driver import Driver
+from ...observe.parts.agents import agent_of
 from ..situations import COLOURS
 
 What: TypeAlias = Literal["user", "delegate", "text", "call", "stop", "return", "break", "halt"]

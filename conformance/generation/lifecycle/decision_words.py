@@ -23,7 +23,7 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
-from .situations import LOCATE, PAY
+from ..situations import LOCATE, PAY
 
 
 class _Step(NamedTuple):
