@@ -53,7 +53,8 @@ class Judge:
                 failed = [law.law for law in own.laws if law.verdict == "fail"]
         self.failed = tuple(failed)
         self._laws = [law for law in selected(["runtime"]) if law.name not in self.failed]
-        self._broken = {(number, law) for number, law, _ in self._own()}
+        every = [law for law in selected(["runtime"]) if law.kind == "run"]
+        self._broken = {(number, law) for number, law, _ in self._breaks(every, range(len(words)))}
 
     def outcome(self, change: Change) -> Outcome:
         """Return the fate of one mutant."""
@@ -64,8 +65,11 @@ class Judge:
         with bench.mutated(change.file, text):
             try:
                 with bench.open() as runtime:
-                    played = (one for one in self._words if answers(runtime, one.options, one.stimuli) != one.answers)
-                    changed = [*islice(played, FIRST)]
+                    words = enumerate(self._words)
+                    told = (
+                        number for number, one in words if answers(runtime, one.options, one.stimuli) != one.answers
+                    )
+                    changed = [*islice(told, FIRST)]
             except TargetError as error:
                 return Outcome(*place, before, after, STILLBORN, why=str(error.problem)[:200])
             return Outcome(*place, before, after, *(self._judged(changed) if changed else (UNSEEN,)))
@@ -77,12 +81,13 @@ class Judge:
         fate, law, by, why = told or (known.fate, known.law, known.by, known.why)
         return msgspec.structs.replace(known, fate=fate, law=law, by=by, why=why)
 
-    def _judged(self, changed: Sequence[Played]) -> tuple[str, str | None, str | None, str | None]:
+    def _judged(self, changed: Sequence[int]) -> tuple[str, str | None, str | None, str | None]:
         """The fate of the copy as it is, the law, the words that it took, and what else there is to say.
 
         The first words that it answers otherwise come before all: `--quick` plays them too, among many others.
         """
-        told = next(self._breaks([law for law in self._laws if law.kind == "run"], changed, anew=True), None)
+        found = self._breaks([law for law in self._laws if law.kind == "run"], changed, anew=True)
+        told = next((one for one in found if one[:2] not in self._broken), None)
         if told is not None:
             return "law", told[1], "quick", told[2].message
         fate, why, by = SURVIVED, None, None
@@ -127,12 +132,16 @@ class Judge:
 
     def _own(self) -> Iterator[tuple[int, str, Finding]]:
         """Yield where the copy as it is breaks the laws that the runtime itself fails."""
-        return self._breaks([LAWS[name] for name in self.failed if LAWS[name].kind == "run"], self._words)
+        own = [LAWS[name] for name in self.failed if LAWS[name].kind == "run"]
+        return self._breaks(own, range(len(self._words)))
 
     def _breaks(
-        self, laws: Sequence[Law], words: Sequence[Played], *, anew: bool = False
+        self, laws: Sequence[Law], numbers: Sequence[int], *, anew: bool = False
     ) -> Iterator[tuple[int, str, Finding]]:
-        """Yield where the copy breaks *laws*: the word, the law, how. Its policies are inferred of it if *anew*."""
+        """Yield where the copy breaks *laws*: the word, the law, how. Policies are inferred of the copy if *anew*.
+
+        A word here has been closed once, and is closed again: even the runtime itself breaks laws on some.
+        """
         with self._bench.open() as runtime:
             subject = RuntimeSubject(runtime, runtime)
             laws = [law for law in laws if not missing(law, runtime.profile)]
@@ -140,7 +149,7 @@ class Judge:
                 subject.inferred = inferred(runtime) if anew else self._inferred
             except TargetError:
                 return
-            for number, word in enumerate(words if laws else ()):
+            for number, word in ((one, self._words[one]) for one in (numbers if laws else ())):
                 try:
                     observation = subject.observe(Word(word.stimuli, word.options))
                 except TargetError:
