@@ -73,7 +73,8 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
 
     A log that is compressed with gzip or zstd is decompressed as it is read. A *live* log is still being written: its
     format is recognised as soon as one fits, and its events come as soon as they are read. It can be neither
-    compressed, nor an array or pretty-printed, since these are read whole.
+    compressed, nor an array or pretty-printed, since these are read whole. Where the format has a fast loop
+    (``fast.registry``), what the agent said may be cut to its beginning or to "…": no law reads more of it.
 
     Raises UnrecognisedError where no format fits, or two do; KeyError for an unknown name, UnsupportedFormatError for a
     reader that cannot be had or what cannot be followed, TooLargeError for an array or a pretty-printed log of more

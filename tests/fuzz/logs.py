@@ -10,7 +10,10 @@ from io import BytesIO
 from typing import Any, Final, TypeAlias
 from unittest.mock import patch
 
+import msgspec
+
 from turncheck.adapters.logs.compression import BrokenCompressionError
+from turncheck.adapters.logs.fast.registry import LOOPS
 from turncheck.adapters.logs.formats.recognition import UnrecognisedError
 from turncheck.adapters.logs.formats.registry import UnsupportedFormatError
 from turncheck.adapters.logs.framing import Origin
@@ -113,12 +116,18 @@ def _read(data: bytes, name: str | None, limit: int, piece: int) -> tuple[_Found
         chunks = list(log.chunks)
     except (UnsupportedFormatError, BrokenCompressionError):
         return None, None
+    fast = log.format.name in LOOPS
     found = [
-        (at, event, chunk.origin(index))
+        (at, _known(event) if fast else event, chunk.origin(index))
         for chunk in chunks
         for index, (event, at) in enumerate(zip(*chunk.batch, strict=True))
     ]
     return found, Log(log.format, iter(chunks), log.doubt)
+
+
+def _known(event: Event) -> Event:
+    """What a fast loop knows of an event: not what a text says, only that there is one."""
+    return msgspec.structs.replace(event, text="…") if isinstance(event, AgentOutput) and event.text else event
 
 
 # ---- the decoder ----
