@@ -118,14 +118,14 @@ def _read(data: bytes, name: str | None, limit: int, piece: int) -> tuple[_Found
         return None, None
     fast = log.format.name in LOOPS
     found = [
-        (at, _known(event) if fast else event, chunk.origin(index))
+        (at, known(event) if fast else event, chunk.origin(index))
         for chunk in chunks
         for index, (event, at) in enumerate(zip(*chunk.batch, strict=True))
     ]
     return found, Log(log.format, iter(chunks), log.doubt)
 
 
-def _known(event: Event) -> Event:
+def known(event: Event) -> Event:
     """What a fast loop knows of an event: not what a text says, only that there is one."""
     return msgspec.structs.replace(event, text="…") if isinstance(event, AgentOutput) and event.text else event
 

@@ -9,37 +9,21 @@ from breaking import breaks
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
-    ModelAwaited,
-    ModelFail,
-    ModelOutput,
-    ModelStop,
     ResetOptions,
-    ToolFail,
-    ToolReturn,
 )
 
+from .inner import Inner, Outer
 from .right import Right
 
 
-class Beside(Right):
-    """A run beside the session's own: its history is a snapshot, its log and its counts are the session's."""
+class Beside(Inner):
+    """A run beside the session's own: its history is a snapshot, its log is the session's."""
 
     def __init__(self, session, run):
-        super().__init__(**session.given)
-        self.session, self.run_name = session, run
-        self.profile, self.policies, self.options = session.profile, session.policies, session.options
+        super().__init__(session)
+        self.run_name = run
         self.history = session.snapshot()
         self.base = len(self.history)
-
-    def ask(self):
-        self.asked = self.session.asked
-        super().ask()
-        self.session.asked = self.asked
-
-    def begin(self, call):
-        self.executed = self.session.executed
-        super().begin(call)
-        self.session.executed = self.executed
 
     def log(self, kind, /, **fields):
         self.session.record(kind, self.run_name, **fields)
@@ -48,44 +32,22 @@ class Beside(Right):
         self.session.merge(self)
 
 
-class Concurrent(Right, busy="concurrent"):
+class Concurrent(Outer, busy="concurrent"):
     """Runs of one session side by side, each with a name; what each said is merged into the history when it ends."""
 
     def __init_subclass__(cls, **policies):
         super().__init_subclass__(**{"busy": "concurrent"} | policies)
 
     def reset(self, options=ResetOptions()):  # noqa: B008 - it is frozen
-        self.runs, self.beside, self.ended, self.base = 1, [], [], 0
+        self.runs, self.ended, self.base = 1, [], 0
         self.run_name = "run1"
         return super().reset(options)
 
     def take(self, stimulus):
-        run = self.beside_of(stimulus)
-        if run is None:
-            super().take(stimulus)
-        else:
-            run.refused = None
-            run.take(stimulus)
-            self.refused = run.refused
+        super().take(stimulus)
         if isinstance(stimulus, Abort | Advance):
-            for one in [*self.beside]:
+            for one in [*self.inner]:
                 one.take(stimulus)
-
-    def beside_of(self, stimulus):
-        """The run beside the session's own that a stimulus answers."""
-        match stimulus:
-            case ModelOutput() | ModelStop() | ModelFail():
-                waiting = [one.request_id for one in self.awaiting() if isinstance(one, ModelAwaited)]
-                name = stimulus.request_id or next(iter(waiting), None)
-                return next((one for one in self.beside if one.request is not None and one.request == name), None)
-            case ToolReturn() | ToolFail():
-                return next((one for one in self.beside if stimulus.call_id in one.open), None)
-        return None
-
-    def awaiting(self):
-        yield from super().awaiting()
-        for one in self.beside:
-            yield from one.awaiting()
 
     def user(self, message):
         if self.active and message.delivery is None:
@@ -95,7 +57,7 @@ class Concurrent(Right, busy="concurrent"):
 
     def begin_beside(self, message):
         one = self.made(self.new_name())
-        self.beside.append(one)
+        self.inner.append(one)
         one.user(message)
 
     def made(self, name):
@@ -115,7 +77,7 @@ class Concurrent(Right, busy="concurrent"):
 
     def merge(self, run):
         """A run beside has ended: its part is shown from the next run on."""
-        self.beside.remove(run)
+        self.inner.remove(run)
         (self.ended if self.active else self.history).extend(run.history[run.base :])
 
     def after(self, fate):
@@ -150,7 +112,7 @@ class LastWriterWins(Concurrent):
     """Each run writes its own history back at its end, and what another one wrote meanwhile is gone."""
 
     def merge(self, run):
-        self.beside.remove(run)
+        self.inner.remove(run)
         if not self.active:
             self.history = run.history
 
@@ -181,7 +143,7 @@ class SharesItsHistory(Concurrent):
         return self.history
 
     def merge(self, run):
-        self.beside.remove(run)
+        self.inner.remove(run)
 
 
 @breaks("runs-kept-apart", "L-P3")

@@ -8,36 +8,20 @@ from msgspec.structs import replace
 
 from turncheck.model.core.stimuli import (
     Abort,
-    ModelAwaited,
-    ModelFail,
-    ModelOutput,
-    ModelStop,
     ResetOptions,
-    ToolFail,
-    ToolReturn,
     User,
 )
 
+from .inner import Inner, Outer
 from .right import Right
 
 
-class Child(Right):
+class Child(Inner):
     """A sub-agent: its history is its own; its log and its counts are the session's."""
 
     def __init__(self, parent, name, call):
-        super().__init__(**parent.given)
-        self.parent, self.agent, self.call_of_it, self.said_last = parent, name, call, ""
-        self.profile, self.policies, self.options = parent.profile, parent.policies, parent.options
-
-    def ask(self):
-        self.asked = self.parent.asked
-        super().ask()
-        self.parent.asked = self.asked
-
-    def begin(self, call):
-        self.executed = self.parent.executed
-        super().begin(call)
-        self.parent.executed = self.executed
+        super().__init__(parent)
+        self.agent, self.call_of_it, self.said_last = name, call, ""
 
     def awaiting(self):
         yield from (replace(one, agent_id=self.agent) for one in super().awaiting())
@@ -45,14 +29,14 @@ class Child(Right):
     def log(self, kind, /, **fields):
         if kind == "agent-output":
             self.said_last = fields.get("text") or self.said_last
-        self.parent.record(kind, self, **fields)
+        self.session.record(kind, self, **fields)
 
     def stop(self, reason, detail=None):
         super().stop(reason, detail)
-        self.parent.child_ended(self, reason)
+        self.session.child_ended(self, reason)
 
 
-class Delegating(Right, subAgents="awaited"):
+class Delegating(Outer, subAgents="awaited"):
     """Calls of a tool that needs an agent start a sub-agent each; its last words are the result."""
 
     def __init_subclass__(cls, **policies):
@@ -63,35 +47,13 @@ class Delegating(Right, subAgents="awaited"):
         self.profile = replace(self.profile, capabilities=(*self.profile.capabilities, "sub-agents"))
 
     def reset(self, options=ResetOptions()):  # noqa: B008 - it is frozen
-        self.children, self.spawned, self.halting = [], 0, False
+        self.spawned, self.halting = 0, False
         return super().reset(options)
 
-    def take(self, stimulus):
-        child = self.child_of(stimulus)
-        if child is None:
-            super().take(stimulus)
-        else:
-            child.refused = None
-            child.take(stimulus)
-            self.refused = child.refused
-
-    def child_of(self, stimulus):
-        """The sub-agent that a stimulus concerns."""
-        match stimulus:
-            case ModelOutput() | ModelStop() | ModelFail():
-                waiting = [one.request_id for one in self.awaiting() if isinstance(one, ModelAwaited)]
-                name = stimulus.request_id or next(iter(waiting), None)
-                return next((one for one in self.children if one.request is not None and one.request == name), None)
-            case ToolReturn() | ToolFail():
-                return next((one for one in self.children if stimulus.call_id in one.open), None)
-            case Abort(agent_id=name):
-                return next((one for one in self.children if one.agent == name), None)
-        return None
-
-    def awaiting(self):
-        yield from super().awaiting()
-        for one in self.children:
-            yield from one.awaiting()
+    def inner_of(self, stimulus):
+        if isinstance(stimulus, Abort):
+            return next((one for one in self.inner if one.agent == stimulus.agent_id), None)
+        return super().inner_of(stimulus)
 
     def execute(self):
         while self.pending and (
@@ -102,7 +64,7 @@ class Delegating(Right, subAgents="awaited"):
             self.ask()
 
     def waits_for_children(self):
-        return bool(self.children) and self.policies["subAgents"] == "awaited"
+        return bool(self.inner) and self.policies["subAgents"] == "awaited"
 
     def begin(self, call):
         if self.options.spawns(call.tool) and isinstance(call.arguments, dict):
@@ -113,7 +75,7 @@ class Delegating(Right, subAgents="awaited"):
     def spawn(self, call):
         self.spawned += 1
         child = self.made(f"agent{self.spawned}", call)
-        self.children.append(child)
+        self.inner.append(child)
         child.user(User(id=f"task{self.spawned}", text=str(call.arguments.get("task"))))
         if self.policies["subAgents"] == "detached":
             self.result(call.call_id, f"{child.agent} has begun")
@@ -123,7 +85,7 @@ class Delegating(Right, subAgents="awaited"):
 
     def child_ended(self, child, reason):
         """A sub-agent ended: that is the result of its call, unless the run is being stopped."""
-        self.children.remove(child)
+        self.inner.remove(child)
         if not self.halting and child.call_of_it.call_id in self.open:
             self.answer_for(child, reason)
 
@@ -145,7 +107,7 @@ class Delegating(Right, subAgents="awaited"):
 
     def halt_children(self):
         self.halting = True
-        for one in [*self.children]:
+        for one in [*self.inner]:
             one.abort()
         self.halting = False
 
@@ -247,7 +209,7 @@ class StopReachesTheFirstChildAlone(Delegating, tools="parallel"):
 
     def halt_children(self):
         self.halting = True
-        for one in self.children[:1]:
+        for one in self.inner[:1]:
             one.abort()
         self.halting = False
 
@@ -257,7 +219,7 @@ class StartsTheNextChildAfterAStop(Delegating):
     """A stop ends the sub-agent at work, which makes way for the next one."""
 
     def halt_children(self):
-        for one in [*self.children]:
+        for one in [*self.inner]:
             one.abort()
         super().halt_children()
 
@@ -300,7 +262,7 @@ class WaitsForAFailedChildForEver(Delegating):
 
     def child_ended(self, child, reason):
         if reason == "error":
-            self.children.remove(child)
+            self.inner.remove(child)
         else:
             super().child_ended(child, reason)
 

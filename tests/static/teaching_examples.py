@@ -209,33 +209,26 @@ def wrong_projector(law):
 
 def double(law):
     """The wrong runtime of a law."""
-    module, names = next((one, names) for one, names in _MODULES if law in names)
+    module, names = next((one, names) for one, names, _ in _MODULES if law in names)
     return getattr(module, names[law])
 
 
 def conforming(law, profile):
     """The right runtime of a law, with the claims of *profile*."""
-    rights = (
-        (HOSTS, hosting.Hosting),
-        (DECIDERS, deciding.Deciding),
-        (PAUSERS, pausing.Pausing),
-        (COMPACTIONS, compacting.LetsMessagesWait),
-        (BESIDE, concurrent.Concurrent),
-        (DELEGATORS, delegating.Delegating),
-    )
-    right = next((made for laws, made in rights if law in laws), Right)
+    right = next(right for _, laws, right in _MODULES if law in laws)
     return right(machine=profile.machine, **profile.policies)
 
 
 _MODULES = (
-    (hosting, HOSTS),
-    (deciding, DECIDERS),
-    (pausing, PAUSERS),
-    (compacting, COMPACTIONS),
-    (concurrent, BESIDE),
-    (delegating, DELEGATORS),
-    (runtimes, RUNTIMES),
+    (hosting, HOSTS, hosting.Hosting),
+    (deciding, DECIDERS, deciding.Deciding),
+    (pausing, PAUSERS, pausing.Pausing),
+    (compacting, COMPACTIONS, compacting.LetsMessagesWait),
+    (concurrent, BESIDE, concurrent.Concurrent),
+    (delegating, DELEGATORS, delegating.Delegating),
+    (runtimes, RUNTIMES, Right),
 )
+"""Module of wrong runtimes, law → its wrong runtime, and the right one."""
 
 
 def collator(law):

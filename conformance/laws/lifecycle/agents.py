@@ -93,8 +93,9 @@ def stop_reaches_children(trace: RuntimeTrace) -> Judgement:
                 yield Finding(at, "a sub-agent of a run that was stopped asks the model", None, child.name)
         if any(one.agent_id == child.name and not getattr(one, "cancelled", False) for one in step.answer.awaiting):
             yield Finding(step.first, "a sub-agent of a run that was stopped still waits", None, child.name)
+    known = children(trace)
     for step, cycle in trace.aborts():
-        for child in children(trace) if getattr(step.stimulus, "agent_id", None) is None else ():
+        for child in known if getattr(step.stimulus, "agent_id", None) is None else ():
             if child.begin >= step.first and trace.cycle_at(child.begin) == cycle:
                 yield Finding(child.begin, "a sub-agent begins after its run was stopped", None, child.name)
 
@@ -136,10 +137,11 @@ def _misnamed(trace: RuntimeTrace, agents: Agents) -> Iterator[Finding]:
 
 def _stopped(trace: RuntimeTrace, *, alone: bool) -> Iterator[tuple[ObservedStep, Child]]:
     """Yield each abort with each sub-agent that it hits while open: *alone*, or with the run that called it."""
+    known = children(trace)
     for step in trace.of(Abort):
         assert isinstance(step.stimulus, Abort)
         named = step.stimulus.agent_id
-        for child in children(trace):
+        for child in known:
             if child.open_at(step.first) and (child.name == named if alone else named is None and step.was_active):
                 yield step, child
 

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 from ag_ui.streams import broken, valid
 from benchmarks import streams
-from fuzz.logs import Pieces
+from fuzz.logs import Pieces, known
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,7 +23,6 @@ from turncheck.adapters.logs.fast.ag_ui_shapes import ITEM
 from turncheck.adapters.logs.formats.registry import FORMATS
 from turncheck.adapters.logs.reading import read_log
 from turncheck.conformance.check.judge import check
-from turncheck.model.core.events import AgentOutput, Event
 
 TESTS = Path(__file__).parents[2]
 RECORDED = [path for path in (TESTS / "recordings" / "logs").glob("pydantic-ai-*/*") if path.is_file()]
@@ -39,11 +38,6 @@ def test_the_loop_is_in_step_with_the_parts() -> None:
 def mapper_alone() -> Iterator[None]:
     with patch.object(reading, "LOOPS", {}):
         yield
-
-
-def known(event: Event) -> Event:
-    """What a fast loop knows of an event: not what a text says, only that there is one."""
-    return msgspec.structs.replace(event, text="…") if isinstance(event, AgentOutput) and event.text else event
 
 
 def read(data: bytes, piece: int, max_line: int) -> list[Any]:

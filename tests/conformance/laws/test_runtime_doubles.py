@@ -8,6 +8,7 @@ import pytest
 from breaking import doubles
 from msgspec.structs import replace
 from runtimes import compacting, concurrent, deciding, delegating, hosting, pausing, wrong
+from runtimes.doubles import MODULES
 from runtimes.right import Right, Undeclared
 from runtimes.target import CAPABILITIES
 
@@ -22,21 +23,14 @@ FEW = 6
 MORE = 20  # where what a law looks for is rare: without tools, a run to the limit of its rounds is the 15th
 HASH_SEED = 4321
 
-DOUBLES = {name: (wrong, broken) for name, broken in doubles(wrong)}
-HOSTING = {name: (hosting, broken) for name, broken in doubles(hosting)}
-DECIDING = {name: (deciding, broken) for name, broken in doubles(deciding)}
-PAUSING = {name: (pausing, broken) for name, broken in doubles(pausing)}
-COMPACTING = {name: (compacting, broken) for name, broken in doubles(compacting)}
-CONCURRENT = {name: (concurrent, broken) for name, broken in doubles(concurrent)}
-DELEGATING = {name: (delegating, broken) for name, broken in doubles(delegating)}
+TOLD = {name: (module, broken) for module in MODULES for name, broken in doubles(module)}
 """Wrong runtime → its module, and the laws that it breaks with their clauses, the one that names its fault first."""
-TOLD = DOUBLES | HOSTING | DECIDING | PAUSING | COMPACTING | CONCURRENT | DELEGATING
 EVERY = [(name, law) for name, (_, broken) in TOLD.items() for law in broken if law != "equals-model"]
-DECIDED = {law for _, broken in (DECIDING | PAUSING).values() for law in broken}
-COMPACTED = {law for _, broken in COMPACTING.values() for law in broken}
+DECIDED = {law for module in (deciding, pausing) for _, broken in doubles(module) for law in broken}
+COMPACTED = {law for _, broken in doubles(compacting) for law in broken}
 SIDE_BY_SIDE = {law.name for law in ALL if "policy busy=concurrent" in law.needs}
 DELEGATED = {law.name for law in ALL if "sub-agents" in law.needs}
-HOSTED = {law for _, broken in HOSTING.values() for law in broken}
+HOSTED = {law for _, broken in doubles(hosting) for law in broken}
 
 
 NO_VERDICT = {"Unsettled", "Dies", "EverySeventhRunEndsTwice"}
@@ -147,11 +141,11 @@ def test_every_law_has_a_double():
 
 def test_every_wrong_runtime_is_held_to_its_law():
     own = {name for name, value in vars(wrong).items() if inspect.isclass(value) and value.__module__ == wrong.__name__}
-    assert own - {"Late"} == {*DOUBLES, *NO_VERDICT}
+    assert own - {"Late"} == {*dict(doubles(wrong)), *NO_VERDICT}
 
 
 def test_every_wrong_runtime_says_its_symptom():
-    assert [name for name in DOUBLES if not vars(wrong)[name].__doc__] == []
+    assert [name for name, _ in doubles(wrong) if not vars(wrong)[name].__doc__] == []
 
 
 @pytest.mark.parametrize("policies", (RIGHT | HANDED_OVER | HISTORIES).values(), ids=RIGHT | HANDED_OVER | HISTORIES)
