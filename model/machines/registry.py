@@ -5,11 +5,12 @@ from typing import Final
 
 from ..declaration.machine import Machine
 from ..declaration.proof_roles import ProofRoles
-from . import collation, conversation, engine, event_flow, interaction_roles, request_cycle, turn
+from . import collation, conversation, engine, event_flow, request_cycle, turn
+from .interaction import roles as interaction
 
 PROOF_ROLES: Final[Mapping[str, ProofRoles]] = {
     one.ROLES.machine.name: one.ROLES
-    for one in (request_cycle, turn, event_flow, conversation, engine, collation, interaction_roles)
+    for one in (request_cycle, turn, event_flow, conversation, engine, collation, interaction)
 }
 """Machine name → its proof roles: the five machines of the sources, the UI's collation, and the environment."""
 

@@ -199,6 +199,6 @@ def test_a_new_machine_touches_its_file_and_the_registry_and_has_everything(mode
     (model / "machines/upload.py").write_text(UPLOAD, encoding="utf-8")
     registry = model / "machines/registry.py"
     change(registry, "request_cycle, turn\n", "request_cycle, turn, upload\n")
-    change(registry, "collation, interaction_roles)\n", "collation, interaction_roles, upload)\n")
+    change(registry, "collation, interaction)\n", "collation, interaction, upload)\n")
     roles = 'from turncheck.model.machines.registry import PROOF_ROLES\nroles = PROOF_ROLES["upload"]\n'
     assert said(model, roles + LOOK[what]) == [SEEN[what]]

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, get_args
 
-from ..core.policies import Busy, Fate, SteerLands
-from ..declaration.proof_roles import CallRoles, DeliveryRole, Ending, MessageRoles, ProofRoles, RunRoles, every_choice
-from .interaction import SPEC
+from ...core.policies import Busy, Fate, SteerLands
+from ...declaration.proof_roles import CallRoles, DeliveryRole, Ending, MessageRoles, ProofRoles, RunRoles, every_choice
+from .machine import SPEC
 
 _ALWAYS: Final[Mapping[str, Sequence[Any]]] = {
     "busy": get_args(Busy),

@@ -20,32 +20,13 @@ message, an item or a tool's end stands where it came; a call's position that st
 the call never got. What a runtime may choose there is ``Kept``, ``Aborted`` and ``Unread``.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
-from ..core.history import CompactionFails
-from ..core.policies import Aborted, Busy, Fate, Kept, SteerLands, SteerWhilePaused, Unread
-from ..core.stimuli import (
-    Abort,
-    Advance,
-    Approve,
-    ClientResult,
-    Compact,
-    Decider,
-    Deny,
-    ModelFail,
-    ModelOutput,
-    ModelStop,
-    Reasoning,
-    Stimulus,
-    Text,
-    ToolCall,
-    ToolFail,
-    ToolReturn,
-    User,
-)
-from ..declaration.machine import Machine, NativeRow
-from ..declaration.vocabulary import *
+from ...core.history import CompactionFails
+from ...core.policies import Aborted, Busy, Fate, Kept, SteerLands, SteerWhilePaused, Unread
+from ...declaration.machine import Machine, NativeRow
+from ...declaration.vocabulary import *
 
 CONCURRENT: Final = "concurrent"
 """The value of the policy that this machine leaves out: such a message begins a run beside the one that is open.
@@ -366,34 +347,3 @@ def tables(policies: Mapping[str, Any]) -> dict[str, Any]:
     """Return the tables for a runtime's declared policies; where ``busy`` is CONCURRENT, it has its default here."""
     given = {name: value for name, value in policies.items() if value not in (None, CONCURRENT)}
     return {table: given.get(name, default) for table, (name, default) in POLICIES.items()}
-
-
-def event_of(stimulus: Stimulus, decider: Callable[[str], Decider | None] = lambda _: None) -> str | None:
-    """Return a stimulus' event, None where the machine has none for it; *decider* says who decides about a tool's call."""
-    match stimulus:
-        case User(content=None, delivery=delivery):
-            return {None: "user", "steer": "steer", "followUp": "follow-up"}[delivery]
-        case ModelOutput(item=Text()):
-            return "text"
-        case ModelOutput(item=Reasoning()):
-            return "reasoning"
-        case ModelOutput(item=ToolCall(tool=tool)):
-            return _CALLS_OF[decider(tool)]
-        case ModelFail(failure=failure):
-            return "retryable-failure" if failure == "retryable" else "fatal-failure"
-        case _:
-            return _PLAIN.get(type(stimulus))
-
-
-_CALLS_OF: Final[Mapping[Decider | None, str]] = {None: "tool-call", "approval": "gated-call", "client": "client-call"}
-_PLAIN: Final[Mapping[type, str]] = {
-    ModelStop: "model-stop",
-    ToolReturn: "tool-return",
-    ToolFail: "tool-failure",
-    Approve: "approve",
-    Deny: "deny",
-    ClientResult: "client-result",
-    Abort: "abort",
-    Compact: "compact",
-    Advance: "advance",
-}
