@@ -89,6 +89,10 @@ RESTART_POLICY: Final = "openTurnAfterRestart"
 """The policy that says what becomes of an open run at a restart; inferred by one kill where it is not declared."""
 CHILDREN_POLICY: Final = "subAgents"
 """The policy that says whether a call that starts a sub-agent awaits its end."""
+DEPTH_POLICY: Final = "subAgentDepth"
+"""The policy that says how deep sub-agents may call sub-agents: 1 where only the session's own agent does."""
+CHILD_MESSAGES_POLICY: Final = "subAgentMessages"
+"""The policy that says whether a sub-agent takes messages besides its task."""
 PAUSE_POLICY: Final = "pauseAfterRestart"
 """The policy that says what a restart makes of a run whose calls wait for decisions."""
 STORE_POLICY: Final = "storeFails"
@@ -110,12 +114,13 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     PAUSE_POLICY: ("as-open", "kept"),
     STORE_POLICY: ("error", "retry"),
     CHILDREN_POLICY: ("awaited", "detached"),
+    CHILD_MESSAGES_POLICY: ("taken", "refused"),
     COMPACTION_POLICY: get_args(CompactionFails),
     **HANDOVERS,
     **HISTORY_POLICIES,
 }
 """A runtime's own policies with a set of values; the projection's are ``VALUES`` of model.core.policies."""
-_COUNTS: Final = ("retries", "maxRounds", "maxHistoryMessages", COMPACTION_RETRIES, CUT)
+_COUNTS: Final = ("retries", "maxRounds", "maxHistoryMessages", COMPACTION_RETRIES, CUT, DEPTH_POLICY)
 """A runtime's policies that are numbers; ``CUT`` may be None."""
 _UNSAID: Final = "it does not say why"
 

@@ -76,7 +76,7 @@ class Observation:
         before, self.awaiting = self.awaiting, step.awaiting
         heard: list[str] = []
         for one in () if stimulus is None else flat(stimulus):
-            if isinstance(one, User):
+            if isinstance(one, User) and one.agent_id is None:
                 self._sent[one.text] = one.id
             if answers_compaction(one, before) is not None and self._run.state != "compacting":
                 continue  # a run is open, and its machine knows nothing of it
@@ -163,7 +163,7 @@ class Observation:
     def _hear(self, stimulus: Stimulus) -> list[str]:
         """Take a stimulus; return the names of ``interaction``'s outputs."""
         event = interaction.event_of(stimulus, self._decider)
-        if event is None:
+        if event is None or stimulus.agent_id is not None:  # a sub-agent's run is none of the session's
             return []
         self._run.take(event, stimulus)
         return [output.name for output in self._run.outputs]

@@ -222,11 +222,11 @@ class RuntimeTrace:
 
     @cached_property
     def messages(self) -> dict[str, int]:
-        """The id of each accepted message → its position."""
+        """The id of each accepted message of the session's own agent → its position."""
         return {
             event.id: at
             for at, event in enumerate(self.events)
-            if isinstance(event, UserMessage) and event.id is not None
+            if isinstance(event, UserMessage) and event.id is not None and self.log[at].get("agentId") is None
         }
 
     @cached_property
@@ -319,9 +319,9 @@ class RuntimeTrace:
 
     @cached_property
     def sent(self) -> dict[str, User]:
-        """The messages that were sent, by id, accepted or not."""
-        users = [stimulus for step in self.steps for stimulus in flat(step.stimulus)]
-        return {stimulus.id: stimulus for stimulus in users if isinstance(stimulus, User)}
+        """The messages that were sent to the session's own agent, by id, accepted or not."""
+        sent = (one for step in self.steps for one in flat(step.stimulus) if isinstance(one, User))
+        return {user.id: user for user in sent if user.agent_id is None}
 
 
 @dataclass(frozen=True)

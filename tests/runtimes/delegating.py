@@ -16,44 +16,10 @@ from .inner import Inner, Outer
 from .right import Right
 
 
-class Child(Inner):
-    """A sub-agent: its history is its own; its log and its counts are the session's."""
+class Calls(Right):
+    """An agent that calls sub-agents: to it each of them is a tool that runs."""
 
-    def __init__(self, parent, name, call):
-        super().__init__(parent)
-        self.agent, self.call_of_it, self.said_last = name, call, ""
-
-    def awaiting(self):
-        yield from (replace(one, agent_id=self.agent) for one in super().awaiting())
-
-    def log(self, kind, /, **fields):
-        if kind == "agent-output":
-            self.said_last = fields.get("text") or self.said_last
-        self.session.record(kind, self, **fields)
-
-    def stop(self, reason, detail=None):
-        super().stop(reason, detail)
-        self.session.child_ended(self, reason)
-
-
-class Delegating(Outer, subAgents="awaited"):
-    """Calls of a tool that needs an agent start a sub-agent each; its last words are the result."""
-
-    def __init_subclass__(cls, **policies):
-        super().__init_subclass__(**{"subAgents": "awaited"} | policies)
-
-    def __init__(self, **given):
-        super().__init__(**given)
-        self.profile = replace(self.profile, capabilities=(*self.profile.capabilities, "sub-agents"))
-
-    def reset(self, options=ResetOptions()):  # noqa: B008 - it is frozen
-        self.spawned, self.halting = 0, False
-        return super().reset(options)
-
-    def inner_of(self, stimulus):
-        if isinstance(stimulus, Abort):
-            return next((one for one in self.inner if one.agent == stimulus.agent_id), None)
-        return super().inner_of(stimulus)
+    depth = 0
 
     def execute(self):
         while self.pending and (
@@ -63,29 +29,23 @@ class Delegating(Outer, subAgents="awaited"):
         if not self.open:
             self.ask()
 
+    def children(self):
+        return [one for one in self.session.inner if one.caller is self]
+
     def waits_for_children(self):
-        return bool(self.inner) and self.policies["subAgents"] == "awaited"
+        return bool(self.children()) and self.policies["subAgents"] == "awaited"
 
     def begin(self, call):
-        if self.options.spawns(call.tool) and isinstance(call.arguments, dict):
-            self.spawn(call)
-        else:
+        if not self.options.spawns(call.tool) or not isinstance(call.arguments, dict):
             super().begin(call)
-
-    def spawn(self, call):
-        self.spawned += 1
-        child = self.made(f"agent{self.spawned}", call)
-        self.inner.append(child)
-        child.user(User(id=f"task{self.spawned}", text=str(call.arguments.get("task"))))
-        if self.policies["subAgents"] == "detached":
-            self.result(call.call_id, f"{child.agent} has begun")
-
-    def made(self, name, call):
-        return Child(self, name, call)
+        elif self.depth < self.session.deepest():
+            self.session.spawn(call, self)
+        else:
+            self.result(call.call_id, "there is no such tool here", isError=True)
 
     def child_ended(self, child, reason):
         """A sub-agent ended: that is the result of its call, unless the run is being stopped."""
-        self.inner.remove(child)
+        self.session.inner.remove(child)
         if not self.halting and child.call_of_it.call_id in self.open:
             self.answer_for(child, reason)
 
@@ -107,12 +67,119 @@ class Delegating(Outer, subAgents="awaited"):
 
     def halt_children(self):
         self.halting = True
-        for one in [*self.inner]:
+        for one in self.children():
             one.abort()
         self.halting = False
 
+
+class Child(Calls, Inner):
+    """A sub-agent: its history is its own; its log and its counts are the session's."""
+
+    def __init__(self, parent, name, call):
+        super().__init__(parent)
+        self.agent, self.call_of_it, self.said_last, self.halting = name, call, "", False
+
+    def awaiting(self):
+        yield from (replace(one, agent_id=self.agent) for one in super().awaiting())
+
+    def log(self, kind, /, **fields):
+        if kind == "agent-output":
+            self.said_last = fields.get("text") or self.said_last
+        self.session.record(kind, self, **fields)
+
+    def fate(self, reason):
+        return "drop" if self.caller.halting else super().fate(reason)
+
+    def after(self, fate):
+        super().after(fate)
+        if not self.active:
+            self.caller.child_ended(self, self.events_of_end)
+
+    def stop(self, reason, detail=None):
+        self.events_of_end = reason
+        super().stop(reason, detail)
+
+
+CHOSEN = {"subAgents": "awaited", "subAgentMessages": "taken"}
+
+
+class Delegating(Calls, Outer, **CHOSEN):
+    """Calls of a tool that needs an agent start a sub-agent each; its last words are the result."""
+
+    def __init_subclass__(cls, **policies):
+        super().__init_subclass__(**CHOSEN | policies)
+
+    def __init__(self, **given):
+        super().__init__(**given)
+        self.profile = replace(self.profile, capabilities=(*self.profile.capabilities, "sub-agents"))
+
+    def reset(self, options=ResetOptions()):  # noqa: B008 - it is frozen
+        self.spawned, self.halting, self.session = 0, False, self
+        return super().reset(options)
+
+    def deepest(self):
+        return self.policies.get("subAgentDepth", 1)
+
+    def take(self, stimulus):
+        if getattr(stimulus, "agent_id", None) is None or not isinstance(stimulus, User | Abort):
+            super().take(stimulus)
+        elif (child := self.child_named(stimulus.agent_id)) is None:
+            self.refuse("not-awaited", "there is no such sub-agent")
+        elif isinstance(stimulus, User):
+            self.tell(child, stimulus)
+        else:
+            child.abort()
+
+    def child_named(self, name):
+        return next((one for one in self.inner if one.agent == name), None)
+
+    def tell(self, child, message):
+        """A message for a sub-agent that runs: what becomes of it is as for any message to who is busy."""
+        child.refused = None
+        child.user(message)
+        self.refused = child.refused
+
+    def spawn(self, call, caller):
+        self.spawned += 1
+        child = self.made(f"agent{self.spawned}", call)
+        child.caller, child.depth = caller, caller.depth + 1
+        self.inner.append(child)
+        child.user(User(id=f"task{self.spawned}", text=str(call.arguments.get("task"))))
+        if self.policies["subAgents"] == "detached":
+            caller.result(call.call_id, f"{child.agent} has begun")
+
+    def made(self, name, call):
+        return Child(self, name, call)
+
     def record(self, kind, child, /, **fields):
         super().log(kind, **fields, agentId=child.agent, parentCallId=child.call_of_it.call_id)
+
+
+class RefusesMessagesToChildren(Delegating, subAgentMessages="refused"):
+    """A sub-agent has its task, and hears nothing more."""
+
+    def tell(self, child, message):
+        self.refuse("rejected", "a sub-agent takes no messages")
+
+
+class GoesOnWithChildren(Delegating, busy="steer", subAgentDepth=2):
+    """A sub-agent that has ended goes on when it is sent a message: it begins a run on its own history."""
+
+    def reset(self, options=ResetOptions()):  # noqa: B008 - it is frozen
+        self.past = {}
+        return super().reset(options)
+
+    def child_named(self, name):
+        return super().child_named(name) or self.past.get(name)
+
+    def tell(self, child, message):
+        if child not in self.inner:
+            self.inner.append(child)
+        super().tell(child, message)
+
+    def spawn(self, call, caller):
+        super().spawn(call, caller)
+        self.past |= {one.agent: one for one in self.inner}
 
 
 class Detached(Delegating, subAgents="detached"):
@@ -181,8 +248,8 @@ class LeavesItsChildrenBehind(Delegating):
 class AnswersWhenAChildBegins(Delegating):
     """It declares that a call awaits its sub-agent, and answers it when that has begun."""
 
-    def spawn(self, call):
-        super().spawn(call)
+    def spawn(self, call, caller):
+        super().spawn(call, caller)
         self.result(call.call_id, "it has begun")
 
 
@@ -209,7 +276,7 @@ class StopReachesTheFirstChildAlone(Delegating, tools="parallel"):
 
     def halt_children(self):
         self.halting = True
-        for one in self.inner[:1]:
+        for one in self.children()[:1]:
             one.abort()
         self.halting = False
 
@@ -219,7 +286,7 @@ class StartsTheNextChildAfterAStop(Delegating):
     """A stop ends the sub-agent at work, which makes way for the next one."""
 
     def halt_children(self):
-        for one in [*self.inner]:
+        for one in self.children():
             one.abort()
         super().halt_children()
 
@@ -287,3 +354,131 @@ class ChildrenAreNotToldTheirTask(Delegating):
 class _WithoutTask(Child):
     def shown(self):
         return [one for one in super().shown() if one.role != "user"]
+
+
+# ---- sub-agents of sub-agents ----
+
+
+@breaks("agents-no-deeper", "BED-009b")
+class SubAgentsCallOthers(Delegating, subAgentDepth=1):
+    """A sub-agent has the tools of the agent that called it, that which starts another among them."""
+
+    def deepest(self):
+        return 9
+
+
+@breaks("stop-reaches-children", "L-S3")
+class StopReachesOneLevel(Delegating, subAgentDepth=2):
+    """Stopping the run stops the sub-agents that it called, and not those that these called."""
+
+    def made(self, name, call):
+        return _StopsAlone(self, name, call)
+
+
+class _StopsAlone(Child):
+    def halt_children(self):
+        pass
+
+
+@breaks("events-name-their-agent", "L-S1")
+class DeepAgentsSpeakAsTheirCaller(Delegating, subAgentDepth=2):
+    """What a sub-agent's sub-agent says is logged as said by the one that called it."""
+
+    def record(self, kind, child, /, **fields):
+        super().record(kind, child if kind != "agent-output" or child.depth == 1 else child.caller, **fields)
+
+
+@breaks("failed-child-is-a-result", "L-S3")
+class FailureGoesUpOneLevel(Delegating, subAgentDepth=2):
+    """A sub-agent fails where one fails that it called."""
+
+    def made(self, name, call):
+        return _FailsWithItsChild(self, name, call)
+
+
+class _FailsWithItsChild(Child):
+    def answer_for(self, child, reason):
+        if reason == "error":
+            self.result_of(child, reason)
+            self.stop("error", "a sub-agent failed")
+        else:
+            super().answer_for(child, reason)
+
+
+# ---- messages to sub-agents ----
+
+
+@breaks("child-messages-taken-or-refused", "L-S4")
+class TakesWhatItDeclaresToRefuse(Delegating, subAgentMessages="refused"):
+    """It declares that a sub-agent takes no messages, and takes them."""
+
+
+@breaks("child-messages-taken-or-refused", "L-S4")
+class MessagesToChildrenVanish(Delegating):
+    """A message to a sub-agent is accepted, and is nowhere."""
+
+    def tell(self, child, message):
+        pass
+
+
+@breaks("child-messages-taken-or-refused", "L-S4")
+class TheCallerTakesItsChildrensMessages(Delegating):
+    """A message to a sub-agent goes to the agent that called it."""
+
+    def tell(self, child, message):
+        self.user(message)
+
+
+@breaks("child-messages-taken-or-refused", "L-S4")
+class AcceptsMessagesToNobody(Delegating):
+    """It accepts a message to a sub-agent that never was."""
+
+    def refuse(self, why, message=""):
+        if message != "there is no such sub-agent":
+            super().refuse(why, message)
+
+
+@breaks("child-messages-taken-or-refused", "L-S4")
+class SaysNoAndTakesIt(Delegating):
+    """It refuses a message to a sub-agent, which gets it all the same."""
+
+    def tell(self, child, message):
+        super().tell(child, message)
+        self.refuse("rejected", "a sub-agent takes no messages")
+
+
+@breaks("child-messages-reach", "L-S4")
+class ChildrenLeaveTheirMessages(Delegating):
+    """A message for a sub-agent is logged as its own, and waits for a run that never comes."""
+
+    def tell(self, child, message):
+        child.log("user-message", id=message.id, text=message.text)
+
+
+@breaks("child-messages-reach", "L-S4")
+class MessagesToEndedChildrenAreLost(GoesOnWithChildren, busy="steer"):
+    """A message to a sub-agent that has ended is logged, and nobody is there to read it."""
+
+    def tell(self, child, message):
+        if child in self.inner:
+            super().tell(child, message)
+        else:
+            child.log("user-message", id=message.id, text=message.text)
+
+
+@breaks("child-messages-reach", "L-S4")
+class AllReadTheMessages(Delegating, busy="steer"):
+    """A message to a sub-agent is logged as its own, and shown to the agent that called it too."""
+
+    def tell(self, child, message):
+        super().tell(child, message)
+        self.keep_steer(message)
+
+
+@breaks("child-messages-reach", "L-S4")
+class ShowsMessagesToChildrenTwice(Delegating, busy="steer"):
+    """A message that a sub-agent takes while it runs is handed over twice."""
+
+    def tell(self, child, message):
+        super().tell(child, message)
+        child.keep_steer(message)

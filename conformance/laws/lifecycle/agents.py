@@ -1,23 +1,25 @@
 """Laws on sub-agents: they judge a word whole, and tell its agents apart by ``agentId``."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
+from turncheck.adapters.protocol.messages import CHILDREN_POLICY, DEPTH_POLICY
 from turncheck.model.core.events import AgentOutput, ModelRequest, ToolResult, UserMessage
 from turncheck.model.core.stimuli import Abort, ModelOutput, Text, ToolCall
 
-from ...observe.parts.agents import Agents, Child, agent_of, children, has_children
+from ...observe.parts.agents import Agents, Child, agent_of, callers, children, has_children, told_to_children
 from ...observe.runtime_trace import ObservedStep, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from ..runtime.subject import run_law
 
-_NEEDS: Final = ("sub-agents", "tools")
-_AWAITED: Final = (*_NEEDS, "policy subAgents=awaited")
-_agent_law: Final = partial(run_law, overlapping="whole", since="0.2")
+NEEDS: Final = ("sub-agents", "tools")
+_AWAITED: Final = (*NEEDS, f"policy {CHILDREN_POLICY}=awaited")
+_DEPTH: Final = f"policy {DEPTH_POLICY}"
+agent_law: Final = partial(run_law, overlapping="whole", since="0.2")
 
 
-@_agent_law("L-S1", evidence="an event, or something awaited, while a sub-agent's run is open", needs=_NEEDS)
+@agent_law("L-S1", evidence="an event, or something awaited, while a sub-agent's run is open", needs=NEEDS)
 def events_name_their_agent(trace: RuntimeTrace) -> Judgement:
     """An item names the agent whose request it answers, a result that of its call, and so does what is awaited."""
     if not has_children(trace):
@@ -45,12 +47,12 @@ def events_name_their_agent(trace: RuntimeTrace) -> Judgement:
     yield from _misnamed(trace, agents)
 
 
-@_agent_law("L-S2", evidence="a sub-agent of a run that ended", needs=_AWAITED)
+@agent_law("L-S2", evidence="a sub-agent of a run that ended", needs=_AWAITED)
 def children_end_first(trace: RuntimeTrace) -> Judgement:
     """A sub-agent's run ends before the run that called it ends."""
-    for child in children(trace):
-        cycle = trace.cycle_at(child.begin)
-        stop = trace.cycles[cycle].stop if cycle >= 0 else None
+    known = children(trace)
+    for child in known:
+        stop = _end_of_caller(trace, child, known)
         if stop is None:
             continue
         yield WITNESS
@@ -58,18 +60,18 @@ def children_end_first(trace: RuntimeTrace) -> Judgement:
             yield Finding(stop, f"the run ends before its sub-agent {child.name} does", "the sub-agent's end", None)
 
 
-@_agent_law("L-S2", evidence="a call that started a sub-agent, in a run that ended", needs=_NEEDS)
+@agent_law("L-S2", evidence="a call that started a sub-agent, in a run that ended", needs=NEEDS)
 def children_answered_once(trace: RuntimeTrace) -> Judgement:
     """The call that starts a sub-agent has exactly one result; where it awaits the sub-agent, none before its end."""
-    awaited = trace.policies.get("subAgents") == "awaited"
-    for child in children(trace):
+    awaited = trace.policies.get(CHILDREN_POLICY) == "awaited"
+    known = children(trace)
+    for child in known:
         results = _results(trace, child)
-        cycle = trace.cycle_at(child.begin)
         if child.call is None:
             yield Finding(
                 child.begin, f"the sub-agent {child.name} does not name the call that started it", "parentCallId"
             )
-        elif cycle >= 0 and trace.cycles[cycle].stop is not None:
+        elif _end_of_caller(trace, child, known) is not None:
             yield WITNESS
             if len(results) != 1:
                 yield Finding(child.begin, "the call of a sub-agent has not one result", 1, len(results))
@@ -79,9 +81,9 @@ def children_answered_once(trace: RuntimeTrace) -> Judgement:
                 )
 
 
-@_agent_law("L-S3", evidence="an abort while a sub-agent's run is open", needs=(*_AWAITED, "abort"))
+@agent_law("L-S3", evidence="an abort while a sub-agent's run is open", needs=(*_AWAITED, "abort"))
 def stop_reaches_children(trace: RuntimeTrace) -> Judgement:
-    """Stopping a run stops its sub-agents: each ends as interrupted, asks and awaits nothing more, and none begins."""
+    """Stopping an agent stops those that it called, and theirs: each is interrupted and awaits nothing; none begins."""
     for step, child in _stopped(trace, alone=False):
         yield WITNESS
         if child.reason != "interrupted":
@@ -100,10 +102,13 @@ def stop_reaches_children(trace: RuntimeTrace) -> Judgement:
                 yield Finding(child.begin, "a sub-agent begins after its run was stopped", None, child.name)
 
 
-@_agent_law("L-S3", evidence="a sub-agent that failed, or was stopped alone", needs=_AWAITED)
+@agent_law("L-S3", evidence="a sub-agent that failed, or was stopped alone", needs=_AWAITED)
 def failed_child_is_a_result(trace: RuntimeTrace) -> Judgement:
     """A sub-agent that fails or is stopped is an error as the result of its call, and never ends the run by itself."""
-    halted = {child.name for _, child in _stopped(trace, alone=True)}
+    told = {message.agent_id for step, message in told_to_children(trace) if step.took_place}
+    # what takes a message may go on with that when it is stopped alone, as a session does with what waits
+    stopped_alone = [(step, child) for step, child in _stopped(trace, alone=True) if child.name not in told]
+    halted = {child.name for _, child in stopped_alone}
     stopped = {child.name for _, child in _stopped(trace, alone=False)}
     for child in children(trace):
         if child.end is None or child.name in stopped or not (child.reason == "error" or child.name in halted):
@@ -117,11 +122,44 @@ def failed_child_is_a_result(trace: RuntimeTrace) -> Judgement:
             yield Finding(
                 results[0], "a sub-agent that failed is no error as a result", "isError", trace.log[results[0]]
             )
-        if step.was_active and not step.active:
+        if _ends_within(step, child.parent, trace):
             yield Finding(child.end, "a sub-agent that failed ends the run that called it", "an open run", "its end")
-    for step, child in _stopped(trace, alone=True):
+    for step, child in stopped_alone:
         if child.reason != "interrupted":
             yield Finding(step.first, "a sub-agent that is stopped goes on", "interrupted", child.reason)
+
+
+@agent_law("BED-009b", evidence="a call for a sub-agent, at the declared depth", needs=(*NEEDS, _DEPTH))
+def agents_no_deeper(trace: RuntimeTrace) -> Judgement:
+    """At the declared depth no agent starts a sub-agent."""
+    known = children(trace)
+    depths: dict[str | None, int] = {None: 0, **{child.name: len(callers(child, known)) for child in known}}
+    most = trace.policies[DEPTH_POLICY]
+    begun = {child.call: child for child in known}
+    for at, event in enumerate(trace.log):
+        call, name = event.get("callId"), agent_of(event)
+        if event.get("type") != "agent-output" or not trace.options.spawns(str(event.get("tool"))):
+            continue
+        if depths.get(name, 0) >= most:
+            yield WITNESS
+            if call in begun:
+                said = f"a sub-agent begins deeper than declared, called by {name}"
+                yield Finding(begun[call].begin, said, most, depths[begun[call].name])
+
+
+def _end_of_caller(trace: RuntimeTrace, child: Child, known: Sequence[Child]) -> int | None:
+    """Return the position at which the run ends that called a sub-agent, None while it is open."""
+    if child.parent is None:
+        cycle = trace.cycle_at(child.begin)
+        return trace.cycles[cycle].stop if cycle >= 0 else None
+    return next((one.end for one in known if one.name == child.parent), None)
+
+
+def _ends_within(step: ObservedStep, name: str | None, trace: RuntimeTrace) -> bool:
+    """Return whether the run of an agent, which was open, ends in a step."""
+    if name is None:
+        return step.was_active and not step.active
+    return any(one.name == name and step.first <= (one.end or -1) < step.end for one in children(trace))
 
 
 def _misnamed(trace: RuntimeTrace, agents: Agents) -> Iterator[Finding]:
@@ -136,13 +174,14 @@ def _misnamed(trace: RuntimeTrace, agents: Agents) -> Iterator[Finding]:
 
 
 def _stopped(trace: RuntimeTrace, *, alone: bool) -> Iterator[tuple[ObservedStep, Child]]:
-    """Yield each abort with each sub-agent that it hits while open: *alone*, or with the run that called it."""
+    """Yield each abort with each sub-agent that it hits while open: *alone*, or with an agent above it."""
     known = children(trace)
     for step in trace.of(Abort):
         assert isinstance(step.stimulus, Abort)
         named = step.stimulus.agent_id
         for child in known:
-            if child.open_at(step.first) and (child.name == named if alone else named is None and step.was_active):
+            above = named in callers(child, known) and (step.was_active or named is not None)
+            if child.open_at(step.first) and (child.name == named if alone else above):
                 yield step, child
 
 

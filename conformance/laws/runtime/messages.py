@@ -236,7 +236,7 @@ def busy_as_declared(trace: RuntimeTrace) -> Judgement:
     """
     busy = trace.policies.get("busy")
     for step in trace.steps:
-        if not isinstance(step.stimulus, User) or not step.was_active:
+        if not isinstance(step.stimulus, User) or not step.was_active or step.stimulus.agent_id is not None:
             continue
         declared = busy if step.stimulus.delivery is None else None  # a delivery asks for what it wants
         if declared == "reject":

@@ -1,7 +1,8 @@
 """A word with sub-agents, taken apart: each agent's own part is a word of its own.
 
 The declared machines know one agent. Taken apart, the laws that come from them judge each agent alone: to the agent
-that calls it, a sub-agent is a tool that runs; to the sub-agent, what it is asked to do is a message of a user.
+that calls it, be it a sub-agent itself, a sub-agent is a tool that runs; to the sub-agent, what it is asked to do is a
+message of a user.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,15 +15,16 @@ from turncheck.adapters.protocol.messages import CHILDREN_POLICY, SYSTEM_POLICY
 from turncheck.model.core.stimuli import Abort, Awaited, ToolAwaited, ToolFail, ToolReturn, User
 
 from ..runtime_trace import ObservedStep, RuntimeTrace, flat
-from .agents import Agents, Child, agent_of, children, of_type
+from .agents import Agents, Child, agent_of, callers, children, of_type, told_to_children
 from .run_parts import Part, PartMade
 
 
 def agent_parts(trace: RuntimeTrace) -> list[Part]:
     """Return the part of each agent of a word, the session's own first.
 
-    Nothing is there where stimuli came together, or a sub-agent does not begin with its task. The session's own part
-    is left out where a call does not await its sub-agent: nothing that the environment did ends that call.
+    Nothing is there where stimuli came together, or a sub-agent does not begin with its task. The parts of agents that
+    call others are left out where a call does not await its sub-agent: nothing that the environment did ends that call.
+    So is that of a sub-agent which took a further message: what becomes of it is the runtime's choice.
     """
     agents, known = Agents(trace), children(trace)
     own = _alone(trace)
@@ -46,8 +48,10 @@ def agent_parts(trace: RuntimeTrace) -> list[Part]:
             elif not part.begun:
                 return []
             part.goes_on(told.get(name, []), (*_awaited(name, step, trace, known),))
-    detached = trace.policies.get(CHILDREN_POLICY) == "detached"
-    return [part.part(own) for name, part in made.items() if name is not None or not detached]
+    left_out: set[str | None] = {one.agent_id for step, one in told_to_children(trace) if step.took_place}
+    if trace.policies.get(CHILDREN_POLICY) == "detached":
+        left_out |= {None, *(child.parent for child in known)}
+    return [part.part(own) for name, part in made.items() if name not in left_out]
 
 
 def _alone(trace: RuntimeTrace) -> RuntimeTrace:
@@ -70,21 +74,26 @@ def _stimuli(
         yield User(id=str(task.get("id")), text=str(task.get("text")))
     elif owner == name:
         yield structs.replace(stimulus, agent_id=None)
-    elif child is not None and isinstance(stimulus, Abort) and owner is None and child.open_at(step.first):
+    elif child is not None and _stopped_from_above(child, step, owner, known):
         ended = child.end is not None and child.end < step.end
         if ended or trace.policies.get(CHILDREN_POLICY) != "detached":  # one that is detached may end or go on
             yield Abort()
-    elif child is None:
-        calls = {one.call for one in known if one.begin < step.first}
+    else:
+        calls = {one.call for one in known if one.begin < step.first and one.parent == name}
         for at in range(step.first, step.end):
             event = trace.log[at]
             call = event.get("callId")
-            if event.get("type") != "tool-result" or agent_of(event) is not None or call not in calls:
+            if event.get("type") != "tool-result" or agent_of(event) != name or call not in calls:
                 continue
             if event.get("isError"):
                 yield ToolFail(call_id=str(call), message=str(event.get("output")))
             else:
                 yield ToolReturn(call_id=str(call), output=event.get("output"))
+
+
+def _stopped_from_above(child: Child, step: ObservedStep, owner: str | None, known: Sequence[Child]) -> bool:
+    """Return whether a step aborts an agent above a sub-agent that is open."""
+    return isinstance(step.stimulus, Abort) and owner in callers(child, known) and child.open_at(step.first)
 
 
 def _awaited(name: str | None, step: ObservedStep, trace: RuntimeTrace, known: Sequence[Child]) -> Iterator[Awaited]:
@@ -93,8 +102,8 @@ def _awaited(name: str | None, step: ObservedStep, trace: RuntimeTrace, known: S
         if one.agent_id == name:
             yield structs.replace(one, agent_id=None)
     answered = {event.get("callId") for event in trace.log[: step.end] if event.get("type") == "tool-result"}
-    for child in known if name is None else ():
-        if child.call is not None and child.begin < step.end and child.call not in answered:
+    for child in known:
+        if child.parent == name and child.call is not None and child.begin < step.end and child.call not in answered:
             call = next(one for one in of_type(trace, "agent-output") if one.get("callId") == child.call)
             tool, arguments = str(call.get("tool")), call.get("arguments")
             yield ToolAwaited(call_id=child.call, execution=f"agent {child.name}", tool=tool, arguments=arguments)

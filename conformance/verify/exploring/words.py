@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Final, NamedTuple
 
-from turncheck.adapters.protocol.messages import Profile
+from turncheck.adapters.protocol.messages import DEPTH_POLICY, Profile
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.adapters.targets.registry import Target
 from turncheck.model.core.stimuli import Abort, Approve, ClientResult, Deny, ResetOptions, Stimulus, Together, Word
@@ -104,7 +104,7 @@ class RuntimeCourse:
             below = words // _BESIDE if self._delegates else 0
             generate(player, self.rows, self._reached, options, words=words - beside - below, seed=shard.seed)
             for number in range(below):
-                deeds = drawn_delegation(shard.seed + number, frozenset(self.profile.capabilities))
+                deeds = drawn_delegation(shard.seed + number, frozenset(self.profile.capabilities), self._depth)
                 _play(player, _Directed(delegating(plain), deeds=deeds))
             for number in range(beside):
                 letters = drawn_overlap(shard.seed + number, frozenset(self.profile.capabilities))
@@ -122,7 +122,7 @@ class RuntimeCourse:
         plain, special = starts(capabilities)
         rares = rare_words(capabilities, plain.policies | self.profile.policies)
         overlaps = directed_overlaps(capabilities) if self._concurrent else ()
-        delegations = directed_delegations(capabilities) if self._delegates else ()
+        delegations = directed_delegations(capabilities, self._depth) if self._delegates else ()
         return [
             *(_Directed(plain, word) for word in sorted(directed(self.rows, self._accesses), key=len)),
             *(_Directed(one, word) for one in special for word in DEEP),
@@ -141,6 +141,11 @@ class RuntimeCourse:
     def _delegates(self) -> bool:
         """True where a call can start a sub-agent."""
         return {"tools", "sub-agents"} <= {*self.profile.capabilities}
+
+    @property
+    def _depth(self) -> int | None:
+        """How deep sub-agents call sub-agents, as declared."""
+        return self.profile.policies.get(DEPTH_POLICY)
 
     @cached_property
     def rows(self) -> list[Row]:

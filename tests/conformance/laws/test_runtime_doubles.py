@@ -301,6 +301,10 @@ DELEGATORS = {
     "detached": delegating.Detached(),
     "detached, and stopped": delegating.DetachedAndStopped(tools="parallel"),
     "without an abort": delegating.Delegating(without=("abort", "deaf")),
+    "sub-agents of sub-agents": delegating.Delegating(tools="parallel", subAgentDepth=2),
+    "no sub-agents of sub-agents": delegating.Delegating(busy="reject", subAgentDepth=1, subAgentMessages="refused"),
+    "messages refused": delegating.RefusesMessagesToChildren(),
+    "messages go on": delegating.GoesOnWithChildren(),
 }
 
 
