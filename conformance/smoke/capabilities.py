@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, Literal, cast
 
-from turncheck.adapters.protocol.messages import CHILDREN_POLICY, encode
+from turncheck.adapters.protocol.messages import CHILD_MESSAGES_POLICY, CHILDREN_POLICY, DEPTH_POLICY, encode
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
@@ -115,6 +115,23 @@ def _decided(kind: Decider, answer: Stimulus, life: Life, *, runs: bool) -> None
     life.logged(type="tool-result", callId="c1")
 
 
+_CHILDREN: Final = (
+    (CHILDREN_POLICY, '"awaited" or "detached"'),
+    (CHILD_MESSAGES_POLICY, '"taken" or "refused"'),
+    (DEPTH_POLICY, "how deep sub-agents call others, 1 where they call none"),
+)
+
+
+def _told(life: Life, agent: str | None) -> None:
+    """Send a message to a sub-agent, and one to nobody: the first is logged as its own, or refused, as the second is."""
+    taken = life.apply(User(id="more", text="more", agent_id=agent)).refused is None
+    if taken != bool(life.events(type="user-message", id="more", agentId=agent)):
+        expected = f'{{"type": "user-message", "id": "more", "agentId": "{agent}"}}, or a refusal and no such event'
+        raise life.misbehaving("a message to a sub-agent neither reaches it nor is refused", expected, AGENTS, life.log)
+    if life.apply(User(id="nobody", text="to nobody", agent_id="nobody")).refused is None:
+        raise life.misbehaving("a message to a sub-agent that never was is accepted", "a refusal", AGENTS)
+
+
 def _child(life: Life) -> None:
     life.begin(delegating(ResetOptions(tools=TOOLS)))
     call = ModelOutput(item=ToolCall(call_id="c1", tool=DELEGATE, arguments={"task": "look"}))
@@ -126,12 +143,15 @@ def _child(life: Life) -> None:
         raise life.broken("a call that needs an agent starts no sub-agent that asks the model", expected, AGENTS)
     request, agent = asking[0].request_id, asking[0].agent_id
     life.logged(type="user-message", agentId=agent, parentCallId=name)
+    _told(life, agent)
     life.send(ModelOutput(item=Text(text="seen"), request_id=request), ModelStop(reason="end-turn", request_id=request))
+    life.finish()
     life.logged(type="run-stop", agentId=agent, parentCallId=name)
     life.ended("completed")
     life.logged(type="tool-result", callId=name)
-    if CHILDREN_POLICY not in life.runtime.profile.policies:
-        raise Unseen(f'declare in profile.policies "{CHILDREN_POLICY}": "awaited" or "detached"; see {AGENTS}')
+    for policy, values in _CHILDREN:
+        if policy not in life.runtime.profile.policies:
+            raise Unseen(f'declare in profile.policies "{policy}": {values}; see {AGENTS}')
 
 
 def _compaction(life: Life) -> None:
@@ -293,7 +313,7 @@ CAPABILITIES: Final = (
         partial(_decided, "client", ClientResult(call_id="c1", output="contents"), runs=False),
         needs=("tools", "client-tools"),
     ),
-    Stage("starts a sub-agent, whose call is answered", _child, needs=("tools", "sub-agents")),
+    Stage("starts a sub-agent, which takes or refuses messages, and answers its call", _child, needs=("tools", "sub-agents")),
     Stage("compacts its history", _compaction, needs=("compaction",)),
     Stage(
         "takes arguments that are no JSON", _word(*calling('{"path": '), ends=None), needs=("tools", "raw-arguments")

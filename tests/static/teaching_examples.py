@@ -145,6 +145,9 @@ DELEGATORS = {
     "children-end-first": "LeavesItsChildrenBehind",
     "children-answered-once": "AnswersWhenAChildBegins",
     "stop-reaches-children": "ChildrenGoOnAfterAStop",
+    "agents-no-deeper": "SubAgentsCallOthers",
+    "child-messages-taken-or-refused": "TheCallerTakesItsChildrensMessages",
+    "child-messages-reach": "ChildrenLeaveTheirMessages",
     "failed-child-is-a-result": "FailedChildFailsTheRun",
 }
 COLLATIONS = {

@@ -1,6 +1,8 @@
 // A small agent whose tool `delegate` starts a sub-agent: a run of its own, with a history and a signal of its own.
 import { serve, ToolFailure } from "../../../../adapters/kit/turncheck_kit.mjs";
 
+const NO_TOOL = { output: "there is no such tool here", isError: true };
+
 class Agent {
   open = new Map(); // calls without a result
   children = new Set();
@@ -57,7 +59,7 @@ class Agent {
 
   async execute() {
     for (const call of [...this.open.values()]) {
-      const result = call.tool === "delegate" ? await this.delegate(call) : await this.tool(call);
+      const result = await (call.tool !== "delegate" ? this.tool(call) : this.agentId == null ? this.delegate(call) : NO_TOOL);
       if (this.stopping) throw new Error("it is being stopped");
       this.result(call.callId, result);
     }
@@ -95,14 +97,15 @@ serve({
   implementation: { name: "delegating-runtime", version: "1", language: "javascript" },
   profile: {
     capabilities: ["tools", "abort", "tool-failure", "model-failure", "sub-agents", "model-input"],
-    policies: { busy: "reject", tools: "serial", retries: 0, subAgents: "awaited" },
+    policies: { busy: "reject", tools: "serial", retries: 0, subAgents: "awaited", subAgentDepth: 1, subAgentMessages: "refused" },
   },
   reset(env) {
     this.env = env;
     this.session = { env, agents: new Map(), started: 0 };
     this.history = [];
   },
-  user({ id, text }) {
+  user({ id, text, agentId }) {
+    if (agentId != null) return this.env.refuse("rejected", "a sub-agent has its task, and takes no messages");
     if (this.session.agents.has(undefined)) return this.env.refuse("rejected", "busy");
     new Agent(this.session, this.history).run(id, text);
     return undefined;
