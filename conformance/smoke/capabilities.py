@@ -123,7 +123,7 @@ _CHILDREN: Final = (
 
 
 def _told(life: Life, agent: str | None) -> None:
-    """Send a message to a sub-agent, and one to nobody: the first is logged as its own, or refused, as the second is."""
+    """Send a message to a sub-agent, and one to nobody: the first is its own, or refused, as the second is."""
     taken = life.apply(User(id="more", text="more", agent_id=agent)).refused is None
     if taken != bool(life.events(type="user-message", id="more", agentId=agent)):
         expected = f'{{"type": "user-message", "id": "more", "agentId": "{agent}"}}, or a refusal and no such event'
@@ -313,7 +313,11 @@ CAPABILITIES: Final = (
         partial(_decided, "client", ClientResult(call_id="c1", output="contents"), runs=False),
         needs=("tools", "client-tools"),
     ),
-    Stage("starts a sub-agent, which takes or refuses messages, and answers its call", _child, needs=("tools", "sub-agents")),
+    Stage(
+        "starts a sub-agent, which takes or refuses messages, and answers its call",
+        _child,
+        needs=("tools", "sub-agents"),
+    ),
     Stage("compacts its history", _compaction, needs=("compaction",)),
     Stage(
         "takes arguments that are no JSON", _word(*calling('{"path": '), ends=None), needs=("tools", "raw-arguments")

@@ -20,6 +20,7 @@ class Calls(Right):
     """An agent that calls sub-agents: to it each of them is a tool that runs."""
 
     depth = 0
+    session = caller = None
 
     def execute(self):
         while self.pending and (

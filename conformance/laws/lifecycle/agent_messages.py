@@ -12,6 +12,7 @@ from .agents import NEEDS, agent_law
 
 _TAKEN: Final = f"policy {CHILD_MESSAGES_POLICY}=taken"
 
+
 @agent_law("L-S4", evidence="a message to a sub-agent", needs=NEEDS)
 def child_messages_taken_or_refused(trace: RuntimeTrace) -> Judgement:
     """A message to a sub-agent is logged as its own, or refused: always where that is declared, or none is there."""

@@ -136,7 +136,7 @@ def agents_no_deeper(trace: RuntimeTrace) -> Judgement:
     depths: dict[str | None, int] = {None: 0, **{child.name: len(callers(child, known)) for child in known}}
     most = trace.policies[DEPTH_POLICY]
     begun = {child.call: child for child in known}
-    for at, event in enumerate(trace.log):
+    for event in trace.log:
         call, name = event.get("callId"), agent_of(event)
         if event.get("type") != "agent-output" or not trace.options.spawns(str(event.get("tool"))):
             continue

@@ -12,7 +12,6 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "adapters" / "kit"))
 
 from turncheck_kit import Adapter, ModelFailure, serve
 
-
 DEPTH = 2
 
 
@@ -22,8 +21,8 @@ class DelegatingRuntime(Adapter):  # type: ignore[misc]  # the kit is found by p
         "roles": ["runtime"],
         "capabilities": ["tools", "abort", "model-failure", "sub-agents", "model-input"],
         "policies": {
-            **{"busy": "reject", "tools": "serial", "retries": 0},
-            **{"subAgents": "awaited", "subAgentDepth": DEPTH, "subAgentMessages": "taken"},
+            "busy": "reject", "tools": "serial", "retries": 0,
+            "subAgents": "awaited", "subAgentDepth": DEPTH, "subAgentMessages": "taken",
         },
     }
 
