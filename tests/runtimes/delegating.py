@@ -3,6 +3,8 @@
 A sub-agent has a history of its own, which begins with its task. To the agent that calls it, it is a tool that runs.
 """
 
+from typing import Any
+
 from breaking import breaks
 from msgspec.structs import replace
 
@@ -20,7 +22,8 @@ class Calls(Right):
     """An agent that calls sub-agents: to it each of them is a tool that runs."""
 
     depth = 0
-    session = caller = None
+    session: Any
+    caller: Any
 
     def execute(self):
         while self.pending and (

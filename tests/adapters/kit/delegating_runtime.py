@@ -21,8 +21,12 @@ class DelegatingRuntime(Adapter):  # type: ignore[misc]  # the kit is found by p
         "roles": ["runtime"],
         "capabilities": ["tools", "abort", "model-failure", "sub-agents", "model-input"],
         "policies": {
-            "busy": "reject", "tools": "serial", "retries": 0,
-            "subAgents": "awaited", "subAgentDepth": DEPTH, "subAgentMessages": "taken",
+            "busy": "reject",
+            "tools": "serial",
+            "retries": 0,
+            "subAgents": "awaited",
+            "subAgentDepth": DEPTH,
+            "subAgentMessages": "taken",
         },
     }
 
