@@ -3,14 +3,12 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from turncheck.adapters.protocol.messages import CHILD_MESSAGES_POLICY
-
 from ...observe.parts.agents import agent_of, children, told_to_children
 from ...observe.runtime_trace import RuntimeTrace, input_entries
 from ..law import WITNESS, Finding, Judgement
 from .agents import NEEDS, agent_law
 
-_TAKEN: Final = f"policy {CHILD_MESSAGES_POLICY}=taken"
+_POLICY: Final = "subAgentMessages"
 
 
 @agent_law("L-S4", evidence="a message to a sub-agent", needs=NEEDS)
@@ -24,7 +22,7 @@ def child_messages_taken_or_refused(trace: RuntimeTrace) -> Judgement:
         if not step.took_place:
             if logged:
                 yield Finding(logged[0], "a message that was refused is logged", None, trace.log[logged[0]])
-        elif trace.policies.get(CHILD_MESSAGES_POLICY) == "refused":
+        elif trace.policies.get(_POLICY) == "refused":
             yield Finding(step.first, "a message to a sub-agent is accepted", "refused", None)
         elif name not in known:
             yield Finding(step.first, f"a message to {name}, which never was, is accepted", "refused", None)
@@ -36,7 +34,11 @@ def child_messages_taken_or_refused(trace: RuntimeTrace) -> Judgement:
             yield Finding(logged[0], said, name, agent_of(trace.log[logged[0]]))
 
 
-@agent_law("L-S4", evidence="a message that a sub-agent took, and was shown", needs=(*NEEDS, "model-input", _TAKEN))
+@agent_law(
+    "L-S4",
+    evidence="a message that a sub-agent took, and was shown",
+    needs=(*NEEDS, "model-input", f"policy {_POLICY}=taken"),
+)
 def child_messages_reach(trace: RuntimeTrace) -> Judgement:
     """A message that a sub-agent took is shown to its model, once in a request, and to no other; else to none."""
     for step, message in told_to_children(trace):

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from turncheck.adapters.protocol.messages import CHILDREN_POLICY, DEPTH_POLICY
 from turncheck.model.core.events import AgentOutput, ModelRequest, ToolResult, UserMessage
 from turncheck.model.core.stimuli import Abort, ModelOutput, Text, ToolCall
 
@@ -14,8 +13,7 @@ from ..law import WITNESS, Finding, Judgement
 from ..runtime.subject import run_law
 
 NEEDS: Final = ("sub-agents", "tools")
-_AWAITED: Final = (*NEEDS, f"policy {CHILDREN_POLICY}=awaited")
-_DEPTH: Final = f"policy {DEPTH_POLICY}"
+_AWAITED: Final = (*NEEDS, "policy subAgents=awaited")
 agent_law: Final = partial(run_law, overlapping="whole", since="0.2")
 
 
@@ -63,7 +61,7 @@ def children_end_first(trace: RuntimeTrace) -> Judgement:
 @agent_law("L-S2", evidence="a call that started a sub-agent, in a run that ended", needs=NEEDS)
 def children_answered_once(trace: RuntimeTrace) -> Judgement:
     """The call that starts a sub-agent has exactly one result; where it awaits the sub-agent, none before its end."""
-    awaited = trace.policies.get(CHILDREN_POLICY) == "awaited"
+    awaited = trace.policies.get("subAgents") == "awaited"
     known = children(trace)
     for child in known:
         results = _results(trace, child)
@@ -129,12 +127,12 @@ def failed_child_is_a_result(trace: RuntimeTrace) -> Judgement:
             yield Finding(step.first, "a sub-agent that is stopped goes on", "interrupted", child.reason)
 
 
-@agent_law("BED-009b", evidence="a call for a sub-agent, at the declared depth", needs=(*NEEDS, _DEPTH))
+@agent_law("BED-009b", evidence="a call for a sub-agent, at the declared depth", needs=(*NEEDS, "policy subAgentDepth"))
 def agents_no_deeper(trace: RuntimeTrace) -> Judgement:
     """At the declared depth no agent starts a sub-agent."""
     known = children(trace)
     depths: dict[str | None, int] = {None: 0, **{child.name: len(callers(child, known)) for child in known}}
-    most = trace.policies[DEPTH_POLICY]
+    most = trace.policies["subAgentDepth"]
     begun = {child.call: child for child in known}
     for event in trace.log:
         call, name = event.get("callId"), agent_of(event)
