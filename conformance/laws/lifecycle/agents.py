@@ -132,7 +132,7 @@ def agents_no_deeper(trace: RuntimeTrace) -> Judgement:
     """At the declared depth no agent starts a sub-agent."""
     known = children(trace)
     depths: dict[str | None, int] = {None: 0, **{child.name: len(callers(child, known)) for child in known}}
-    most = trace.policies["subAgentDepth"]
+    most = trace.policies.get("subAgentDepth", 1)
     begun = {child.call: child for child in known}
     for event in trace.log:
         call, name = event.get("callId"), agent_of(event)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from turncheck.adapters.protocol.messages import (
     CAPABILITIES,
+    DEPTH_POLICY,
     RUNTIME_CAPABILITIES,
     RUNTIME_POLICIES,
     SYSTEM_POLICY,
@@ -162,7 +163,7 @@ def test_every_law_names_its_clauses_and_its_evidence():
 
 def known_needs():
     """Each need that a profile can meet, as laws write it."""
-    policies = (*RUNTIME_POLICIES, *VALUES, SYSTEM_POLICY)
+    policies = (*RUNTIME_POLICIES, *VALUES, SYSTEM_POLICY, DEPTH_POLICY)
     named = [*(f"policy {name}" for name in policies), *(f"machine {name}" for name in MACHINES)]
     return {
         *CAPABILITIES,
