@@ -16,6 +16,9 @@ from .framing import BLOCK, Frame, Stream
 _decode: Final = json.Decoder().decode
 _SHORT: Final = 640
 """Bytes of a line that has no integer of so many digits that ``parse`` takes it as a float."""
+DONE: Final = "[DONE]"
+"""What the end mark of a stream is read as; it is no event."""
+_DONE: Final = DONE.encode()
 _TEXT: Final = re.compile(rb"[^ \t\r\n]")
 _ENOUGH: Final = 8
 """Number of first values from which the format is recognised."""
@@ -81,8 +84,8 @@ def value_of(frame: Frame) -> Any:
 
 def read_value(data: bytes) -> Any:
     """Return the JSON value of a line, as ``value_of`` does."""
-    if data == b"[DONE]":
-        return "[DONE]"
+    if data == _DONE:
+        return DONE
     try:
         return _decode(data) if len(data) < _SHORT else parse(data)
     except (MsgspecError, ValueError, RecursionError):

@@ -98,27 +98,53 @@ def server_sent(found: Iterable[Block], max_line: int) -> Iterator[Frame]:
     A last event without its closing blank line is kept: it was sent, though perhaps not whole. An event with a line
     over the limit, or with more data than that, is over the limit.
     """
-    at = 0
-    first: tuple[int, Origin] | None = None
-    data: list[bytes] = []
-    length = 0
+    framer = ServerSent(max_line)
     for origin, text in physical(found):
-        if text is not None and is_blank(text):
-            if first is not None:
-                yield Frame(*first, b"\n".join(data) if length <= max_line else None)
-                first, data, length = None, [], 0
-            continue
+        frame = framer.take(origin, text)
+        if frame is not None:
+            yield frame
+    frame = framer.end()
+    if frame is not None:
+        yield frame
+
+
+class ServerSent:
+    """Cuts server-sent events line by line.
+
+    ``at`` is the position of the next non-blank line, ``idle`` whether none came since the last blank one.
+    """
+
+    def __init__(self, max_line: int) -> None:
+        self.at = 0
+        self.idle = True
+        self._max = max_line
+        self._first: tuple[int, Origin] | None = None
+        self._data: list[bytes] = []
+        self._length = 0
+
+    def take(self, origin: Origin, text: bytes | None) -> Frame | None:
+        """Take a line, None for one over the limit; return the event that it ends."""
+        self.idle = text is not None and is_blank(text)
+        if self.idle:
+            return self.end()
         name, _, value = (b"data", b"", None) if text is None else text.rstrip(b"\r").partition(b":")
         if name == b"data":
-            first = first or (at, origin)
-            length += max_line + 1 if value is None else len(value)
-            if value is None or length > max_line:
-                data = []
+            self._first = self._first or (self.at, origin)
+            self._length += self._max + 1 if value is None else len(value)
+            if value is None or self._length > self._max:
+                self._data = []
             else:
-                data.append(value.removeprefix(b" "))
-        at += 1
-    if first is not None:
-        yield Frame(*first, b"\n".join(data) if length <= max_line else None)
+                self._data.append(value.removeprefix(b" "))
+        self.at += 1
+        return None
+
+    def end(self) -> Frame | None:
+        """Return the event that ends here, if one has begun."""
+        if self._first is None:
+            return None
+        frame = Frame(*self._first, b"\n".join(self._data) if self._length <= self._max else None)
+        self._first, self._data, self._length = None, [], 0
+        return frame
 
 
 _DECODER: Final = json.JSONDecoder(parse_int=float)  # accepts integers of any length; the values are not used

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from turncheck.model.core.decode import Batch, decode_lines, is_blank, lines_of
 from turncheck.model.core.events import Event, Malformed
@@ -18,8 +18,8 @@ from .beginning import Looked, Rewound, value_of
 from .chunks import TOO_LONG, Chunk
 from .compression import MAGIC, Decompressed, compression
 from .fast import reading as fast
-from .fast.registry import LOOPS
-from .formats.dispatch import Dispatcher
+from .fast.cutting import Events, JsonLines
+from .fast.registry import LOOPS, FastMapper
 from .formats.mapping import Format, Mapper
 from .formats.recognition import detect, doubt, named
 from .formats.registry import FORMATS, UnsupportedFormatError
@@ -48,6 +48,8 @@ WHOLE: Final = 64 << 20
 """Bytes of an array, or of a pretty-printed log: more is refused, for it is read whole, in twice its size of memory."""
 _PROBE: Final = 1 << 20
 """Bytes in which a torn first line is told from a value that goes on."""
+_HEAD: Final = 1 << 20
+"""Bytes of server-sent events without a value behind which a log is read event by event."""
 
 
 class TooLargeError(ValueError):
@@ -91,28 +93,34 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
         if found is not None:
             return _framed(found, format_name, looked, together)
     cut = blocks(source, max_line, source.start)
-    if looks_server_sent(first):
-        return _framed(server_sent(cut, max_line), format_name, looked, together)
-    head = _Head(cut, looked)
-    frames = lines(head)
+    sent = looks_server_sent(first)
+    head = _Head(cut, looked, sent=sent)
+    frames = server_sent(head, max_line) if sent else lines(head)
     seen = _look_at(frames, looked)
     form, why = _format(looked, format_name)
-    kept, begin = head.end()
-    if form is FORMATS["turncheck"]:
-        return Log(form, _decoded(chain(kept, cut), begin), why)
+    kept = head.end()
+    if form is FORMATS["turncheck"] and not sent and kept is not None:
+        return Log(form, _decoded(chain(kept, cut), head.begin), why)
     mapper = form.mapper()
-    if form.name in LOOPS and isinstance(mapper, Dispatcher) and FORMATS.get(form.name) is form:
-        return Log(form, fast.read(chain(kept, cut), begin, LOOPS[form.name], mapper), why)
+    if form.name in LOOPS and FORMATS.get(form.name) is form and kept is not None:
+        loop = LOOPS[form.name]
+        cutter = Events(loop, max_line) if sent else JsonLines(head.begin, loop)
+        return Log(form, fast.read(chain(kept, cut), cutter, loop, cast("FastMapper", mapper)), why)
     return Log(form, _mapped(chain(seen, frames), looked.values, mapper, together), why)
 
 
 class _Head:
-    """The blocks of a log as they come; those that were looked at are kept until ``end``, without blank ones before."""
+    """The blocks of a log as they come; those that were looked at are kept until ``end``.
 
-    def __init__(self, cut: Iterator[Block], looked: Looked) -> None:
-        self._cut, self._looked = cut, looked
+    Blank ones before the first value are not: of a log with a value a line, ``begin`` is the line behind them. In
+    server-sent events they count, and so do comments: where there are more than ``_HEAD`` bytes, none is kept.
+    """
+
+    def __init__(self, cut: Iterator[Block], looked: Looked, *, sent: bool) -> None:
+        self._cut, self._looked, self._sent = cut, looked, sent
         self._kept: list[Block] | None = []
-        self._begin = 1
+        self._size = 0
+        self.begin = 1
 
     def __iter__(self) -> Iterator[Block]:
         for block in self._cut:
@@ -120,13 +128,22 @@ class _Head:
                 self._kept.append(block)
             yield block
             if self._kept is not None and not self._looked.any:
-                self._kept.clear()
-                self._begin += sum(1 for _ in physical([block]))
+                self._forget(block)
 
-    def end(self) -> tuple[Sequence[Block], int]:
-        """Keep no more; return the blocks kept, and the line that they begin with."""
+    def _forget(self, block: Block) -> None:
+        """Keep no block that came before the first value."""
+        if self._sent:
+            self._size += 0 if block.whole is None else len(block.whole)
+            if self._size > _HEAD:
+                self._kept = None
+        elif self._kept is not None:
+            self._kept.clear()
+            self.begin += sum(1 for _ in physical([block]))
+
+    def end(self) -> Sequence[Block] | None:
+        """Keep no more; return the blocks that were kept, None where there were too many."""
         kept, self._kept = self._kept, None
-        return kept or (), self._begin
+        return kept
 
 
 def read_values(

@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 import msgspec
 
+from turncheck.adapters.logs import reading
 from turncheck.adapters.logs.compression import BrokenCompressionError
 from turncheck.adapters.logs.fast.registry import LOOPS
 from turncheck.adapters.logs.formats.recognition import UnrecognisedError
@@ -72,14 +73,16 @@ _Found: TypeAlias = list[tuple[int, Event, Origin]]
 def reader(name: str | None, data: bytes, *, whole: bool) -> None:
     """A log of any bytes is read once, each position in order and with its line, and judged by those lines.
 
-    The *whole*, where no line nests too deep: cut into pieces, it is the same log; no position is lost; ``check`` says
-    the same.
+    The *whole*, where no line nests too deep: cut into pieces, it is the same log, and by the mapper alone; no position
+    is lost; ``check`` says the same.
     """
     limit = LIMIT if len(data) % 2 else MAX_LINE
     found, result = _judged(data, name, limit)
     if not whole or _shallow(data) != data:
         return
     assert found == _read(data, name, limit, PIECE)[0], "cut into pieces, it is another log"
+    with patch.object(reading, "LOOPS", {}):
+        assert (found, result) == _judged(data, name, limit), "the mapper alone makes another log of it"
     if found is not None:
         positions = {at for at, _, _ in found}
         with suppress(UnsupportedFormatError):

@@ -9,12 +9,9 @@ from typing import Final
 
 from ..formats.ag_ui_fields import FIELDS
 from ..formats.ag_ui_parts import ITEMS, Item
+from .runs import HEAD, PLAIN, TEXT
 
-_PLAIN: Final = r'[^"\\\x00-\x1f]'
-_ID: Final = rf"{_PLAIN}*+"
-_TEXT: Final = rf'{_PLAIN}*+(?:\\["\\/bfnrt]{_PLAIN}*+)*+'
-"""A string without an escape by number, which may be half of a character."""
-_SOME: Final = rf'(?!"){_TEXT}'
+_ID: Final = rf"{PLAIN}*+"
 _CALL: Final = {"toolCallName": rf"(?P<tool>{_ID})", "parentMessageId": rf"(?P<parent>{_ID})"}
 _GIVEN: Final[Mapping[str, Mapping[str, str]]] = {
     "TEXT_MESSAGE_START": {"role": "assistant"},
@@ -29,7 +26,7 @@ def _line(name: str, values: Mapping[str, str]) -> str:
     required, optional = (fields.split() for fields in FIELDS[name])
     needed = "".join(f',"{field}":"{values[field]}"' for field in required)
     more = "".join(f'(?:,"{field}":"{values[field]}")?' for field in optional if field in values)
-    return rf'\n\{{"type":"{name}"{needed}{more}\}}'
+    return rf'{HEAD}{name}"{needed}{more}\}}'
 
 
 def _item(item: Item) -> str:
@@ -38,11 +35,11 @@ def _item(item: Item) -> str:
     same = {field: rf"(?P={group}_id)"}
     # Deltas differ in their texts alone: what stands before a text is compared as one piece, which is twice as fast.
     head, tail = _line(item.delta, {**same, "delta": "|"}).split("|")
-    deltas = rf"(?P<{group}>{head}){_SOME}{tail}(?:(?P={group}){_TEXT}{tail})*+"
-    return rf"{begin}{deltas}{_line(item.part.ends[0], same)}(?=\n)"
+    deltas = rf"(?P<{group}_delta>{head})(?!\"){TEXT}{tail}(?:(?P={group}_delta){TEXT}{tail})*+"
+    return rf"(?P<{group}>{begin.removeprefix(HEAD)}{deltas}{_line(item.part.ends[0], same)})"
 
 
-ITEM: Final = re.compile("|".join(map(_item, ITEMS)).encode())
+ITEM: Final = re.compile(rf"{HEAD}(?:{'|'.join(map(_item, ITEMS))})(?=\n)".encode())
 """An item with all its lines, each with the line feed before it; its first delta is not empty.
 
-The last group is named after the item's family, the group ``…_id`` is its id."""
+The last group is named after the item's family; the group ``…_id`` is its id."""

@@ -1,208 +1,112 @@
-"""Generate ``ag_ui_loop.py`` from the parts of AG-UI: ``make generate`` writes the file, a test holds it to its source.
+"""Generate the fast loops from what the formats declare: ``make generate`` writes the files, a test holds them to it.
 
-Each branch does to the mapper what its handlers do with an event that nothing is wrong with, and no more: where a
-branch is not sure, it leaves the line to the mapper. The mapper's own state is used: both can take turns at any line.
+Each branch gives the mapper's own method what the mapper's handler would give it. Where a branch is not sure, or the
+method refuses, the mapper reads the value as a whole, on the same state: both can take turns at any value.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from json import dumps
 from pathlib import Path
 from typing import Final
 
 from turncheck.model.writing import write_file
 
-from ..formats.ag_ui_parts import ITEMS, SPANS, STEP, Item, Part
-from .ag_ui_wires import NAMES
+from ..formats import ai_sdk
+from ..formats.wires import Field, Wire, by_type
+from . import ag_ui_branches
+from .structures import class_name
 
-LOOP: Final = Path(__file__).with_name("ag_ui_loop.py")
-
-_SETTLE: Final = "if results:\n    mapper.settle_results(last=False)\n"
-_PLACE: Final = "items.pass_by(quiet, at)\nquiet = at + 1\n"
-"""What takes a place of its own: the lines before it, of which none did, pass by."""
-_NEXT: Final = "at += 1\ncontinue\n"
-_FREE: Final = "free = calls.get(name) is None and messages.get({}) is None  # of no sub-agent\n"
-_CURRENT: Final = {item: item.family.split("_")[0].lower() for item in ITEMS}
-"""Item → its register: the id whose deltas change nothing any more, None where there is none."""
-_FORGET: Final = f"{' = '.join(_CURRENT.values())} = None\n"
+FOLDER: Final = Path(__file__).with_name("loops")
 
 
-def generate() -> str:
-    """Return the text of ``ag_ui_loop.py``."""
-    branches = dict(_branches())
-    assert branches.keys() == set(NAMES)
-    lines = [f"{_head('struct is ' + _class(name), 1)}{_in(text)}" for name, text in branches.items()]
-    wholes = [_head(f'kind == "{item.family}"', n) + _in(_whole(item)) for n, item in enumerate(ITEMS)]
+def generate() -> Mapping[Path, str]:
+    """Return the text of each loop, by its file."""
+    return {FOLDER / f"{name}.py": text() for name, text in _LOOPS.items()}
+
+
+def _loop(title: str, module: str, mapper: str, wires: Sequence[Wire]) -> str:
+    kinds = [name for name, rows in by_type(wires).items() if rows[0].when is None]
+    taken = dict.fromkeys(wire.take for wire in wires if wire.take is not None)
     return _FRAME.format(
-        structures="".join(f'{_class(name)} = STRUCTURES["{name}"]\n' for name in sorted(NAMES)),
-        forget=_FORGET.strip(),
-        body=_in("".join(lines), 2),
-        wholes=_in("".join(wholes), 3),
+        title=title,
+        imports="\n".join(sorted([f"from ...formats.{module} import WIRES, {mapper}", _MISFIT])),
+        mapper=mapper,
+        structures="".join(f'{class_name(name)} = STRUCTURES["{name}"]\n' for name in sorted(kinds)),
+        methods="".join(f"    {name} = mapper.{name}\n" for name in taken),
+        branches="".join(_in(text, 3) for text in _branches(wires)),
     )
 
 
-def _head(condition: str, number: int) -> str:
-    return f"{'elif' if number else 'if'} {condition}:\n"
+def _branches(wires: Sequence[Wire]) -> Iterator[str]:
+    for name, rows in by_type(wires).items():
+        (row,) = rows
+        does = "".join(_delta(row) if row.delta else _call(row))
+        sure = "" if row.opens else "if mapper.running:\n"
+        done = f"{does}at += 1\n{'good = at' + chr(10) if row.delta else ''}continue\n"
+        yield f"elif struct is {class_name(name)}:\n{_in(sure + _in(done) if sure else done)}"
 
 
-def _class(name: str) -> str:
-    return "".join(word.title() for word in name.split("_"))
+def _call(row: Wire) -> str:
+    if row.take is None:
+        return ""
+    given = "".join(f", {f'event.{one.path}' if isinstance(one, Field) else dumps(one)}" for one in row.given)
+    return f"{row.take}(at{given})\n"
+
+
+def _delta(row: Wire) -> str:
+    """A delta that repeats the line before changes nothing; nor do those that repeat this one, if it has a text."""
+    (key,) = [one.path for one in row.given if isinstance(one, Field) and one.path != row.delta]
+    same = f"good != at or name != event.{key} or kind is not struct"
+    known = f"kind, name = struct, event.{key}\n"
+    return (
+        f"if {same}:\n{_in(_call(row))}    if not event.{row.delta}:\n        at += 1\n        continue\n{_in(known)}"
+    )
 
 
 def _in(text: str, levels: int = 1) -> str:
     return "".join(f"{'    ' * levels}{line}\n" for line in text.splitlines())
 
 
-def _rule(part: Part) -> str:
-    return f'("{part.begin}", {"(None, name)" if part is STEP else "name"})'
-
-
-def _branches() -> Iterator[tuple[str, str]]:
-    """The types with their branches, the most frequent first."""
-    for item in ITEMS:
-        named = f"name = event.{item.part.field}\n"
-        keys = f'key, rule = ("{item.family}", name), {_rule(item.part)}\n'
-        yield item.delta, f"{named}if name == {_CURRENT[item]}:\n{_in(_NEXT)}{_delta(item)}"
-        free = _FREE.format("event.parentMessageId") if item.kind == "tool-call" else ""
-        yield item.part.begin, f"{named}{keys}{free}if {_may_begin(item)}:\n{_in(_begin(item) + _NEXT)}"
-        yield item.part.ends[0], f"{named}{keys}if calm and rule in begun and key in opened:\n{_in(_end(item) + _NEXT)}"
-    for part in SPANS:
-        if part.begin in NAMES:
-            yield from _span(part)
-    yield from _RUN.items()
-
-
-def _delta(item: Item) -> str:
-    """A delta that may change more than a text: the first of its item with a text, or the first since a result."""
-    first = f"{_PLACE}item.slot = items.hold(at)\n"
-    own = f"outputs.said, outputs.silent = True, False\n{_CURRENT[item]} = name\n"
-    some = (
-        f"if item.slot is None:\n{_in(first)}item.pieces.append(event.delta)\n"
-        f'if ("{item.family}", name) not in others:  # what the user says is kept\n{_in(own)}'
-    )
-    known = f"{_SETTLE}if event.delta:\n{_in(some)}{_NEXT}"
-    return f'item = opened.get(("{item.family}", name)) if calm else None\nif item is not None:\n{_in(known)}'
-
-
-def _may_begin(item: Item) -> str:
-    fresh = "rule not in used" if item.part.once else "rule not in begun"  # what is begun is used
-    free = " and free" if item.kind == "tool-call" else ""
-    return f"calm and {fresh} and (not opened or key not in opened){free}"
-
-
-def _noted(item: Item) -> str:
-    """What an item's beginning notes, whatever its place."""
-    if item.kind == "tool-call":
-        return (
-            f"{_SETTLE}used.add(rule)\n"
-            "calls[name] = None\n"
-            "outputs.calls.add(name)\n"
-            "outputs.unanswered.add(name)\n"
-            "outputs.said = outputs.called = True\n"
-            "outputs.silent = False\n"
-        )
-    return f"{_SETTLE}used.add(rule)\n{item.part.owned}s.setdefault(name, None)\nif others:\n    others.discard(key)\n"
-
-
-def _begin(item: Item) -> str:
-    if item.kind == "tool-call":
-        call = 'call = AgentOutput(kind="tool-call", call_id=name, tool=event.toolCallName)\n'
-        opened = f"{call}{_PLACE}opened[key] = Item(Whole(call), items.hold(at))\n{_CURRENT[item]} = name\n"
-    else:
-        opened = f'opened[key] = Item(SAID["{item.kind}"], None)\n'
-    return f"{_noted(item)}begun[rule] = None\n{opened}"
-
-
-def _end(item: Item) -> str:
-    current = _CURRENT[item]
-    return f"{_SETTLE}del begun[rule]\nitems.finish(key)\nif name == {current}:\n    {current} = None\n"
-
-
-def _whole(item: Item) -> str:
-    """All that the lines of an item do together: it is begun and ended, and has its place where it takes one."""
-    names = f'name = event["{item.family}_id"].decode()\nkey, rule = (kind, name), {_rule(item.part)}\n'
-    if item.kind == "tool-call":
-        names += 'parent = None if event["parent"] is None else event["parent"].decode()\n' + _FREE.format("parent")
-        put = f'{_PLACE}items.put(at, AgentOutput(kind="tool-call", call_id=name, tool=event["tool"].decode()))\n'
-    else:
-        put = (
-            "outputs.said, outputs.silent = True, False\n"
-            "items.pass_by(quiet, at + 1)\n"
-            "quiet = at + 2\n"
-            f'items.put(at + 1, _SOME["{item.kind}"])\n'
-        )
-    return f"{names}if {_may_begin(item)}:\n{_in(_noted(item) + put)}    at = behind\n    continue\n"
-
-
-def _span(part: Part) -> Iterator[tuple[str, str]]:
-    named = f"name = event.{part.field}\nrule = {_rule(part)}\n"
-    own = f"{part.owned}s.setdefault(name, None)\n" if part.owned else ""
-    begin = _in(f"{_SETTLE}begun[rule] = None\nused.add(rule)\n{own}{_NEXT}")
-    yield part.begin, f"{named}if calm and rule not in begun{' and rule not in used' if part.once else ''}:\n{begin}"
-    end = _in(f"{_SETTLE}del begun[rule]\n{_NEXT}")
-    yield from ((name, f"{named}if calm and rule in begun:\n{end}") for name in part.ends)
-
-
-_RUN: Final[Mapping[str, str]] = {
-    "TOOL_CALL_RESULT": "name = event.toolCallId\nif calm and name in outputs.calls:\n"
-    + _in(
-        f"{_PLACE}messages[event.messageId] = None\n"
-        "results.append(Result(items.hold(at), name, event.messageId))\n"
-        "outputs.unanswered.discard(name)\n"
-        f"outputs.given()\n{_FORGET}{_NEXT}"
-    ),
-    "RUN_STARTED": "if not (mapper.running or mapper.paused or outputs.chunk):\n"
-    + _in(f"{_SETTLE}{_PLACE}mapper.run_started(at, {{}})\ncalm = True\n{_NEXT}"),
-    "RUN_FINISHED": "if calm and not begun:\n"
-    + _in(f"{_PLACE}mapper.settle_results(last=True)\nmapper.run_finished(at, {{}})\ncalm = False\n{_FORGET}{_NEXT}"),
-}
-"""What belongs to no part."""
-
-_FRAME: Final = '''"""The fast loop of AG-UI, generated from its parts: run `make generate`, do not edit."""
+_MISFIT: Final = "from ...formats.fields import MisfitError"
+_FRAME: Final = '''"""The fast loop of {title}, generated from its rows: run `make generate`, do not edit."""
 
 from collections.abc import Callable, Iterable
-from re import Match
-from typing import Any, Final
+from typing import Any
 
-from turncheck.model.core.events import AgentOutput
+{imports}
+from ..structures import structures
 
-from ..formats.ag_ui import AgUiMapper, Result
-from ..formats.ag_ui_items import SAID
-from ..formats.items import Item, Whole
-from .ag_ui_wires import STRUCTURES
-
+STRUCTURES = structures(WIRES)
 {structures}
-_SOME: Final = {{kind: AgentOutput(kind=kind, text="…") for kind in SAID}}
-"""Kind → an output of which nothing is known but that it has a text."""
 
-
-def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int], None]) -> int:
-    """Take events from position *at* on, and return the position behind them.
-
-    An event is a structure, a match of a whole item, or None for a line that was not decoded. *hand* lets *mapper* read
-    the line of a position: of what was not decoded, and wherever no branch is sure.
-    """
-    items, outputs, results = mapper.items, mapper.outputs, mapper.results
-    opened, others = items.open, outputs.others
-    begun, used, owners = mapper.rules.open, mapper.rules.used, mapper.rules.owners.of
-    messages, calls, reasonings = owners["message"], owners["call"], owners["reasoning"]
-    calm = mapper.running and outputs.chunk is None  # a run is open, and no item that came in chunks
-    {forget}
-    quiet = at  # from here on, no line has taken a place
+def feed(mapper: {mapper}, events: Iterable[Any], at: int, hand: Callable[[int], bool]) -> int:
+    """Take events from number *at* on, and return the number behind them (``registry.FastLoop``)."""
+{methods}    good = -1  # the number behind a delta of which repetitions change nothing
+    kind: Any = None  # its structure
+    name: Any = None  # its item
     for event in events:
         struct = type(event)  # pyright: ignore[reportUnknownVariableType]
         behind = at + 1
-        if struct is Match:
-            kind, behind = event.lastgroup, at + event[0].count(b"\\n")
-{wholes}{body}        items.pass_by(quiet, at)
+        try:
+            if struct is int:
+                behind = at + event
+                if good == at:
+                    at = good = behind
+                    continue
+{branches}        except MisfitError:
+            pass
         while at < behind:
             hand(at)
             at += 1
-        quiet = at
-        calm = mapper.running and outputs.chunk is None
-        {forget}
-    items.pass_by(quiet, at)
     return at
 '''
 
+_LOOPS: Final[Mapping[str, Callable[[], str]]] = {
+    "ag_ui": ag_ui_branches.generate,
+    "ai_sdk": lambda: _loop("the AI SDK", "ai_sdk", "AiSdkMapper", ai_sdk.WIRES),
+}
+"""Module of a loop → what makes its text."""
 
 if __name__ == "__main__":
-    write_file(LOOP, generate())
+    for path, text in generate().items():
+        write_file(path, text)

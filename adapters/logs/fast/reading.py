@@ -1,198 +1,162 @@
 """From blocks of lines to chunks of events, by a fast loop and the mapper that it falls back on."""
 
-from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from io import BytesIO
-from itertools import accumulate, chain, takewhile
-from typing import Any, Final
+from itertools import chain
+from typing import Final
 
-from msgspec import MsgspecError
-
-from turncheck.model.core.decode import Batch, is_blank, lines_of
+from turncheck.model.core.decode import Batch
 from turncheck.model.core.events import Event
 
-from ..beginning import read_value
+from ..beginning import DONE, read_value
 from ..chunks import TOO_LONG, Chunk
-from ..formats.dispatch import Dispatcher
-from ..formats.items import NATIVE, Items, Slot
+from ..formats.items import NATIVE, Slot
 from ..framing import Block, Origin
-from .registry import FastLoop
+from .cutting import Cutter
+from .registry import FastLoop, FastMapper
+from .spans import Span
 
-_REFUSALS: Final = (MsgspecError, UnicodeDecodeError, RecursionError)
-_KEPT: Final = 2
-"""Blocks whose bytes are kept for what waits; of older ones the offsets of the lines are."""
+_KEPT: Final = 4
+"""Spans whose bytes are kept for what waits; of older ones the offsets of the lines are."""
 
 
-def read(found: Iterable[Block], line: int, loop: FastLoop, mapper: Dispatcher) -> Iterator[Chunk]:
-    """Yield the events of the blocks, the first of which begins with line *line*: a chunk a block where any is settled.
+def read(found: Iterable[Block], cutter: Cutter, loop: FastLoop, mapper: FastMapper) -> Iterator[Chunk]:
+    """Yield the events of the blocks: a chunk a span where any is settled.
 
     The events are those that *mapper* alone would give. Memory: a block, and what the mapper holds back, with eight
     bytes for each line that waits.
     """
-    waiting: deque[_Span] = deque()
-    at = 0
+    waiting = _Waiting()
     for block in found:
-        span = _Span(block, at, line)
-        waiting.append(span)
-        if block.whole is None:
-            mapper.items.put(at, TOO_LONG)
-            at += 1
-        else:
-            behind = loop.feed(mapper, span.decoded(block.whole, loop), at, partial(_hand, mapper, span))
-            span.end(behind - at)
-            at = behind
-        line += len(span.lines) + span.blank
-        yield from _settled(mapper.items, waiting)
-        if len(waiting) > _KEPT:
-            waiting[-_KEPT - 1].drop_text()
+        for span, events in cutter.cut(block):
+            waiting.add(span)
+            cutter.first = loop.feed(mapper, events, span.first, partial(_hand, mapper, span, waiting))
+            yield from waiting.settled(mapper, cutter.first)
+    for span, events in cutter.end():
+        waiting.add(span)
+        cutter.first = loop.feed(mapper, events, span.first, partial(_hand, mapper, span, waiting))
     mapper.close()
-    yield from _settled(mapper.items, waiting)
+    yield from waiting.settled(mapper, cutter.first)
 
 
-def _hand(mapper: Dispatcher, span: "_Span", at: int) -> None:
-    """Let the mapper read the line of a position."""
-    mapper.accept(at, read_value(span.text(at)))
+def _hand(mapper: FastMapper, span: Span, waiting: "_Waiting", number: int) -> bool:
+    """Let the mapper read a value; return whether it had nothing to complain of."""
+    text = span.text(number)
+    if text is None:
+        mapper.items.put(number, TOO_LONG)
+    else:
+        value = read_value(text)
+        mapper.accept(number, value)
+        if value == DONE and mapper.items.last != number:
+            waiting.absent.append(number)
+    return not mapper.items.complains(number)
 
 
-class _Span:
-    """The positions of a block from *first* on; its first line is line *line* of the log.
+class _Waiting:
+    """The spans of which some values may wait yet, and the number of the first that does.
 
-    ``lines`` has the line of each position, ``blank`` is the number of lines that hold none.
+    ``absent`` has the numbers of values that are no event: the end marks of streams.
     """
 
-    def __init__(self, block: Block, first: int, line: int) -> None:
-        self.first = first
-        self.lines: Sequence[int] = range(line, line + 1)
-        self.blank = 0
-        self._block: Block | None = block
-        self._line = line
-        self._texts: list[bytes] | None = None
-        self._offsets: Sequence[int] | None = None
+    def __init__(self) -> None:
+        self.absent: list[int] = []
+        self._spans: deque[Span] = deque()
+        self._first = 0
 
-    def decoded(self, block: bytes, loop: FastLoop) -> list[Any]:
-        """Return structures, matches of several lines, and None for a line that the loop's decoder refuses."""
-        events: list[Any] = []
-        if _is_text(block):
-            begin = 0
-            for whole in loop.whole.finditer(block):
-                if begin <= whole.start():
-                    self._decode(block[begin : whole.start() + 1], loop, events)
-                events.append(whole)
-                begin = whole.end() + 1
-            self._decode(block[begin:], loop, events)
+    def add(self, span: Span) -> None:
+        """Take the next span."""
+        self._spans.append(span)
+        if len(self._spans) > _KEPT:
+            self._spans[-_KEPT - 1].drop_text()
+
+    def settled(self, mapper: FastMapper, behind: int) -> Iterator[Chunk]:
+        """Yield the events before number *behind* that nothing unsettled precedes, as one chunk.
+
+        A value that has no place in the mapper's order means nothing.
+        """
+        slots, unsettled = mapper.items.settled()
+        end = behind if unsettled is None else unsettled
+        if not slots and end <= self._first:
+            return
+        numbers = self._numbers(slots, end)
+        self._first = max(end, numbers[-1] + 1) if numbers else end
+        if not numbers:
+            return
+        spans = tuple(span for span in self._spans if span.first < numbers[-1] + 1)
+        ats = _joined(spans, numbers, lambda span: span.ats)
+        heard = [slot for slot in slots if slot.event is not NATIVE]
+        events = tuple(slot.event for slot in heard if slot.event is not None)
+        places = _places(spans, [slot.at for slot in heard])
+        lines = partial(_joined, spans, numbers, lambda span: span.lines)
+        origin = partial(_origin, spans, numbers)
+        yield Chunk(Batch(events, places), origin, lines, (ats, lambda: _events(slots, numbers)))
+        while len(self._spans) > 1 and self._spans[1].first <= end:
+            self._spans.popleft()
+
+    def _numbers(self, slots: Sequence[Slot], end: int) -> Sequence[int]:
+        """The number of each event's value."""
+        last = self._first - 1
+        for slot in slots:
+            if slot.at <= last:  # several events share a number
+                break
+            last = slot.at
         else:
-            for text in lines_of(block):
-                if _is_text(text):
-                    self._decode(text + b"\n", loop, events)  # a blank one is a line all the same
-                else:
-                    events.append(None)
-        if self.blank:
-            self.lines = [line for line, text in enumerate(lines_of(block), self._line) if not is_blank(text)]
-        else:
-            self.lines = range(self._line, self._line + len(block))  # at most; its end comes with the end
-        return events
-
-    def _decode(self, text: bytes, loop: FastLoop, events: list[Any]) -> None:
-        """Decode lines one by one, which is exact; a blank one is counted."""
-        lines = BytesIO(text)
-        more = True
-        while more:
-            try:
-                events.extend(map(loop.decode, lines))
-                more = False
-            except _REFUSALS:
-                end = lines.tell()
-                if is_blank(text[text.rfind(b"\n", 0, end - 1) + 1 : end].rstrip(b"\n")):
-                    self.blank += 1
-                else:
-                    events.append(None)
-
-    def end(self, positions: int) -> None:
-        """Take the number of positions."""
-        self.lines = self.lines[:positions]
-
-    def text(self, at: int) -> bytes:
-        """Return the line of a position, while the block's bytes are kept."""
-        assert self._block is not None
-        assert self._block.whole is not None
-        if self._texts is None:
-            self._texts = lines_of(self._block.whole)
-        return self._texts[self.lines[at - self.first] - self._line]
-
-    def origin(self, at: int) -> Origin:
-        """Return where a position stands in the log."""
-        line = self.lines[at - self.first]
-        return Origin(line, self._places()[line - self._line])
-
-    def _places(self) -> Sequence[int]:
-        if self._offsets is None:
-            assert self._block is not None
-            texts = [b""] if self._block.whole is None else lines_of(self._block.whole)
-            self._offsets = array("q", accumulate((len(text) + 1 for text in texts), initial=self._block.offset))
-        return self._offsets
-
-    def drop_text(self) -> None:
-        """Forget the block's bytes, and remember the offsets alone."""
-        self._places()
-        self._block = self._texts = None
+            if last < end and not self.absent:
+                return range(self._first, end)
+        numbers: list[int] = []
+        following = self._first
+        for slot in slots:
+            numbers += range(following, slot.at)
+            numbers.append(slot.at)
+            following = slot.at + 1
+        numbers += range(following, end)
+        if self.absent:
+            gone = {number for number in self.absent if number < end}
+            self.absent = [number for number in self.absent if number >= end]
+            return [number for number in numbers if number not in gone]
+        return numbers
 
 
-def _is_text(data: bytes) -> bool:
-    """Whether *data* is UTF-8: the decoder does not look at what it skips."""
-    if not data.isascii():
-        try:
-            data.decode()
-        except UnicodeDecodeError:
-            return False
-    return True
-
-
-def _settled(items: Items, waiting: "deque[_Span]") -> Iterator[Chunk]:
-    """Yield the events that nothing unsettled precedes as one chunk, and forget the spans that are done with."""
-    slots = items.settled()
-    if not slots:
-        return
-    first, behind = slots[0].at, slots[0].at
-    in_row = True  # the positions ascend by one
-    places: list[int] = []
-    heard: list[Event] = []
-    for slot in slots:
-        in_row = in_row and slot.at == behind
-        behind = slot.at + slot.many
-        if slot.event is not NATIVE:
+def _events(slots: Sequence[Slot], numbers: Sequence[int]) -> tuple[Event, ...]:
+    given = iter(slots)
+    slot = next(given, None)
+    events: list[Event] = []
+    for number in numbers:
+        if slot is not None and slot.at == number:
             assert slot.event is not None
-            heard.append(slot.event)
-            places.append(slot.at)
-    ats = range(first, behind) if in_row else [at for slot in slots for at in range(slot.at, slot.at + slot.many)]
-    spans = tuple(takewhile(lambda span: span.first < behind, waiting))
-    yield Chunk(Batch(tuple(heard), places), *_origins(spans, ats), (ats, lambda: _events(slots)))
-    while len(waiting) > 1 and waiting[1].first < behind:
-        waiting.popleft()
+            events.append(slot.event)
+            slot = next(given, None)
+        else:
+            events.append(NATIVE)
+    return tuple(events)
 
 
-def _events(slots: Sequence[Slot]) -> tuple[Event, ...]:
-    return tuple(slot.event for slot in slots for _ in range(slot.many) if slot.event is not None)
+def _span_of(spans: Sequence[Span], number: int) -> Span:
+    return spans[bisect_right(spans, number, key=lambda span: span.first) - 1]
 
 
-def _origins(spans: Sequence[_Span], ats: Sequence[int]) -> tuple[Callable[[int], Origin], Callable[[], Sequence[int]]]:
-    """Return the origin by an event's index, and the lines of all events."""
+def _places(spans: Sequence[Span], numbers: list[int]) -> list[int]:
+    """The positions of some values."""
+    return numbers if all(span.in_step for span in spans) else [*_joined(spans, numbers, lambda span: span.ats)]
 
-    def span_of(at: int) -> _Span:
-        return spans[bisect_right(spans, at, key=lambda span: span.first) - 1]
 
-    def origin(index: int) -> Origin:
-        return span_of(ats[index]).origin(ats[index])
+def _joined(spans: Sequence[Span], numbers: Sequence[int], places: Callable[[Span], Sequence[int]]) -> Sequence[int]:
+    """The *places* of the values, which are in these spans: a range where they ascend by one."""
+    if not isinstance(numbers, range):
+        ends = [bisect_left(numbers, span.first) for span in spans[1:]]
+        cut = zip(spans, [0, *ends], [*ends, len(numbers)], strict=True)
+        return [places(span)[number - span.first] for span, start, end in cut for number in numbers[start:end]]
+    parts = [places(span)[max(numbers.start - span.first, 0) : numbers.stop - span.first] for span in spans]
+    found = [part for part in parts if part]
+    if len(found) == 1:
+        return found[0]
+    if all(isinstance(part, range) for part in found) and found[-1][-1] - found[0][0] + 1 == len(numbers):
+        return range(found[0][0], found[-1][-1] + 1)
+    return [*chain.from_iterable(found)]
 
-    def lines() -> Sequence[int]:
-        if not isinstance(ats, range):
-            return [(span := span_of(at)).lines[at - span.first] for at in ats]
-        parts = [span.lines[max(ats.start - span.first, 0) : ats.stop - span.first] for span in spans]
-        found = [part for part in parts if part]
-        if all(isinstance(part, range) for part in found) and found[-1][-1] - found[0][0] + 1 == len(ats):
-            return range(found[0][0], found[-1][-1] + 1)
-        return [*chain.from_iterable(found)]
 
-    return origin, lines
+def _origin(spans: Sequence[Span], numbers: Sequence[int], index: int) -> Origin:
+    """Where the value of an event stands, by the event's index."""
+    return _span_of(spans, numbers[index]).origin(numbers[index])

@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from turncheck.model.core.events import AgentOutput, Fault, OutputKind, RunStop, ToolResult, UserMessage
 
-from .dispatch import Dispatcher, Handler, ignore
-from .fields import Object, maybe_flag, maybe_text, text
+from .dispatch import Dispatcher
+from .fields import Object
 from .items import Slot, nothing, said
 from .mapping import Format
+from .wires import Wire, handlers, maybe_flag, maybe_text, text
 
 _CHUNKS: Final[tuple[tuple[re.Pattern[str], set[str]], ...]] = (
     (re.compile(r"(text|reasoning)-(start|end)"), {"id"}),
@@ -36,33 +37,47 @@ _BARE: Final[Mapping[str, tuple[set[str], set[str]]]] = {
 """Types whose names are words that other formats use as well → the fields that such a chunk has, and may have."""
 
 
+_FAMILIES: Final[tuple[tuple[str, OutputKind], ...]] = (("text", "assistant"), ("reasoning", "reasoning"))
+_CALL: Final = text("toolCallId")
+WIRES: Final = (
+    *(
+        wire
+        for family, kind in _FAMILIES
+        for wire in (
+            Wire(f"{family}-delta", "piece", (family, text("id"), text("delta")), delta="delta"),
+            Wire(f"{family}-start", "begin_text", (family, kind, text("id"))),
+            Wire(f"{family}-end", "end_text", (family, text("id"))),
+        )
+    ),
+    Wire("tool-input-delta", "piece", ("call", _CALL, text("inputTextDelta")), delta="inputTextDelta"),
+    Wire("tool-input-start", "begin_call", (_CALL,)),
+    Wire("tool-input-available", "end_call", (_CALL, text("toolName"))),
+    Wire("tool-output-available", "output", (maybe_flag("preliminary"), _CALL)),
+    Wire("start-step", "start_step"),
+    Wire("finish-step"),
+    Wire("tool-input-error", "end_call", (_CALL, text("toolName"))),
+    Wire("tool-output-error", "output_failed", (_CALL,)),
+    Wire("tool-output-denied", "output_failed", (_CALL,)),
+    Wire("tool-approval-request"),
+    Wire("start"),
+    Wire("error", "fail", (text("errorText"),)),
+    Wire("abort", "abort", (maybe_text("reason"),)),
+    Wire("finish", "end_run", (maybe_text("finishReason"),)),
+)
+"""The chunks, the most frequent first."""
+
+
 class AiSdkMapper(Dispatcher):
     """Maps UI message chunks."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._response: int | None = None
+        self._step: str | None = None  # the response
+        self._steps = 0
         self._calls: set[str] = set()
         self._said = False  # this stream has an output
         self._error: tuple[Slot, RunStop] | None = None  # the latest error; it is the terminal if none follows
-        self.handlers = {
-            "start": ignore,
-            "start-step": self._start_step,
-            "finish-step": ignore,
-            **self._texts("text", "assistant"),
-            **self._texts("reasoning", "reasoning"),
-            "tool-input-start": self._tool_input_start,
-            "tool-input-delta": self._tool_input_delta,
-            "tool-input-available": self._tool_input,
-            "tool-input-error": self._tool_input,
-            "tool-output-available": self._tool_output_available,
-            "tool-output-error": self._tool_output_failed,
-            "tool-output-denied": self._tool_output_failed,
-            "tool-approval-request": ignore,
-            "error": self._on_error,
-            "abort": self._on_abort,
-            "finish": self._on_finish,
-        }
+        self.handlers = handlers(self, WIRES)
 
     def accept(self, at: int, value: Any) -> None:
         """Take the chunk at position *at*, or the stream's end ``[DONE]``, which is no event."""
@@ -76,7 +91,7 @@ class AiSdkMapper(Dispatcher):
         """Handle one chunk; the first one of a stream, whichever it is, begins the run."""
         if not self.running and not self.over:
             self.items.put(at, UserMessage(text="", source="adapter"))
-            self.running, self._said, self._response = True, False, None
+            self.running, self._said, self._step, self._steps = True, False, None, 0
             self._calls.clear()
         super().take(at, name, event)
 
@@ -88,71 +103,67 @@ class AiSdkMapper(Dispatcher):
 
     # Items
 
-    def _start_step(self, _at: int, _event: Object) -> None:
-        self._response = (self._response or 0) + 1
+    def start_step(self, _at: int) -> None:
+        """Begin the next response."""
+        self._steps += 1
+        self._step = f"step-{self._steps}"
 
-    def _texts(self, family: str, kind: OutputKind) -> dict[str, Handler]:
-        def start(_: int, event: Object) -> None:
-            self.items.begin((family, text(event, "id")), said(kind, self._response_id()))
+    def begin_text(self, _at: int, family: str, kind: OutputKind, name: str) -> None:
+        """Open a text of a family."""
+        self.items.begin((family, name), said(kind, self._step))
 
-        def delta(at: int, event: Object) -> None:
-            key, piece = (family, text(event, "id")), text(event, "delta")
-            self.items.append(key, at, piece)
-            self._said = self._said or piece != ""
+    def piece(self, at: int, family: str, name: str, piece: str) -> None:
+        """Add a piece to an item. Raises MisfitError where it is not open."""
+        self.items.append((family, name), at, piece)
+        self._said = self._said or piece != ""
 
-        def end(_: int, event: Object) -> None:
-            self.items.finish((family, text(event, "id")))
+    def end_text(self, _at: int, family: str, name: str) -> None:
+        """End a text, if it is open."""
+        self.items.finish((family, name))
 
-        return {f"{family}-start": start, f"{family}-delta": delta, f"{family}-end": end}
-
-    def _tool_input_start(self, at: int, event: Object) -> None:
-        call_id = text(event, "toolCallId")
+    def begin_call(self, at: int, call_id: str) -> None:
+        """Open a call, which has its place here."""
         self.items.begin(("call", call_id), nothing, at)
         self._calls.add(call_id)
         self._said = True
 
-    def _tool_input_delta(self, at: int, event: Object) -> None:
-        self.items.append(("call", text(event, "toolCallId")), at, text(event, "inputTextDelta"))
-
-    def _tool_input(self, at: int, event: Object) -> None:
-        call_id, tool = text(event, "toolCallId"), text(event, "toolName")
+    def end_call(self, at: int, call_id: str, tool: str) -> None:
+        """End a call, whose input is whole now; it may not have been open."""
         key = "call", call_id
         if key not in self.items:
             self.items.begin(key, nothing, at)
-        response = self._response_id()
-        self.items.finish(key, AgentOutput(kind="tool-call", call_id=call_id, tool=tool, response_id=response))
+        self.items.finish(key, AgentOutput(kind="tool-call", call_id=call_id, tool=tool, response_id=self._step))
         self._calls.add(call_id)
         self._said = True
 
-    def _tool_output_available(self, at: int, event: Object) -> None:
-        if not maybe_flag(event, "preliminary"):  # a preliminary output only reports progress
-            self._result(at, ToolResult(call_id=text(event, "toolCallId")))
+    def output(self, at: int, preliminary: bool | None, call_id: str) -> None:  # noqa: FBT001
+        """Put the result of a call; a *preliminary* output only reports progress."""
+        if not preliminary:
+            self._result(at, ToolResult(call_id=call_id))
 
-    def _tool_output_failed(self, at: int, event: Object) -> None:
-        self._result(at, ToolResult(call_id=text(event, "toolCallId"), is_error=True))
+    def output_failed(self, at: int, call_id: str) -> None:
+        """Put the result of a call that failed or was denied."""
+        self._result(at, ToolResult(call_id=call_id, is_error=True))
 
     def _result(self, at: int, result: ToolResult) -> None:
         """Put a result, unless it is the client's answer to a call of the previous stream, whose run is over."""
         if self._said or self.over or result.call_id in self._calls:
             self.items.put(at, result)
 
-    def _response_id(self) -> str | None:
-        return None if self._response is None else f"step-{self._response}"
-
     # Terminals
 
-    def _on_error(self, at: int, event: Object) -> None:
-        stop = RunStop(reason="error", detail=text(event, "errorText"))
+    def fail(self, at: int, why: str) -> None:
+        """Note an error, which ends the run unless another terminal follows."""
         self._pass_error()
-        self._error = self.items.hold(at), stop
+        self._error = self.items.hold(at), RunStop(reason="error", detail=why)
 
-    def _on_abort(self, at: int, event: Object) -> None:
-        reason = maybe_text(event, "reason")
+    def abort(self, at: int, why: str | None) -> None:
+        """End the run, which was interrupted."""
         self._pass_error()
-        self.stop(at, RunStop(reason="interrupted", detail=reason))
+        self.stop(at, RunStop(reason="interrupted", detail=why))
 
-    def _on_finish(self, at: int, event: Object) -> None:
-        reason = maybe_text(event, "finishReason")
+    def end_run(self, at: int, reason: str | None) -> None:
+        """End the run."""
         failed = self._pass_error() or reason == "error"
         self.stop(at, RunStop(reason="error" if failed else "completed", detail=reason))
 

@@ -2,12 +2,11 @@
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from turncheck.model.core.events import AgentOutput, Event, Native, OutputKind
+from turncheck.model.core.events import AgentOutput, Event, Malformed, Native, OutputKind
 
 from .fields import MisfitError
 from .mapping import Mapped
@@ -20,14 +19,10 @@ Build: TypeAlias = Callable[[str], Event]
 
 
 class Slot(Struct, eq=False):
-    """A place in the order, for an event that may be known later; nothing behind it leaves before it is filled.
-
-    With *many* it stands for as many places in a row, each with the same event.
-    """
+    """A place in the order, for an event that may be known later; nothing behind it leaves before it is filled."""
 
     at: int
     event: Event | None = None
-    many: int = 1
 
 
 class Item(Struct, eq=False):
@@ -50,11 +45,6 @@ class Items:
     def put(self, at: int, event: Event) -> None:
         """Add an event that is complete."""
         self._add(Slot(at, event))
-
-    def pass_by(self, first: int, behind: int) -> None:
-        """Add a ``Native`` at each position from *first* to before *behind*."""
-        if first < behind:
-            self._add(Slot(first, NATIVE, behind - first))
 
     def hold(self, at: int) -> Slot:
         """Keep a place for an event that a later line decides."""
@@ -99,17 +89,19 @@ class Items:
         """Yield the events that nothing unsettled precedes."""
         slots = self._slots
         while slots and (event := slots[0].event) is not None:
-            slot = slots.popleft()
-            for at in range(slot.at, slot.at + slot.many):
-                yield at, event
+            yield slots.popleft().at, event
 
-    def settled(self) -> list[Slot]:
-        """Take out the places that nothing unsettled precedes, each filled."""
+    def settled(self) -> tuple[list[Slot], int | None]:
+        """Take out the places that nothing unsettled precedes, each filled; say where the first unsettled one is."""
         slots = self._slots
         found: list[Slot] = []
         while slots and slots[0].event is not None:
             found.append(slots.popleft())
-        return found
+        return found, slots[0].at if slots else None
+
+    def complains(self, at: int) -> bool:
+        """Whether the last event is at *at* and says that something is wrong there."""
+        return bool(self._slots) and self._slots[-1].at == at and type(self._slots[-1].event) is Malformed
 
     def drain(self) -> Iterator[Mapped]:
         """Yield all the rest: open items end, and a place that nothing filled is ``Native``."""
@@ -133,8 +125,7 @@ def nothing(_: str) -> Event:
     return NATIVE
 
 
-@dataclass(frozen=True, slots=True)
-class _Said:
+class _Said(Struct, frozen=True, gc=False):
     kind: OutputKind
     response: str | None
 
@@ -147,8 +138,7 @@ def said(kind: OutputKind, response: str | None = None) -> Build:
     return _Said(kind, response)
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """The builder of an item that is known whatever its deltas say."""
 
     event: Event

@@ -2,64 +2,20 @@
 
 import json
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
-from io import BytesIO
-from pathlib import Path
+from functools import partial
 from typing import Any
-from unittest.mock import patch
 
-import msgspec
 import pytest
 from ag_ui.streams import broken, valid
-from benchmarks import streams
-from fuzz.logs import Pieces, known
+from fuzz import edited_logs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turncheck.adapters.logs import reading
-from turncheck.adapters.logs.fast import generate
 from turncheck.adapters.logs.fast.ag_ui_shapes import ITEM
-from turncheck.adapters.logs.formats.registry import FORMATS
-from turncheck.adapters.logs.reading import read_log
-from turncheck.conformance.check.judge import check
 
-TESTS = Path(__file__).parents[2]
-RECORDED = [path for path in (TESTS / "recordings" / "logs").glob("pydantic-ai-*/*") if path.is_file()]
 SETTINGS = settings(max_examples=300, deadline=None, database=None, derandomize=True)
+assert_same = partial(edited_logs.assert_same, "ag-ui")
 Line = bytes
-
-
-def test_the_loop_is_in_step_with_the_parts() -> None:
-    assert generate.LOOP.read_text(encoding="utf-8") == generate.generate()
-
-
-@contextmanager
-def mapper_alone() -> Iterator[None]:
-    with patch.object(reading, "LOOPS", {}):
-        yield
-
-
-def read(data: bytes, piece: int, max_line: int) -> list[Any]:
-    log = read_log(Pieces(data, piece), format_name="ag-ui", max_line=max_line)
-    return [
-        (at, known(event), chunk.origin(index), line)
-        for chunk in log.chunks
-        for index, (at, event, line) in enumerate(zip(chunk.batch.ats, chunk.batch.events, chunk.lines(), strict=True))
-    ]
-
-
-def judged(data: bytes, piece: int, max_line: int) -> bytes:
-    try:
-        return msgspec.json.encode(check("log", Pieces(data, piece), format_name="ag-ui", max_line=max_line))
-    except ValueError as error:
-        return str(error).encode()
-
-
-def assert_same(data: bytes, piece: int = 1 << 20, max_line: int = 1 << 20) -> None:
-    fast = read(data, piece, max_line), judged(data, piece, max_line)
-    with mapper_alone():
-        assert fast == (read(data, piece, max_line), judged(data, piece, max_line))
 
 
 def in_lines(events: list[dict[str, Any]], spaces: str = "") -> list[Line]:
@@ -179,18 +135,6 @@ def test_generated_streams_are_read_as_by_the_mapper_alone(draw: random.Random, 
     assert_same(b"\n".join(in_lines(valid(draw) if whole else broken(draw))) + b"\n", piece)
 
 
-@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name)
-def test_recordings_are_read_as_by_the_mapper_alone(path: Path) -> None:
-    text = path.read_bytes()
-    assert_same(text)
-    assert_same(b"".join(line[6:] + b"\n" for line in text.split(b"\n") if line.startswith(b"data: ")))
-
-
-@pytest.mark.parametrize("piece", [997, 1 << 20])
-def test_a_long_stream_is_read_as_by_the_mapper_alone(piece: int) -> None:
-    assert_same(streams.log("ag-ui", 3000), piece)
-
-
 START, DONE = event_of("RUN_STARTED", "", ""), event_of("RUN_FINISHED", "", "")
 FAILED = json.dumps({"pydantic_ai": {"outcome": "failed"}})
 ENCRYPTED = {"type": "REASONING_ENCRYPTED_VALUE", "subtype": "message", "entityId": "xc", "encryptedValue": FAILED}
@@ -301,12 +245,6 @@ def test_what_lines_do_together_is_what_the_mapper_alone_makes_of_them(stream: l
     lines = in_lines(stream)
     assert_same(b"\n".join(lines) + b"\n")
     assert_same(b"\n".join(lines), 64)
-
-
-def test_a_valid_stream_hardly_needs_the_mapper() -> None:
-    data = streams.log("ag-ui", 3000)
-    with patch.object(FORMATS["ag-ui"].mapper, "accept", side_effect=AssertionError):
-        assert check("log", BytesIO(data)).verdict == "pass"
 
 
 def test_an_undisturbed_item_is_one_match() -> None:

@@ -1,15 +1,14 @@
 """The fast loop of AG-UI, generated from its parts: run `make generate`, do not edit."""
 
 from collections.abc import Callable, Iterable
-from re import Match
 from typing import Any, Final
 
 from turncheck.model.core.events import AgentOutput
 
-from ..formats.ag_ui import AgUiMapper, Result
-from ..formats.ag_ui_items import SAID
-from ..formats.items import Item, Whole
-from .ag_ui_wires import STRUCTURES
+from ...formats.ag_ui import AgUiMapper, Result
+from ...formats.ag_ui_items import SAID
+from ...formats.items import Item, Whole
+from ..ag_ui_wires import STRUCTURES
 
 ReasoningEnd = STRUCTURES["REASONING_END"]
 ReasoningMessageContent = STRUCTURES["REASONING_MESSAGE_CONTENT"]
@@ -32,26 +31,22 @@ _SOME: Final = {kind: AgentOutput(kind=kind, text="…") for kind in SAID}
 """Kind → an output of which nothing is known but that it has a text."""
 
 
-def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int], None]) -> int:
-    """Take events from position *at* on, and return the position behind them.
-
-    An event is a structure, a match of a whole item, or None for a line that was not decoded. *hand* lets *mapper* read
-    the line of a position: of what was not decoded, and wherever no branch is sure.
-    """
+def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int], bool]) -> int:
+    """Take events from number *at* on, and return the number behind them (``registry.FastLoop``)."""
     items, outputs, results = mapper.items, mapper.outputs, mapper.results
     opened, others = items.open, outputs.others
     begun, used, owners = mapper.rules.open, mapper.rules.used, mapper.rules.owners.of
     messages, calls, reasonings = owners["message"], owners["call"], owners["reasoning"]
     calm = mapper.running and outputs.chunk is None  # a run is open, and no item that came in chunks
     text = tool = reasoning = None
-    quiet = at  # from here on, no line has taken a place
     for event in events:
         struct = type(event)  # pyright: ignore[reportUnknownVariableType]
         behind = at + 1
-        if struct is Match:
-            kind, behind = event.lastgroup, at + event[0].count(b"\n")
+        if struct is tuple:
+            found, behind = event
+            kind, behind = found.lastgroup, at + behind
             if kind == "TEXT_MESSAGE":
-                name = event["TEXT_MESSAGE_id"].decode()
+                name = found["TEXT_MESSAGE_id"].decode()
                 key, rule = (kind, name), ("TEXT_MESSAGE_START", name)
                 if calm and rule not in used and (not opened or key not in opened):
                     if results:
@@ -61,15 +56,13 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
                     if others:
                         others.discard(key)
                     outputs.said, outputs.silent = True, False
-                    items.pass_by(quiet, at + 1)
-                    quiet = at + 2
                     items.put(at + 1, _SOME["assistant"])
                     at = behind
                     continue
             elif kind == "TOOL_CALL":
-                name = event["TOOL_CALL_id"].decode()
+                name = found["TOOL_CALL_id"].decode()
                 key, rule = (kind, name), ("TOOL_CALL_START", name)
-                parent = None if event["parent"] is None else event["parent"].decode()
+                parent = None if found["parent"] is None else found["parent"].decode()
                 free = calls.get(name) is None and messages.get(parent) is None  # of no sub-agent
                 if calm and rule not in begun and (not opened or key not in opened) and free:
                     if results:
@@ -80,13 +73,11 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
                     outputs.unanswered.add(name)
                     outputs.said = outputs.called = True
                     outputs.silent = False
-                    items.pass_by(quiet, at)
-                    quiet = at + 1
-                    items.put(at, AgentOutput(kind="tool-call", call_id=name, tool=event["tool"].decode()))
+                    items.put(at, AgentOutput(kind="tool-call", call_id=name, tool=found["tool"].decode()))
                     at = behind
                     continue
             elif kind == "REASONING_MESSAGE":
-                name = event["REASONING_MESSAGE_id"].decode()
+                name = found["REASONING_MESSAGE_id"].decode()
                 key, rule = (kind, name), ("REASONING_MESSAGE_START", name)
                 if calm and rule not in begun and (not opened or key not in opened):
                     if results:
@@ -96,8 +87,6 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
                     if others:
                         others.discard(key)
                     outputs.said, outputs.silent = True, False
-                    items.pass_by(quiet, at + 1)
-                    quiet = at + 2
                     items.put(at + 1, _SOME["reasoning"])
                     at = behind
                     continue
@@ -112,8 +101,6 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
                     mapper.settle_results(last=False)
                 if event.delta:
                     if item.slot is None:
-                        items.pass_by(quiet, at)
-                        quiet = at + 1
                         item.slot = items.hold(at)
                     item.pieces.append(event.delta)
                     if ("TEXT_MESSAGE", name) not in others:  # what the user says is kept
@@ -158,8 +145,6 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
                     mapper.settle_results(last=False)
                 if event.delta:
                     if item.slot is None:
-                        items.pass_by(quiet, at)
-                        quiet = at + 1
                         item.slot = items.hold(at)
                     item.pieces.append(event.delta)
                     if ("TOOL_CALL", name) not in others:  # what the user says is kept
@@ -182,8 +167,6 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
                 outputs.silent = False
                 begun[rule] = None
                 call = AgentOutput(kind="tool-call", call_id=name, tool=event.toolCallName)
-                items.pass_by(quiet, at)
-                quiet = at + 1
                 opened[key] = Item(Whole(call), items.hold(at))
                 tool = name
                 at += 1
@@ -211,8 +194,6 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
                     mapper.settle_results(last=False)
                 if event.delta:
                     if item.slot is None:
-                        items.pass_by(quiet, at)
-                        quiet = at + 1
                         item.slot = items.hold(at)
                     item.pieces.append(event.delta)
                     if ("REASONING_MESSAGE", name) not in others:  # what the user says is kept
@@ -288,8 +269,6 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
         elif struct is ToolCallResult:
             name = event.toolCallId
             if calm and name in outputs.calls:
-                items.pass_by(quiet, at)
-                quiet = at + 1
                 messages[event.messageId] = None
                 results.append(Result(items.hold(at), name, event.messageId))
                 outputs.unanswered.discard(name)
@@ -301,28 +280,21 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
             if not (mapper.running or mapper.paused or outputs.chunk):
                 if results:
                     mapper.settle_results(last=False)
-                items.pass_by(quiet, at)
-                quiet = at + 1
                 mapper.run_started(at, {})
                 calm = True
                 at += 1
                 continue
         elif struct is RunFinished:
             if calm and not begun:
-                items.pass_by(quiet, at)
-                quiet = at + 1
                 mapper.settle_results(last=True)
                 mapper.run_finished(at, {})
                 calm = False
                 text = tool = reasoning = None
                 at += 1
                 continue
-        items.pass_by(quiet, at)
         while at < behind:
             hand(at)
             at += 1
-        quiet = at
         calm = mapper.running and outputs.chunk is None
         text = tool = reasoning = None
-    items.pass_by(quiet, at)
     return at

@@ -1,0 +1,135 @@
+"""From blocks to spans with their events: of JSON lines, and of server-sent events, which mostly look alike."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, Final, Protocol, TypeAlias
+
+from turncheck.model.core.decode import lines_of
+
+from ..framing import Block, Frame, Origin, ServerSent
+from .registry import FastLoop
+from .spans import FrameSpan, LineSpan, Span
+
+Found: TypeAlias = tuple[Span, list[Any]]
+"""A span, and what its values are decoded to."""
+
+
+class Cutter(Protocol):
+    """Cuts blocks into spans. ``first`` is the number of the next span's first value: whoever reads a span sets it."""
+
+    first: int
+
+    def cut(self, block: Block) -> Iterator[Found]:
+        """Yield the spans of a block."""
+        ...
+
+    def end(self) -> Iterator[Found]:
+        """Yield what is left at the log's end."""
+        ...
+
+
+class JsonLines:
+    """A value in each line that is not blank; the next line is line *line* of the log."""
+
+    def __init__(self, line: int, loop: FastLoop) -> None:
+        self.first = 0
+        self._line, self._loop = line, loop
+
+    def cut(self, block: Block) -> Iterator[Found]:
+        """Yield the span of a block."""
+        if block.whole is None:
+            yield _framed(self.first, [Frame(self.first, Origin(self._line, block.offset), None)], self._loop)
+            self._line += 1
+            return
+        span = LineSpan(self.first, block, self._line, block.whole)
+        yield span, span.decoded(self._loop)
+        self._line += len(span.lines) + span.blank
+
+    def end(self) -> Iterator[Found]:
+        """Yield nothing: a line that lacks its end is whole all the same."""
+        yield from ()
+
+
+class Events:
+    """Server-sent events. Those of a block that look alike are cut by one look; others are cut line by line."""
+
+    def __init__(self, loop: FastLoop, max_line: int) -> None:
+        self.first = 0
+        self._line, self._loop = 1, loop
+        self._framer = ServerSent(max_line)
+
+    def cut(self, block: Block) -> Iterator[Found]:
+        """Yield the spans of a block."""
+        whole = block.whole
+        if whole is None:
+            yield from self._by_line([None], block.offset)
+            return
+        begin = 1 if whole.startswith(b"\n") else 0 if self._framer.idle else whole.find(b"\n\n") + 2
+        end = whole.rfind(b"\n\n") + 2
+        if end <= max(begin, 1):  # no event lies wholly in it
+            yield from self._by_line(lines_of(whole), block.offset)
+            return
+        yield from self._by_line(lines_of(whole[:begin]), block.offset)
+        alike = self._alike(Block(whole[begin:end], block.offset + begin))
+        if alike is None:
+            yield from self._by_line(lines_of(whole[begin:end]), block.offset + begin)
+        else:
+            yield alike
+        yield from self._by_line(lines_of(whole[end:]), block.offset + end)
+
+    def end(self) -> Iterator[Found]:
+        """Yield the event that no blank line ended."""
+        frame = self._framer.end()
+        if frame is not None:
+            yield _framed(self.first, [frame], self._loop)
+
+    def _by_line(self, texts: Sequence[bytes | None], offset: int) -> Iterator[Found]:
+        frames: list[Frame] = []
+        for text in texts:
+            frame = self._framer.take(Origin(self._line, offset), text)
+            if frame is not None:
+                frames.append(frame)
+            self._line += 1
+            offset += 0 if text is None else len(text) + 1
+        if frames:
+            yield _framed(self.first, frames, self._loop)
+
+    def _alike(self, block: Block) -> Found | None:
+        """The span of whole events that all have their fields in the same order; None where they have not."""
+        part = block.whole or b""
+        head = _HEAD.match(part)
+        if head is None or b"\r" in part:
+            return None
+        before = part.count(b"\n", 0, head.end())
+        if before:
+            texts, others = _between(before).subn(b"\n", part[head.end() : -1])
+        else:
+            texts = part[head.end() : -1].replace(_PLAIN, b"\n")
+            others = (len(part) - head.end() - 1 - len(texts)) // (len(_PLAIN) - 1)
+        events = others + 1
+        line, at = self._line + before, self._framer.at + before
+        lines = range(line, line + events * (before + 2), before + 2)
+        ats = range(at, at + events * (before + 1), before + 1)
+        span = LineSpan(self.first, block, self._line, texts, (lines, ats))
+        decoded = span.decoded(self._loop)
+        if span.count != events:
+            return None
+        self._line += events * (before + 2)
+        self._framer.at += events * (before + 1)
+        return span, decoded
+
+
+_HEAD: Final = re.compile(rb"(?:(?:event|id|retry): [^\n]*+\n){0,3}+data: ")
+_PLAIN: Final = b"\n\ndata: "
+
+
+@cache
+def _between(before: int) -> re.Pattern[bytes]:
+    """What stands between the data of two events, with so many fields before the data of each."""
+    return re.compile(rb"\n\n(?:(?:event|id|retry): [^\n]*+\n){%d}data: " % before)
+
+
+def _framed(first: int, frames: list[Frame], loop: FastLoop) -> Found:
+    span = FrameSpan(first, frames)
+    return span, span.decoded(loop)

@@ -1,0 +1,183 @@
+"""Stretches of a log: the values that they hold, and the places where these stand."""
+
+from array import array
+from collections.abc import Sequence
+from io import BytesIO
+from itertools import accumulate
+from typing import Any, Final
+
+from msgspec import MsgspecError
+
+from turncheck.model.core.decode import is_blank, lines_of
+
+from ..framing import Block, Frame, Origin
+from .registry import FastLoop
+
+REFUSALS: Final = (MsgspecError, UnicodeDecodeError, RecursionError)
+"""What a decoder raises."""
+
+
+class Span:
+    """Values in a row, the first of which is number *first* of the log.
+
+    ``lines`` has the physical line of each value, ``ats`` its position; they are ``in_step`` where that is its number.
+    """
+
+    lines: Sequence[int]
+    ats: Sequence[int]
+
+    def __init__(self, first: int, *, in_step: bool = False) -> None:
+        self.first, self.in_step = first, in_step
+
+    def decoded(self, loop: FastLoop) -> list[Any]:
+        """Return what the values are decoded to (``registry.FastLoop.feed``)."""
+        raise NotImplementedError
+
+    def text(self, number: int) -> bytes | None:
+        """Return the JSON of a value, None where it is over the limit; while the bytes are kept."""
+        raise NotImplementedError
+
+    def origin(self, number: int) -> Origin:
+        """Return where a value stands in the log."""
+        raise NotImplementedError
+
+    def drop_text(self) -> None:
+        """Forget the bytes."""
+
+
+class FrameSpan(Span):
+    """Values that were cut out of the log one by one."""
+
+    def __init__(self, first: int, frames: Sequence[Frame]) -> None:
+        super().__init__(first)
+        self.lines = [frame.origin.line for frame in frames]
+        self.ats = [frame.at for frame in frames]
+        self._offsets = array("q", (frame.origin.offset for frame in frames))
+        self._texts: Sequence[bytes | None] = [frame.data for frame in frames]
+
+    def decoded(self, loop: FastLoop) -> list[Any]:
+        """Return what the values are decoded to, one by one."""
+        return [_one(text, loop) for text in self._texts]
+
+    def text(self, number: int) -> bytes | None:
+        """Return the JSON of a value, None where it is over the limit; while the bytes are kept."""
+        return self._texts[number - self.first]
+
+    def origin(self, number: int) -> Origin:
+        """Return where a value stands in the log."""
+        index = number - self.first
+        return Origin(self.lines[index], self._offsets[index])
+
+    def drop_text(self) -> None:
+        """Forget the bytes."""
+        self._texts = ()
+
+
+def _one(text: bytes | None, loop: FastLoop) -> Any:
+    try:
+        return loop.decode(text) if text is not None and is_text(text) else None
+    except REFUSALS:
+        return None
+
+
+class LineSpan(Span):
+    """The values of a block: one in each line of *texts*.
+
+    These are the block's own lines, a blank one of which holds no value; the first is line *line* of the log. Or else
+    they were *made* of the block's, whose values have these lines and positions.
+    """
+
+    def __init__(
+        self, first: int, block: Block, line: int, texts: bytes, made: tuple[Sequence[int], Sequence[int]] | None = None
+    ) -> None:
+        super().__init__(first, in_step=made is None)
+        self._made = made is not None
+        self.lines, self.ats = made or (range(line, line + len(texts)), ())  # at most, before they are counted
+        self.count = self.blank = 0
+        self._block: Block | None = block
+        self._line = line
+        self._whole = texts
+        self._texts: list[bytes] | None = None
+        self._offsets: Sequence[int] | None = None
+
+    def decoded(self, loop: FastLoop) -> list[Any]:
+        """Return what the values are decoded to (``registry.FastLoop.feed``), and count the values."""
+        events: list[Any] = []
+        texts = self._whole
+        more = 0
+        if is_text(texts):
+            begin = 0
+            for found in loop.whole.finditer(texts):
+                item = found.lastgroup
+                start, end = found.span(0 if item else found.lastindex or 0)
+                self._decode(texts[begin : start + 1], loop, events)
+                number = texts.count(b"\n", start, end)
+                events.append((found, number) if item else number)
+                more += number - 1
+                begin = end + 1
+            self._decode(texts[begin:], loop, events)
+        else:
+            for text in lines_of(texts):
+                if is_text(text):
+                    self._decode(text + b"\n", loop, events)  # a blank one is a line all the same
+                else:
+                    events.append(None)
+        if self.blank:
+            self.lines = [line for line, text in enumerate(lines_of(texts), self._line) if not is_blank(text)]
+        self.count = len(events) + more
+        if not self._made:
+            self.lines = self.lines[: self.count]
+            self.ats = range(self.first, self.first + self.count)
+        return events
+
+    def _decode(self, text: bytes, loop: FastLoop, events: list[Any]) -> None:
+        """Decode lines one by one, which is exact; a blank one is counted."""
+        lines = BytesIO(text)
+        more = True
+        while more:
+            try:
+                events.extend(map(loop.decode, lines))
+                more = False
+            except REFUSALS:
+                end = lines.tell()
+                line = text[text.rfind(b"\n", 0, end - 1) + 1 : end].rstrip(b"\n")
+                if is_blank(line) and not self._made:
+                    self.blank += 1
+                else:
+                    events.append(None)
+
+    def text(self, number: int) -> bytes | None:
+        """Return the JSON of a value, while the bytes are kept."""
+        if self._texts is None:
+            self._texts = lines_of(self._whole)
+        index = number - self.first
+        return self._texts[index if self._made else self.lines[index] - self._line]
+
+    def origin(self, number: int) -> Origin:
+        """Return where a value stands in the log."""
+        line = self.lines[number - self.first]
+        return Origin(line, self._places()[line - self._line])
+
+    def _places(self) -> Sequence[int]:
+        if self._offsets is None:
+            assert self._block is not None
+            assert self._block.whole is not None
+            lengths = (len(text) + 1 for text in lines_of(self._block.whole))
+            self._offsets = array("q", accumulate(lengths, initial=self._block.offset))
+        return self._offsets
+
+    def drop_text(self) -> None:
+        """Forget the block's bytes, and remember the offsets alone."""
+        self._places()
+        self._block = self._texts = None
+        self._whole = b""
+
+
+def is_text(data: bytes) -> bool:
+    """Whether *data* is UTF-8: the decoder does not look at what it skips."""
+    if not data.isascii():
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            return False
+    return True

@@ -1,0 +1,103 @@
+"""The wire events of a stream as rows: the fields that matter of each, and the mapper's method that is given them.
+
+The rows are declared once per format. The mapper's handlers are made from them here, and so are the typed structures
+and the loop that read most of a log (``..fast``): all call the same methods.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, Final, NamedTuple
+
+from msgspec import Meta
+
+from . import fields
+from .dispatch import Handler
+from .fields import Object, record
+
+INDEX: Final = Annotated[int, Meta(ge=0, lt=1 << 31)]
+"""The integers that the fast loop reads itself."""
+
+
+class Field(NamedTuple):
+    """A field of a wire event: its path, names with dots between; its reader, and the type that reads the same."""
+
+    path: str
+    read: Callable[[Object, str], object]
+    shape: Any
+    needed: bool
+
+    def of(self, event: Object) -> object:
+        """Return what *event* has there. Raises MisfitError."""
+        *above, name = self.path.split(".")
+        for outer in above:
+            event = record(event, outer)
+        return self.read(event, name)
+
+
+def text(path: str) -> Field:
+    """A string that must be there."""
+    return Field(path, fields.text, str, needed=True)
+
+
+def maybe_text(path: str) -> Field:
+    """A string that may be absent or null."""
+    return Field(path, fields.maybe_text, str | None, needed=False)
+
+
+def maybe_flag(path: str) -> Field:
+    """A boolean that may be absent or null."""
+    return Field(path, fields.maybe_flag, bool | None, needed=False)
+
+
+def number(path: str) -> Field:
+    """An integer that must be there."""
+    return Field(path, fields.number, INDEX, needed=True)
+
+
+class Wire(NamedTuple):
+    """A wire event: its type, the mapper's method that takes it, and what that is given behind the position.
+
+    ``take`` is None for an event of a run that means nothing. ``when``: a word is at this path, which ends in ``type``,
+    that is one of these; of the rows of one type the first that fits counts. ``delta`` is the path of a text: of the
+    same event, sent again at once with another text, the first that is not empty has changed all that it can, but for
+    the item's own text. ``opens``: it may begin a run. A method raises MisfitError before it changes anything.
+    """
+
+    type: str
+    take: str | None = None
+    given: tuple[Field | str, ...] = ()
+    when: tuple[str, tuple[str, ...]] | None = None
+    delta: str | None = None
+    opens: bool = False
+
+
+def by_type(wires: Iterable[Wire]) -> Mapping[str, list[Wire]]:
+    """Return the rows of each type, in their order."""
+    found: dict[str, list[Wire]] = {}
+    for wire in wires:
+        found.setdefault(wire.type, []).append(wire)
+    return found
+
+
+def handlers(mapper: object, wires: Iterable[Wire]) -> dict[str, Handler]:
+    """Return the handlers of a mapper, by type: each reads the fields of an event and calls the mapper's method."""
+    return {name: _handler(mapper, rows) for name, rows in by_type(wires).items()}
+
+
+def _handler(mapper: object, rows: list[Wire]) -> Handler:
+    methods = [_nothing if row.take is None else getattr(mapper, row.take) for row in rows]
+
+    def handle(at: int, event: Object) -> None:
+        word, path = None, None
+        for row, method in zip(rows, methods, strict=True):
+            if row.when is not None and row.when[0] != path:
+                path = row.when[0]
+                word = text(path).of(event)
+            if row.when is None or word in row.when[1]:
+                method(at, *[given.of(event) if isinstance(given, Field) else given for given in row.given])
+                return
+
+    return handle
+
+
+def _nothing(*_: object) -> None:
+    """Take an event that means nothing to the core."""

@@ -1,0 +1,74 @@
+"""Each fast loop gives what its format's mapper alone gives: events, positions, lines, offsets and verdicts."""
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from benchmarks import streams
+from fuzz.edited_logs import FRAMES, NAMES, assert_same, bases, logs, recordings
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from turncheck.adapters.logs.fast import generate
+from turncheck.adapters.logs.formats.registry import FORMATS
+from turncheck.conformance.check.judge import check
+
+SETTINGS = settings(
+    max_examples=300,
+    deadline=None,
+    database=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+MEASURED = [name for name in NAMES if name in streams.STREAMS]
+RECORDED = [(name, path) for name in NAMES for path in recordings(name)]
+
+
+def test_the_loops_are_in_step_with_what_the_formats_declare() -> None:
+    assert all(path.read_text(encoding="utf-8") == text for path, text in generate.generate().items())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_log_is_read_as_by_the_mapper_alone(name: str) -> None:
+    @SETTINGS
+    @given(logs(bases(name)), st.sampled_from([1 << 20, 700, 64]), st.sampled_from([1 << 20, 1 << 20, 200]))
+    def same(data: bytes, piece: int, max_line: int) -> None:
+        assert_same(name, data, piece, max_line)
+
+    same()
+
+
+@pytest.mark.parametrize(("name", "path"), RECORDED, ids=[path.name for _, path in RECORDED])
+def test_recordings_are_read_as_by_the_mapper_alone(name: str, path: Path) -> None:
+    assert_same(name, path.read_bytes())
+    assert_same(name, path.read_bytes(), 997)
+
+
+@pytest.mark.parametrize("piece", [997, 1 << 20])
+@pytest.mark.parametrize("frame", ["lines", "events", "events with names", "events with ids"])
+@pytest.mark.parametrize("name", MEASURED)
+def test_a_long_stream_is_read_as_by_the_mapper_alone(name: str, frame: str, piece: int) -> None:
+    assert_same(name, _framed(name, frame), piece)
+
+
+@pytest.mark.parametrize("frame", ["lines", "events", "events with names"])
+@pytest.mark.parametrize("name", MEASURED)
+def test_a_good_stream_hardly_needs_the_mapper(name: str, frame: str) -> None:
+    asked: list[Any] = []
+    mapper: Any = FORMATS[name].mapper
+    accept = mapper.accept
+
+    def counted(self: Any, at: int, value: Any) -> None:
+        asked.append(value)
+        accept(self, at, value)
+
+    data = _framed(name, frame)
+    with patch.object(mapper, "accept", counted):
+        assert check("log", BytesIO(data)).verdict == "pass"
+    assert len(asked) < data.count(b"\n") / 20
+
+
+def _framed(name: str, frame: str) -> bytes:
+    return b"".join(map(FRAMES[frame], streams.log(name, 3000).splitlines()))
