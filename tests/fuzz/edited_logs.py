@@ -98,7 +98,7 @@ ODD: Final = (
     *(b"data: {}", b": ping", b"event: x", b"null"),
 )
 _TEXTS: Final = ("", "a", 'say "b"\n', "é", "\ud800", "\\", "x" * 200)
-_ATOMS: Final = (None, True, 0, 1, -1, 1.0, 10**30, [], {}, "completed", "error", *_TEXTS)
+_ATOMS: Final[tuple[Value, ...]] = (None, True, 0, 1, -1, 1.0, 10**30, [], {}, "completed", "error", *_TEXTS)
 
 
 def _paths(value: Value, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
