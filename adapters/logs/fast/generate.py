@@ -57,7 +57,7 @@ def _delta(row: Wire) -> str:
     """A delta that repeats the line before changes nothing; nor do those that repeat this one, if it has a text."""
     (key,) = [one.path for one in row.given if isinstance(one, Field) and one.path != row.delta]
     same = f"good != at or name != event.{key} or kind is not struct"
-    known = f"kind, name = struct, event.{key}\n"
+    known = f"kind, name = struct, event.{key}  # pyright: ignore[reportUnknownVariableType]\n"
     return (
         f"if {same}:\n{_in(_call(row))}    if not event.{row.delta}:\n        at += 1\n        continue\n{_in(known)}"
     )

@@ -62,7 +62,7 @@ def feed(mapper: AiSdkMapper, events: Iterable[Any], at: int, hand: Callable[[in
                         if not event.delta:
                             at += 1
                             continue
-                        kind, name = struct, event.id
+                        kind, name = struct, event.id  # pyright: ignore[reportUnknownVariableType]
                     at += 1
                     good = at
                     continue
@@ -83,7 +83,7 @@ def feed(mapper: AiSdkMapper, events: Iterable[Any], at: int, hand: Callable[[in
                         if not event.delta:
                             at += 1
                             continue
-                        kind, name = struct, event.id
+                        kind, name = struct, event.id  # pyright: ignore[reportUnknownVariableType]
                     at += 1
                     good = at
                     continue
@@ -104,7 +104,7 @@ def feed(mapper: AiSdkMapper, events: Iterable[Any], at: int, hand: Callable[[in
                         if not event.inputTextDelta:
                             at += 1
                             continue
-                        kind, name = struct, event.toolCallId
+                        kind, name = struct, event.toolCallId  # pyright: ignore[reportUnknownVariableType]
                     at += 1
                     good = at
                     continue
