@@ -96,6 +96,13 @@ _KNOWN: Final[Mapping[str, KnownRuntime]] = {
             _PI,
             "pi/0.87.1",
         ),
+        _known(
+            "pi-harness@0.87.1",
+            "pi's harness: sessions on disk, compaction, retries",
+            "@earendil-works/pi-agent-core",
+            "pi/harness.mjs",
+            "pi/0.87.1",
+        ),
         _known("ai-sdk@6.0.326", "the AI SDK's streamText", "ai", "ai_sdk/adapter.mjs"),
         _known("pydantic-ai@2.68.0", "pydantic-ai's native events", "pydantic-ai-slim", "pydantic_ai/adapter.py"),
         _known("pydantic-ai-ag-ui@2.68.0", "pydantic-ai over AG-UI", "pydantic-ai-slim", "pydantic_ai/ag_ui.py"),

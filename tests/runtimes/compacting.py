@@ -118,6 +118,20 @@ class KeepsTheLastRun(Compacting):
         return users[-1] if users else len(self.history)
 
 
+class KeepsSoMuchText(Compacting):
+    """From the message on behind which thirty characters stand, all is kept; the rest is asked about as one text."""
+
+    def prefix(self):
+        users = [place for place, one in enumerate(self.history) if one.role == "user"]
+        long = [place for place in users if sum(len(one.text or "") for one in self.history[place:]) >= 30]
+        return long[-1] if long else len(self.history)
+
+    def log_request(self, **fields):
+        rest = " ".join(one.text or "" for one in self.history[: self.prefix()])
+        self.input = (Shown(role="user", text=f"Sum up: {rest}"),)
+        super().log_request(**fields)
+
+
 class SummarisesAsTheUser(Compacting):
     """The summary is shown as a message."""
 

@@ -1,174 +1,37 @@
 // pi's Agent (pi-agent-core), version 0.73.1 or 0.87.1: the one in node_modules under the folder TURNCHECK_ENVIRONMENT.
 // pi's caller decides whether a message is a prompt, a steer or a follow-up: idle, it is a prompt; active, its delivery
 // decides, and without one it is a prompt, which pi rejects.
-import { rawArguments, serve } from "../../kit/turncheck_kit.mjs";
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-
-const SCOPES = ["@earendil-works", "@mariozechner"];
-const folder = join(process.env.TURNCHECK_ENVIRONMENT ?? ".", "node_modules");
-const scope = SCOPES.find((name) => existsSync(join(folder, name, "pi-agent-core")));
-if (!scope) {
-  console.error(
-    `no pi in ${folder}: TURNCHECK_ENVIRONMENT must be a folder in which npm installed ${SCOPES.join(" or ")}/pi-agent-core`,
-  );
-  process.exit(2);
-}
-const load = (path) => import(pathToFileURL(join(folder, scope, path)));
-const { version } = JSON.parse(readFileSync(join(folder, scope, "pi-agent-core/package.json"), "utf8"));
-const { Agent } = await load("pi-agent-core/dist/index.js");
-const { createAssistantMessageEventStream, parseStreamingJson } = await load("pi-ai/dist/index.js");
-// All providers of pi-ai send this function's version of the context: it leaves out failed and aborted responses, and
-// answers calls without a result. It moved between the two versions.
-const transform = ["providers", "api"]
-  .map((name) => `pi-ai/dist/${name}/transform-messages.js`)
-  .find((path) => existsSync(join(folder, scope, path)));
-const { transformMessages } = await load(transform);
-
-const MODEL = {
-  id: "scripted",
-  name: "scripted",
-  api: "openai-completions",
-  provider: "openai",
-  baseUrl: "http://127.0.0.1:9",
-  reasoning: true,
-  input: ["text"],
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-  contextWindow: 100000,
-  maxTokens: 1000,
-};
-const USAGE = {
-  input: 1,
-  output: 1,
-  cacheRead: 0,
-  cacheWrite: 0,
-  totalTokens: 2,
-  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
-};
-const SYSTEM = "Be brief.";
-const POLICIES = {
-  system: SYSTEM,
-  busy: "reject",
-  tools: "parallel",
-  steerLands: "after-batch",
-  abortEnds: "when-released",
-  retries: 0,
-  queueAfterInterrupted: "hold",
-  queueAfterError: "hold",
-  abortedResponse: "drop", // transform-messages.js: "Skip errored/aborted assistant messages entirely"
-  failedResponse: "drop",
-  unread: "later", // agent-loop.js asks for steers before a run's first request too
-  itemOrder: "as-said",
-  resultOrder: "as-called", // agent-loop.js: orderedFinalizedCalls
-  failures: "marked",
-  adjacent: "apart",
-  steerHandover: "one", // agent.js: steeringMode and followUpMode are "one-at-a-time" where nobody says otherwise
-  followUpHandover: "one",
-  maxResultCharacters: null, // what its coding agent cuts, the tools cut themselves
-};
-const CHOICES = { tools: ["parallel", "serial"], steerHandover: ["one", "all"], followUpHandover: ["one", "all"] };
-const MODES = { one: "one-at-a-time", all: "all" };
-const STOPS = { "end-turn": "stop", "tool-use": "toolUse", length: "length" };
-
-/** Return the text of a message or a result; undefined where pi gives no content: then a law tells, and no exception here. */
-const textOf = (content) =>
-  Array.isArray(content) ? content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n") : content;
-
-/** Return the context that the model is shown, as {role, text or callId} entries. */
-function shown(context) {
-  const entries = context.systemPrompt ? [{ role: "system", text: context.systemPrompt }] : [];
-  for (const message of transformMessages(context.messages, MODEL, (id) => id)) {
-    if (message.role === "toolResult") {
-      entries.push({
-        role: "tool",
-        callId: message.toolCallId,
-        text: textOf(message.content),
-        isError: message.isError,
-      });
-    } else if (message.role === "assistant") {
-      for (const part of message.content) {
-        if (part.type === "text") entries.push({ role: "assistant", text: part.text });
-        if (part.type === "toolCall") {
-          const { id, name, arguments: given } = part;
-          entries.push({ role: "assistant", callId: id, tool: name, arguments: given });
-        }
-      }
-    } else entries.push({ role: message.role, text: textOf(message.content) });
-  }
-  return entries;
-}
-
-/** Push the scripted items as pi-ai's providers do: `partial` is one object that grows; a failure is an `error` event. */
-async function play(stream, request, signal) {
-  const message = {
-    role: "assistant",
-    content: [],
-    api: MODEL.api,
-    provider: MODEL.provider,
-    model: MODEL.id,
-    usage: USAGE,
-    stopReason: "stop",
-    timestamp: Date.now(),
-  };
-  let started = false;
-  const push = (type, more) => stream.push({ type, ...more, partial: message });
-  const start = () => {
-    if (!started) push("start");
-    started = true;
-  };
-  try {
-    for await (const item of request) {
-      start();
-      const contentIndex = message.content.length;
-      if (item.kind === "tool-call") {
-        const text = rawArguments(item);
-        const toolCall = { type: "toolCall", id: item.callId, name: item.tool, arguments: {} };
-        message.content.push(toolCall);
-        push("toolcall_start", { contentIndex });
-        toolCall.arguments = parseStreamingJson(text); // as each provider parses the model's text
-        push("toolcall_delta", { contentIndex, delta: text });
-        push("toolcall_end", { contentIndex, toolCall });
-      } else {
-        const kind = item.kind === "assistant" ? "text" : "thinking";
-        const part = { type: kind, [kind]: "" };
-        message.content.push(part);
-        push(`${kind}_start`, { contentIndex });
-        part[kind] = item.text;
-        push(`${kind}_delta`, { contentIndex, delta: item.text });
-        push(`${kind}_end`, { contentIndex, content: item.text });
-      }
-    }
-    start();
-    message.stopReason = STOPS[request.reason];
-    stream.push({ type: "done", reason: message.stopReason, message });
-  } catch (error) {
-    if (error.kind === "stream") start();
-    message.stopReason = signal?.aborted ? "aborted" : "error";
-    message.errorMessage = error.message;
-    stream.push({ type: "error", reason: message.stopReason, error: message });
-  }
-  stream.end();
-}
+import { serve } from "../../kit/turncheck_kit.mjs";
+import {
+  MODEL,
+  POLICIES,
+  core,
+  implementation,
+  itemOf,
+  play,
+  resultOf,
+  settings,
+  shown,
+  tool,
+  toolResult,
+} from "./scripted.mjs";
 
 class Session {
   deliveries = new Map(); // of each message that pi holds, by the object given to it
   active = false; // a cycle is under way: its run-stop is not yet logged
   responseId = undefined;
 
-  constructor(env, sessionId) {
+  constructor(env, sessionId, { systemPrompt, ...modes }) {
     this.env = env;
     this.sessionId = sessionId;
-    this.agent = new Agent({
+    this.agent = new core.Agent({
       initialState: {
-        systemPrompt: SYSTEM,
+        systemPrompt,
         model: MODEL,
-        tools: env.options.tools.map((tool) => this.tool(tool)),
+        tools: env.options.tools.map((declared) => this.tool(declared)),
       },
       streamFn: (_model, context, { signal }) => this.stream(context, signal),
-      steeringMode: MODES[env.options.policies.steerHandover],
-      followUpMode: MODES[env.options.policies.followUpHandover],
-      toolExecution: env.options.policies.tools === "serial" ? "sequential" : "parallel",
+      ...modes,
     });
     this.agent.subscribe((event) => this.listen(event));
     this.agent.subscribe(() => env.observe());
@@ -181,20 +44,13 @@ class Session {
   stream(context, signal) {
     const request = this.env.model(shown(context), { signal, sessionId: this.sessionId });
     this.responseId = request.id;
-    const stream = createAssistantMessageEventStream();
-    void play(stream, request, signal);
-    return stream;
+    return play(request, signal);
   }
 
-  tool({ name, schema }) {
-    const execute = async (callId, args, signal) => {
-      const output = await this.env.tool(callId, name, args, { signal, sessionId: this.sessionId });
-      return {
-        content: [{ type: "text", text: typeof output === "string" ? output : JSON.stringify(output ?? null) }],
-        details: { output },
-      };
-    };
-    return { name, label: name, description: name, parameters: schema ?? { type: "object", properties: {} }, execute };
+  tool(declared) {
+    return tool(declared, async (callId, args, signal) =>
+      resultOf(await this.env.tool(callId, declared.name, args, { signal, sessionId: this.sessionId })),
+    );
   }
 
   user({ id, text, delivery }) {
@@ -207,7 +63,9 @@ class Session {
     if (busy) return delivery === "steer" ? agent.steer(message) : agent.followUp(message);
     this.active = true;
     // It rejects if a listener throws; agent_end may have been emitted before that, or not at all.
-    return agent.prompt(message).catch((error) => this.stop("error", error.message, { source: "adapter", via: "exception" }));
+    return agent
+      .prompt(message)
+      .catch((error) => this.stop("error", error.message, { source: "adapter", via: "exception" }));
   }
 
   stop(reason, detail, how) {
@@ -234,19 +92,17 @@ class Session {
           this.active = true;
         }
         break;
-      case "message_update":
-        this.update(event.assistantMessageEvent);
+      case "message_update": {
+        const item = itemOf(event.assistantMessageEvent, this.responseId);
+        if (item) this.log(item);
         break;
+      }
       case "tool_execution_start":
         this.log({ type: "native", name: event.type, callId: event.toolCallId });
         break;
-      case "tool_execution_end": {
-        const { toolCallId: callId, result = {}, isError } = event;
-        const output =
-          isError || !result.details || !("output" in result.details) ? textOf(result.content) : result.details.output;
-        this.log({ type: "tool-result", callId, output, isError: isError || undefined });
+      case "tool_execution_end":
+        this.log(toolResult(event.toolCallId, event.isError, event.result));
         break;
-      }
       case "agent_end": {
         // agent_end has no status; the last assistant message has one.
         const { stopReason, errorMessage } = event.messages.findLast((message) => message.role === "assistant") ?? {};
@@ -256,23 +112,10 @@ class Session {
       default:
     }
   }
-
-  /** An item's end event shows it whole. */
-  update(event) {
-    const { responseId } = this;
-    if (event.type === "text_end")
-      this.log({ type: "agent-output", kind: "assistant", text: event.content, responseId });
-    if (event.type === "thinking_end")
-      this.log({ type: "agent-output", kind: "reasoning", text: event.content, responseId });
-    if (event.type === "toolcall_end") {
-      const { id: callId, name: tool, arguments: args } = event.toolCall;
-      this.log({ type: "agent-output", kind: "tool-call", callId, tool, arguments: args, responseId });
-    }
-  }
 }
 
 serve({
-  implementation: { name: `${scope}/pi-agent-core`, version, language: "javascript" },
+  implementation,
   profile: {
     capabilities: [
       "steer",
@@ -296,14 +139,10 @@ serve({
     policies: POLICIES,
   },
   reset(env) {
-    for (const [name, value] of Object.entries(env.options.policies)) {
-      const has = CHOICES[name] ?? [POLICIES[name]];
-      if (!has.includes(value))
-        env.refuse("unsupported", `policies.${name}: pi has ${has.join(" and ")}, not ${value}`);
-    }
+    const given = settings(env, POLICIES);
     const sessions = new Map();
     this.session = ({ sessionId }) => {
-      if (!sessions.has(sessionId)) sessions.set(sessionId, new Session(env, sessionId));
+      if (!sessions.has(sessionId)) sessions.set(sessionId, new Session(env, sessionId, given));
       return sessions.get(sessionId);
     };
   },

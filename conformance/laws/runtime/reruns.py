@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import takewhile
 from typing import Any, Final, Literal, cast
 from zlib import crc32
 
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 from turncheck.model.core.stimuli import Abort, ModelFail, ModelOutput, ModelStop, Step, Stimulus, Text, User
 
 from ...observe.compactions import for_compaction
-from ...observe.runtime_trace import Again, Applied, RuntimeTrace
+from ...observe.runtime_trace import Again, Applied, ObservedStep, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from .subject import Rerun, relation_law
 
@@ -92,21 +93,31 @@ def slow_consumer_same(rerun: Rerun) -> Judgement:
 
 @relation_law("X-8", evidence="a word renamed", overlapping="whole")
 def run_opaque(rerun: Rerun) -> Judgement:
-    """Other ids and texts give other ids and texts, and nothing else."""
-    expected = [_plain(step.answer) for step in rerun.trace.steps]
+    """Other ids and texts give other ids and texts, and nothing else.
+
+    It is judged until a compaction: how much of a history is summed up, the sizes of its texts may decide, of which the
+    clause does not speak.
+    """
+    steps = [*takewhile(lambda step: not _compacts(rerun.trace, step), rerun.trace.steps)]
+    expected = [_plain(step.answer) for step in steps]
     names = _other_names(to_builtins(rerun.word), str(expected))
-    if not names:
+    if not names or not steps:
         return
     yield WITNESS
     word = convert(_renaming(names)(to_builtins(rerun.word)), tuple[Stimulus, ...])
     found = rerun.again(word, rerun.trace.options)
     back = _renaming({renamed: name for name, renamed in names.items()})
-    again = [back(_plain(one.step)) for one in found.applied]
+    whole = len(steps) == len(rerun.trace.steps)
+    again = [back(_plain(one.step)) for one in found.applied[: None if whole else len(steps)]]
     if again != expected:
         place = next((at for at, (one, other) in enumerate(zip(expected, again, strict=False)) if one != other), 0)
         here = slice(place, place + 1)
         said = "renamed ids and texts change more than names"
         yield Finding(None, said, expected[here], again[here], rerun.second()[: place + 1])
+
+
+def _compacts(trace: RuntimeTrace, step: ObservedStep) -> bool:
+    return any(map(for_compaction, trace.log[step.first : step.end]))
 
 
 def _same(rerun: Rerun, again: Again, what: str, *, observer: Literal["throws", "slow"] | None = None) -> Judgement:

@@ -361,6 +361,7 @@ COMPACTORS = {
     "dropping": compacting.Compacting(compactionFails="drop-prefix", compactionRetries=2),
     "retrying runs too": compacting.Compacting(retries=2),
     "keeping the last run": compacting.KeepsTheLastRun(tools="parallel", resultOrder="as-called"),
+    "keeping so much text": compacting.KeepsSoMuchText(),
     "one entry": compacting.KeepsTheLastRun(adjacent="merged"),
     "as a message": compacting.SummarisesAsTheUser(adjacent="merged"),
     "messages wait": compacting.LetsMessagesWait(busy="reject"),
