@@ -132,7 +132,7 @@ class Connection:
     def cut(self, message: Message, seconds: float) -> None:
         """Send *message*, and crash the process *seconds* later, or when it answers: the answer is lost."""
         self.living().cut(_line(message), seconds)
-        self.kill()
+        self.kill(at_once=True)
 
     def kill(self, *, at_once: bool = False) -> None:
         """End the process, *at_once* as a crash would: by SIGKILL alone. The next message starts a new one."""

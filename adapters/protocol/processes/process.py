@@ -80,12 +80,11 @@ class Child:
         return tuple(self._log.decode(errors="replace").splitlines()[-STDERR_LINES:])
 
     def cut(self, line: bytes, seconds: float) -> None:
-        """Send *line*, and kill the process *seconds* later, or when it answers: the answer is lost."""
+        """Send *line*, and return *seconds* later, or when it is answered: the answer is lost, and a kill is due."""
         with contextlib.suppress(TargetError):
             deadline = time.monotonic() + seconds
             self._send(line, deadline, seconds)
             self._receive(deadline, seconds)
-        self.kill(at_once=True)
 
     def kill(self, *, at_once: bool = False) -> None:
         """End it and its descendants, SIGTERM first unless *at_once*; a second call does nothing."""

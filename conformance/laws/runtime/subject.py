@@ -28,6 +28,11 @@ class Kills(Protocol):
         """Seconds that a start of the runtime takes."""
         ...
 
+    @property
+    def both(self) -> bool:
+        """True where each word is killed behind its last stimulus and within it."""
+        ...
+
     def killed(
         self, word: Sequence[Stimulus], options: ResetOptions, *, amid: bool = False, times: int = 1
     ) -> Killed | None:

@@ -102,7 +102,7 @@ class RuntimeCourse:
             words = shard.end - shard.first
             beside = words // _BESIDE if self._concurrent else 0
             below = words // _BESIDE if self._delegates else 0
-            generate(player, self.rows, self._reached, options, words=words - beside - below, seed=shard.seed)
+            generate(player, self.rows, self.reached, options, words=words - beside - below, seed=shard.seed)
             for number in range(below):
                 deeds = drawn_delegation(shard.seed + number, frozenset(self.profile.capabilities), self._depth)
                 _play(player, _Directed(delegating(plain), deeds=deeds))
@@ -157,7 +157,7 @@ class RuntimeCourse:
         return access_words(tables(self.profile.policies), frozenset(self.profile.capabilities))
 
     @cached_property
-    def _reached(self) -> list[tuple[str, ...]]:
+    def reached(self) -> list[tuple[str, ...]]:
         """The words with which generated ones begin."""
         again = revisit_words(tables(self.profile.policies), frozenset(self.profile.capabilities))
         reached = [self._accesses[row] for row in self.rows if len(self._accesses[row]) > 1]

@@ -18,7 +18,12 @@ _ASKED: Final = User(id="u1", text="say one")
 
 
 class RuntimeKills:
-    """Kills *runtime*, and remembers what it saw: several laws look at one kill. *worked* counts the stimuli."""
+    """Kills *runtime*, and remembers what it saw: several laws look at one kill. *worked* counts the stimuli.
+
+    ``both`` is False: the words of `verify` are enough to be killed at one point each.
+    """
+
+    both = False
 
     def __init__(self, runtime: RuntimeTarget, worked: Callable[[int], None]) -> None:
         self._runtime, self._worked = runtime, worked

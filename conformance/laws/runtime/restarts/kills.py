@@ -15,7 +15,7 @@ SHORT: Final = 4
 """Stimuli of a word that is killed where starts are slow: of the words that relation laws get, some fifteen."""
 
 
-def points(length: int, start_took: float) -> Iterator[tuple[int, bool]]:
+def points(length: int, start_took: float, *, both: bool = False) -> Iterator[tuple[int, bool]]:
     """Yield the points at which a word of *length* stimuli is killed: after how many, and whether within the last.
 
     Behind the last stimulus or, at every third length, within it; only a short word where starts are slow. The words of
@@ -24,9 +24,11 @@ def points(length: int, start_took: float) -> Iterator[tuple[int, bool]]:
 
     >>> list(points(3, 0.3)), list(points(2, 4.0)), list(points(4, 4.0)), list(points(5, 4.0))
     ([(3, True)], [(2, False)], [(4, False)], [])
+    >>> list(points(3, 0.3, both=True)), list(points(0, 0.3, both=True))
+    ([(3, False), (3, True)], [])
     """
     if worth(length, start_took):
-        yield length, length % 3 == 0
+        yield from [(length, False), (length, True)] if both else [(length, length % 3 == 0)]
 
 
 def worth(length: int, start_took: float) -> bool:
@@ -37,7 +39,7 @@ def worth(length: int, start_took: float) -> bool:
 def kills(rerun: Rerun) -> Iterator[tuple[Killed, RuntimeTrace]]:
     """Yield each kill of the word, with the run that was not killed there; kills without quiet are left out."""
     word = tuple(step.stimulus for step in rerun.trace.steps if not step.closing)
-    for place, amid in points(len(word), rerun.kills.start_took):
+    for place, amid in points(len(word), rerun.kills.start_took, both=rerun.kills.both):
         found = rerun.kills.killed(word[:place], rerun.trace.options, amid=amid)
         if found is not None:
             whole = rerun.kills.unkilled(word[: place - amid], rerun.trace.options)

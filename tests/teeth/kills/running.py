@@ -1,0 +1,57 @@
+"""``python -m kills [--words N] [--seed N] [RUNTIME …]``: kill runtimes at every point of N words, and write the page.
+
+It takes half an hour of a processor per runtime with 200 words, so that it belongs in the background.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from turncheck.adapters.targets.environments import PythonEnvironment
+from turncheck.adapters.targets.registry import open_runtime
+from turncheck.adapters.targets.runtime_catalog import KnownRuntime, find
+
+from .forking import forked
+from .outcome import Outcome
+from .page import write
+from .points import killed_everywhere, words_for
+
+RUNTIMES = ("langgraph", "openai-agents")
+"""The known runtimes that keep a session on disk."""
+TIMEOUT = 30.0
+"""Seconds for an answer: a machine on which this runs in the background is busy."""
+MEMORY = Path("/dev/shm")
+"""Where the folders of the runtimes are, if it is there: a kill loses nothing that was written, so no disk is needed."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Kill each runtime; return 2 where a name is that of none."""
+    parser = argparse.ArgumentParser(prog="kills", description=__doc__)
+    parser.add_argument("runtimes", nargs="*", default=RUNTIMES)
+    parser.add_argument("--words", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args(arguments)
+    if MEMORY.is_dir():
+        tempfile.tempdir = str(MEMORY)
+    for name in given.runtimes:
+        known = find(name)
+        if known is None:
+            print(f"no known runtime is called {name}; `turncheck targets` lists them", file=sys.stderr)
+            return 2
+        write(killed(known, given.words, given.seed))
+    return 0
+
+
+def killed(known: KnownRuntime, words: int, seed: int) -> Outcome:
+    """Kill *known* at every point of so many *words*; a line on stderr per word."""
+    outcome = Outcome(str(known), seed)
+    python = isinstance(known.environment, PythonEnvironment)
+    with forked(known, TIMEOUT) if python else open_runtime(str(known), timeout=TIMEOUT) as runtime:
+        drawn = words_for(runtime, words, seed)
+        for _ in killed_everywhere(runtime, drawn, outcome):
+            print(f"{outcome.target}: {outcome.words} words, {outcome.kills} kills", file=sys.stderr, flush=True)
+    outcome.seconds = round(sum(os.times()[:4]))
+    return outcome
