@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PYTHONDONTWRITEBYTECODE :=
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 
-.PHONY: wild mutants rates theorems broken setup demo matrix museum runtimes debian test quick slow check generate examples bench gate lock learn variants mutation site suites soak fuzz
+.PHONY: kills wild mutants rates theorems broken setup demo matrix museum runtimes debian test quick slow check generate examples bench gate lock learn variants mutation site suites soak fuzz
 
 setup: .venv/ready
 
@@ -142,6 +142,11 @@ suites: setup
 # Every mutant of the projector held to the laws alone; writes docs/mutation.md, which says what survives and why.
 mutation: setup
 	PYTHONPATH=tests:tests/teeth $(BIN)/python -W ignore -m mutation
+
+# Each runtime that keeps its sessions on disk, killed at every point of 200 words: writes docs/kills.json and docs/kills.md in half an
+# hour of a processor. KILLS="langgraph --words 20 --seed 1" for one runtime, fewer words, others.
+kills: setup runtimes
+	PYTHONPATH=tests:tests/teeth $(BIN)/python -m kills $(KILLS)
 
 # Mutants of real runtimes' own loops, held to the laws: hours. It goes on where the last run ended, and writes docs/wild.json and
 # docs/wild.md. WILD="pi@0.87.1 --observable 40" for one runtime, and fewer.

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from turncheck.adapters.protocol.connection import Connection
@@ -44,6 +45,11 @@ class ForkingConnection(Connection):
 
 def forked(runtime: KnownRuntime, timeout: float) -> RemoteRuntime:
     """Open *runtime*, whose adapter is a Python script on the kit."""
-    (python, script), environment = command_of(runtime, print)
-    command = (python, str(ZYGOTE), script)
-    return RemoteRuntime(ForkingConnection(str(runtime), command=command, environment=environment, timeout=timeout))
+    return forking(str(runtime), *command_of(runtime, print), timeout)
+
+
+def forking(name: str, command: Sequence[str], environment: Mapping[str, str], timeout: float) -> RemoteRuntime:
+    """Open the runtime *name*: *command* is a Python, and the script of an adapter on the kit with its arguments."""
+    python, *script = command
+    waits = (python, str(ZYGOTE), *script)
+    return RemoteRuntime(ForkingConnection(name, command=waits, environment=environment, timeout=timeout))

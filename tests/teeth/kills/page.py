@@ -27,7 +27,8 @@ def read() -> list[Outcome]:
 
 def figures(outcomes: Sequence[Outcome]) -> str:
     """Return the tables."""
-    head = "| runtime | words | stimuli | different beginnings | kills | processor |\n| --- | --: | --: | --: | --: | --: |\n"
+    head = "| runtime | words | stimuli | different beginnings | kills | processor |\n"
+    head += "| --- | --: | --: | --: | --: | --: |\n"
     rows = "".join(
         f"| {one.target} | {one.words:,} | {one.stimuli:,} | {one.beginnings:,} | {one.kills:,} "
         f"| {one.seconds / 60:.0f} min |\n"
@@ -40,9 +41,7 @@ def _laws(outcomes: Sequence[Outcome]) -> str:
     """Return for each law how often it could have been broken, and at how many beginnings it was."""
     laws = list(dict.fromkeys(law for one in outcomes for law in one.evidence))
     head = f"| law | {' | '.join(one.target for one in outcomes)} |\n| --- |{' --: |' * len(outcomes)}\n"
-    return head + "".join(
-        f"| {law} | {' | '.join(_cell(one, law) for one in outcomes)} |\n" for law in laws
-    )
+    return head + "".join(f"| {law} | {' | '.join(_cell(one, law) for one in outcomes)} |\n" for law in laws)
 
 
 def _cell(outcome: Outcome, law: str) -> str:

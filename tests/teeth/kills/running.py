@@ -24,7 +24,7 @@ RUNTIMES = ("langgraph", "openai-agents")
 TIMEOUT = 30.0
 """Seconds for an answer: a machine on which this runs in the background is busy."""
 MEMORY = Path("/dev/shm")
-"""Where the folders of the runtimes are, if it is there: a kill loses nothing that was written, so no disk is needed."""
+"""Where the runtimes' folders are, if it is there: a kill loses nothing that was written, so no disk is awaited."""
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - a script of a known runtime's environment, and of no package
 """Run an adapter's script up to where it serves; there a copy of this process serves for each start.
 
 ``python zygote.py ADAPTER``, in the environment of the adapter. A copy has all that was imported, and nothing else: no
@@ -21,9 +20,9 @@ _serve = turncheck_kit.serve
 
 def serve(adapter):
     """Serve *adapter* in one copy after the other."""
-    threads = os.listdir("/proc/self/task")
-    if len(threads) > 1:
-        raise SystemExit(f"{len(threads)} threads run after the imports: a copy would lack them")
+    threads = sum(1 for _ in Path("/proc/self/task").iterdir())
+    if threads > 1:
+        raise SystemExit(f"{threads} threads run after the imports: a copy would lack them")
     gc.freeze()  # a collection writes into all objects, so that a copy would copy all memory
     while True:
         _drain(0)
