@@ -3,6 +3,7 @@
 // decides, and without one it is a prompt, which pi rejects.
 import { serve } from "../../kit/turncheck_kit.mjs";
 import {
+  CAPABILITIES,
   MODEL,
   POLICIES,
   core,
@@ -117,25 +118,7 @@ class Session {
 serve({
   implementation,
   profile: {
-    capabilities: [
-      "steer",
-      "follow-up",
-      "abort",
-      "tools",
-      "serial",
-      "tool-failure",
-      "model-failure",
-      "reasoning",
-      "model-input",
-      "raw-arguments",
-      "call-ids",
-      "sessions",
-      "together",
-      "observer",
-      "deaf",
-      "clock",
-      "terminal-events",
-    ],
+    capabilities: CAPABILITIES,
     policies: POLICIES,
   },
   reset(env) {

@@ -12,6 +12,7 @@
 //   tried again too.
 import { serve } from "../../kit/turncheck_kit.mjs";
 import {
+  CAPABILITIES,
   MODEL,
   POLICIES,
   core,
@@ -213,27 +214,7 @@ function differ(folder) {
 serve({
   implementation: { ...implementation, name: `${implementation.name} AgentHarness` },
   profile: {
-    capabilities: [
-      "steer",
-      "follow-up",
-      "abort",
-      "tools",
-      "serial",
-      "tool-failure",
-      "model-failure",
-      "reasoning",
-      "model-input",
-      "raw-arguments",
-      "call-ids",
-      "sessions",
-      "together",
-      "observer",
-      "deaf",
-      "clock",
-      "terminal-events",
-      "persistence",
-      "compaction",
-    ],
+    capabilities: [...CAPABILITIES, "persistence", "compaction"],
     policies,
   },
   async reset(env) {

@@ -50,6 +50,26 @@ const LENGTH = { ...USAGE, output: MODEL.maxTokens, totalTokens: 1 + MODEL.maxTo
 const STOPS = { "end-turn": "stop", "tool-use": "toolUse", length: "length" };
 
 const SYSTEM = "Be brief.";
+/** What both can do. */
+export const CAPABILITIES = [
+  "steer",
+  "follow-up",
+  "abort",
+  "tools",
+  "serial",
+  "tool-failure",
+  "model-failure",
+  "reasoning",
+  "model-input",
+  "raw-arguments",
+  "call-ids",
+  "sessions",
+  "together",
+  "observer",
+  "deaf",
+  "clock",
+  "terminal-events",
+];
 /** The Agent's policies; the harness says which of its own differ. */
 export const POLICIES = {
   system: SYSTEM,
