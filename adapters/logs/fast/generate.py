@@ -11,10 +11,10 @@ from typing import Final
 
 from turncheck.model.writing import write_file
 
-from ..formats import ai_sdk
+from ..formats import ai_sdk, anthropic, openai_responses, pi
 from ..formats.wires import Field, Wire, by_type
 from . import ag_ui_branches
-from .structures import class_name
+from .structures import class_name, is_fast, structures
 
 FOLDER: Final = Path(__file__).with_name("loops")
 
@@ -24,86 +24,122 @@ def generate() -> Mapping[Path, str]:
     return {FOLDER / f"{name}.py": text() for name, text in _LOOPS.items()}
 
 
-def _loop(title: str, module: str, mapper: str, wires: Sequence[Wire]) -> str:
-    kinds = [name for name, rows in by_type(wires).items() if rows[0].when is None]
-    taken = dict.fromkeys(wire.take for wire in wires if wire.take is not None)
+def _loop(title: str, mapper: str, wires: tuple[Wire, ...], module: str, calm: str = "running") -> str:
+    """The loop of a mapper: while it is *calm*, a row's method may be called, and nothing else is to be done."""
+    fast = [row for rows in by_type(wires).values() for row in rows if is_fast(row, rows)]
+    names = sorted(structures(wires), key=class_name)
+    imports = [f"from ...formats.{module} import {'WIRES, ' * bool(fast)}{mapper}"]
+    branches = _INT + "".join(_branches(fast, calm))
+    if fast:
+        imports = [
+            *sorted([*imports, "from ...formats.fields import MisfitError"]),
+            "from ..structures import structures",
+        ]
+        branches = f"try:\n{_in(branches)}except MisfitError:\n    pass\n"
+    made = "".join(f'{class_name(name)} = STRUCTURES["{name}"]\n' for name in names)
     return _FRAME.format(
         title=title,
-        imports="\n".join(sorted([f"from ...formats.{module} import WIRES, {mapper}", _MISFIT])),
         mapper=mapper,
-        structures="".join(f'{class_name(name)} = STRUCTURES["{name}"]\n' for name in sorted(kinds)),
-        methods="".join(f"    {name} = mapper.{name}\n" for name in taken),
-        branches="".join(_in(text, 3) for text in _branches(wires)),
+        calm=calm,
+        imports="\n".join(imports),
+        structures=f"\nSTRUCTURES = structures(WIRES)\n{made}" if fast else "",
+        methods="".join(f"    {name} = mapper.{name}\n" for name in dict.fromkeys(row.take for row in fast) if name),
+        known=_KNOWN if fast else "",
+        forget="            kind = None\n" if fast else "",
+        branches=_in(branches, 2),
     )
 
 
-def _branches(wires: Sequence[Wire]) -> Iterator[str]:
-    for name, rows in by_type(wires).items():
-        (row,) = rows
-        does = "".join(_delta(row) if row.delta else _call(row))
-        sure = "" if row.opens else "if mapper.running:\n"
-        done = f"{does}at += 1\n{'good = at' + chr(10) if row.delta else ''}continue\n"
-        yield f"elif struct is {class_name(name)}:\n{_in(sure + _in(done) if sure else done)}"
+def _branches(fast: Sequence[Wire], calm: str) -> Iterator[str]:
+    for name, rows in by_type(fast).items():
+        told = "".join(_told(row, number) for number, row in enumerate(rows))
+        sure = told if rows[0].opens else f"if mapper.{calm}:\n{_in(told)}"
+        yield f"elif struct is {class_name(name)}:\n{_in(sure)}"
+
+
+def _told(row: Wire, number: int) -> str:
+    """What is done with an event of a row, if its word tells that it is one."""
+    does = _delta(row) if row.delta else f"{_call(row)}at += 1\ncontinue\n"
+    if row.when is None:
+        return does
+    field, words = row.when
+    part = "part = type(inner)  # pyright: ignore[reportUnknownVariableType]\n"
+    inner = "" if number else f"inner = event.{_above(field)}\n{part}"
+    one_of = " or ".join(f"part is {class_name(f'{row.type}.{word}')}" for word in words)
+    return f"{inner}if {one_of}:\n{_in(does)}"
+
+
+def _above(field: Field) -> str:
+    return field.path.rpartition(".")[0]
+
+
+def _place(row: Wire, path: str) -> str:
+    """Where what an event has at a path is at hand."""
+    above = "" if row.when is None else f"{_above(row.when[0])}."
+    return f"inner.{path[len(above) :]}" if above and path.startswith(above) else f"event.{path}"
 
 
 def _call(row: Wire) -> str:
     if row.take is None:
         return ""
-    given = "".join(f", {f'event.{one.path}' if isinstance(one, Field) else dumps(one)}" for one in row.given)
+    given = "".join(f", {_place(row, one.path) if isinstance(one, Field) else dumps(one)}" for one in row.given)
     return f"{row.take}(at{given})\n"
 
 
 def _delta(row: Wire) -> str:
     """A delta that repeats the line before changes nothing; nor do those that repeat this one, if it has a text."""
-    (key,) = [one.path for one in row.given if isinstance(one, Field) and one.path != row.delta]
-    same = f"good != at or name != event.{key} or kind is not struct"
-    known = f"kind, name = struct, event.{key}  # pyright: ignore[reportUnknownVariableType]\n"
-    return (
-        f"if {same}:\n{_in(_call(row))}    if not event.{row.delta}:\n        at += 1\n        continue\n{_in(known)}"
-    )
+    (key,) = [_place(row, one.path) for one in row.given if isinstance(one, Field) and one.path != row.delta]
+    kind = "part" if row.when else "struct"
+    known = f"kind, name = {kind}, {key}  # pyright: ignore[reportUnknownVariableType]\n"
+    empty = f"if not {_place(row, row.delta or '')}:\n    at += 1\n    continue\n"
+    other = f"if good != at or name != {key} or kind is not {kind}:\n"
+    return f"{other}{_in(_call(row) + empty + known)}at += 1\ngood = at\ncontinue\n"
 
 
 def _in(text: str, levels: int = 1) -> str:
     return "".join(f"{'    ' * levels}{line}\n" for line in text.splitlines())
 
 
-_MISFIT: Final = "from ...formats.fields import MisfitError"
 _FRAME: Final = '''"""The fast loop of {title}, generated from its rows: run `make generate`, do not edit."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
 
 {imports}
-from ..structures import structures
-
-STRUCTURES = structures(WIRES)
 {structures}
 
 def feed(mapper: {mapper}, events: Iterable[Any], at: int, hand: Callable[[int], bool]) -> int:
     """Take events from number *at* on, and return the number behind them (``registry.FastLoop``)."""
 {methods}    good = -1  # the number behind a delta of which repetitions change nothing
-    kind: Any = None  # its structure
-    name: Any = None  # its item
-    for event in events:
+{known}    for event in events:
         struct = type(event)  # pyright: ignore[reportUnknownVariableType]
         behind = at + 1
-        try:
-            if struct is int:
-                behind = at + event
-                if good == at:
-                    at = good = behind
-                    continue
-{branches}        except MisfitError:
-            pass
-        while at < behind:
-            hand(at)
+{branches}        while at < behind:
+            fine = hand(at)
             at += 1
-    return at
+            if fine and mapper.{calm}:
+                good = at
+{forget}    return at
 '''
+_INT: Final = """if struct is int:
+    behind = at + event
+    if good == at:
+        at = good = behind
+        continue
+"""
+_KNOWN: Final = """    kind: Any = None  # its structure
+    name: Any = None  # its item
+"""
 
 _LOOPS: Final[Mapping[str, Callable[[], str]]] = {
     "ag_ui": ag_ui_branches.generate,
-    "ai_sdk": lambda: _loop("the AI SDK", "ai_sdk", "AiSdkMapper", ai_sdk.WIRES),
+    "ai_sdk": lambda: _loop("the AI SDK", "AiSdkMapper", ai_sdk.WIRES, "ai_sdk"),
+    "anthropic": lambda: _loop("Anthropic", "AnthropicMapper", anthropic.WIRES, "anthropic"),
+    "openai_responses": lambda: _loop(
+        "OpenAI's Responses", "ResponsesMapper", openai_responses.WIRES, "openai_responses"
+    ),
+    "openai_chat": lambda: _loop("OpenAI's chat", "ChatMapper", (), "openai_chat"),
+    "pi": lambda: _loop("pi", "PiMapper", pi.WIRES, "pi", "calm"),
 }
 """Module of a loop → what makes its text."""
 

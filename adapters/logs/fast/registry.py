@@ -4,14 +4,18 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple, Protocol
 
-from ..formats import ai_sdk
+from ..formats import ai_sdk, anthropic, openai_chat, openai_responses, pi
 from ..formats.items import Items
-from ..formats.wires import Wire
+from ..formats.wires import Wire, deltas
 from . import runs, structures
 from .ag_ui_shapes import ITEM
 from .ag_ui_wires import DECODER
 from .loops import ag_ui as ag_ui_loop
 from .loops import ai_sdk as ai_sdk_loop
+from .loops import anthropic as anthropic_loop
+from .loops import openai_chat as openai_chat_loop
+from .loops import openai_responses as openai_responses_loop
+from .loops import pi as pi_loop
 
 
 class FastMapper(Protocol):
@@ -47,11 +51,15 @@ class FastLoop(NamedTuple):
 
 
 def _of(wires: tuple[Wire, ...], feed: Callable[[Any, Iterable[Any], int, Callable[[int], bool]], int]) -> FastLoop:
-    return FastLoop(structures.decoder(wires).decode, runs.pattern(wires), feed)
+    return FastLoop(structures.decoder(wires).decode, runs.pattern(deltas(wires)), feed)
 
 
 LOOPS: Final[Mapping[str, FastLoop]] = {
     "ag-ui": FastLoop(DECODER.decode, ITEM, ag_ui_loop.feed),
     "ai-sdk": _of(ai_sdk.WIRES, ai_sdk_loop.feed),
+    "anthropic": _of(anthropic.WIRES, anthropic_loop.feed),
+    "openai-chat": FastLoop(structures.undecoded, runs.pattern(openai_chat.DELTAS), openai_chat_loop.feed),
+    "openai-responses": _of(openai_responses.WIRES, openai_responses_loop.feed),
+    "pi": _of(pi.WIRES, pi_loop.feed),
 }
 """Name of a format → its fast loop."""

@@ -4,12 +4,55 @@ from typing import Final
 
 from turncheck.model.core.events import ToolResult
 
-from .dispatch import ignore
-from .fields import Object, maybe_flag, maybe_text, number, record, text
+from .fields import Object, maybe_flag, text
 from .mapping import Format
 from .model_stream import ResponseMapper
+from .wires import Wire, handlers, maybe_text, number, whole
+from .wires import text as text_at
 
-_PIECES: Final = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
+_INDEX: Final = number("index")
+_DELTA: Final = text_at("delta.type")
+_BLOCK: Final = text_at("content_block.type")
+_TEXTS: Final = (("text", "assistant"), ("thinking", "reasoning"))
+"""Type of a block, and the field of its text → the kind of the item."""
+_PIECES: Final = {"text_delta": "text", "input_json_delta": "partial_json", "thinking_delta": "thinking"}
+
+
+def _piece(kind: str, field: str) -> Wire:
+    path = f"delta.{field}"
+    return Wire("content_block_delta", "piece", (_INDEX, text_at(path)), when=(_DELTA, (kind,)), delta=path)
+
+
+def _begin(field: str, kind: str) -> Wire:
+    begun = maybe_text(f"content_block.{field}")
+    return Wire("content_block_start", "begin_text", (_INDEX, kind, begun), when=(_BLOCK, (field,)))
+
+
+WIRES: Final = (
+    *(_piece(kind, field) for kind, field in _PIECES.items()),
+    Wire(
+        "content_block_delta",
+        "piece",
+        (_INDEX, ""),
+        when=(_DELTA, ("signature_delta", "citations_delta")),
+    ),
+    Wire("content_block_delta", "other_piece", (_INDEX, _DELTA)),
+    *(_begin(*one) for one in _TEXTS),
+    Wire(
+        "content_block_start",
+        "begin_named_call",
+        (_INDEX, text_at("content_block.id"), text_at("content_block.name")),
+        when=(_BLOCK, ("tool_use",)),
+    ),
+    Wire("content_block_start", "begin_block", (_INDEX, whole("content_block"))),
+    Wire("content_block_stop", "end_block", (_INDEX,)),
+    Wire("message_start", "begin_message", (maybe_text("message.id"),), opens=True),
+    Wire("message_delta", "note_reason", (maybe_text("delta.stop_reason"),)),
+    Wire("message_stop", "end_message"),
+    Wire("ping"),
+    Wire("error", "fail", (maybe_text("error.message"),)),
+)
+"""The events, the most frequent first."""
 
 
 class AnthropicMapper(ResponseMapper):
@@ -19,61 +62,53 @@ class AnthropicMapper(ResponseMapper):
         super().__init__()
         self._named: dict[int, tuple[str, str]] = {}  # the calls that are open
         self._stop_reason: str | None = None
-        self.handlers = {
-            "message_start": self._message_start,
-            "content_block_start": self._block_start,
-            "content_block_delta": self._block_delta,
-            "content_block_stop": self._block_stop,
-            "message_delta": self._message_delta,
-            "message_stop": self._message_stop,
-            "error": self._error,
-            "ping": ignore,
-        }
+        self.handlers = handlers(self, WIRES)
 
-    def _message_start(self, at: int, event: Object) -> None:
-        self.begin_response(at, maybe_text(record(event, "message"), "id"))
+    def begin_message(self, at: int, name: str | None) -> None:
+        """Begin the response. Raises MisfitError while one is open."""
+        self.begin_response(at, name)
         self._stop_reason = None
 
-    def _block_start(self, at: int, event: Object) -> None:
-        index, block = number(event, "index"), record(event, "content_block")
+    def begin_named_call(self, at: int, index: int, call_id: str, tool: str) -> None:
+        """Open a call, whose name is known. Raises MisfitError where an item of this index is open."""
+        self.begin_call(at, index)
+        self._named[index] = call_id, tool
+
+    def begin_block(self, at: int, index: int, block: Object) -> None:
+        """Open a block of another type: what the provider runs, and its result. Raises MisfitError."""
         kind = text(block, "type")
-        if kind == "text":
-            self.begin_text(index, "assistant", maybe_text(block, "text") or "", at)
-        elif kind == "thinking":
-            self.begin_text(index, "reasoning", maybe_text(block, "thinking") or "", at)
-        elif kind.endswith("tool_use"):
-            named = text(block, "id"), text(block, "name")
-            self.begin_call(at, index)
-            self._named[index] = named
+        if kind.endswith("tool_use"):
+            self.begin_named_call(at, index, text(block, "id"), text(block, "name"))
         elif kind.endswith("tool_result"):
             result = ToolResult(call_id=text(block, "tool_use_id"), is_error=maybe_flag(block, "is_error") or None)
-            self.begin_other(index)
+            self.begin_other(at, index)
             self.items.put(at, result)
         else:
-            self.begin_other(index)
+            self.begin_other(at, index)
 
-    def _block_delta(self, at: int, event: Object) -> None:
-        index, delta = number(event, "index"), record(event, "delta")
-        field = _PIECES.get(text(delta, "type"))
-        self.piece(at, index, "" if field is None else text(delta, field))
+    def other_piece(self, at: int, index: int, _kind: str) -> None:
+        """Take a piece that is no text. Raises MisfitError where its item is not open."""
+        self.piece(at, index, "")
 
-    def _block_stop(self, _at: int, event: Object) -> None:
-        index = number(event, "index")
+    def end_block(self, at: int, index: int) -> None:
+        """End a block. Raises MisfitError where it is not open."""
         if index in self._named and index in self.items:
-            call_id, tool = self._named.pop(index)
-            self.end_call(index, call_id, tool)
+            self.end_call(at, index, *self._named[index])
+            del self._named[index]
         else:
-            self.end_item(index)
+            self.end_item(at, index)
 
-    def _message_delta(self, _at: int, event: Object) -> None:
-        self._stop_reason = maybe_text(record(event, "delta"), "stop_reason") or self._stop_reason
+    def note_reason(self, _at: int, reason: str | None) -> None:
+        """Note why the response will end."""
+        self._stop_reason = reason or self._stop_reason
 
-    def _message_stop(self, at: int, _event: Object) -> None:
+    def end_message(self, at: int) -> None:
+        """End the response."""
         self._named.clear()
         self.end_response(at, "completed", self._stop_reason)
 
-    def _error(self, at: int, event: Object) -> None:
-        why = maybe_text(record(event, "error"), "message")
+    def fail(self, at: int, why: str | None) -> None:
+        """End the response, which failed."""
         self._named.clear()
         self.end_response(at, "error", why)
 

@@ -1,4 +1,4 @@
-"""What the streams of two model APIs share: one response is one run, and the client answers its calls later."""
+"""What the streams of model APIs share: one response is one run, and the client answers its calls later."""
 
 from turncheck.model.core.events import AgentOutput, Malformed, OutputKind, RunStop, StopReason, UserMessage
 
@@ -23,11 +23,11 @@ class ResponseMapper(Dispatcher):
         self._root(at)
         self._response = name
 
-    def begin_text(self, index: int, kind: OutputKind, text: str = "", at: int = 0) -> None:
+    def begin_text(self, at: int, index: int, kind: OutputKind, text: str | None = None) -> None:
         """Open a text. Raises MisfitError where an item of this index is open."""
         self._free(index)
         self.items.begin(index, said(kind, self._response))
-        self.items.append(index, at, text)
+        self.items.append(index, at, text or "")
 
     def begin_call(self, at: int, index: int) -> None:
         """Open a call, which has its place here. Raises MisfitError where an item of this index is open."""
@@ -35,7 +35,7 @@ class ResponseMapper(Dispatcher):
         self.items.begin(index, nothing, at)
         self._calls.add(index)
 
-    def begin_other(self, index: int) -> None:
+    def begin_other(self, _at: int, index: int) -> None:
         """Open an item that means nothing to the core. Raises MisfitError where an item of this index is open."""
         self._free(index)
         self.items.begin(index, nothing)
@@ -44,13 +44,13 @@ class ResponseMapper(Dispatcher):
         """Add a piece to an item. Raises MisfitError where it is not open."""
         self.items.append(index, at, text)
 
-    def end_item(self, index: int) -> None:
+    def end_item(self, _at: int, index: int) -> None:
         """End a text. Raises MisfitError where it is not open."""
         if index not in self.items:
             raise MisfitError(f"item {index} is not open")
         self.items.finish(index)
 
-    def end_call(self, index: int, call_id: str, tool: str) -> None:
+    def end_call(self, _at: int, index: int, call_id: str, tool: str) -> None:
         """End a call, which is whole now. Raises MisfitError where it is not open."""
         if index not in self._calls:
             raise MisfitError(f"item {index} is not open")

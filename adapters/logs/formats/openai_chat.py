@@ -1,17 +1,16 @@
 """OpenAI's Chat Completions API: the stream of one response, as SSE or one chunk per line."""
 
-from collections.abc import Iterator
 from typing import Any, Final, cast
 
 from turncheck.model.core.events import Malformed
 
 from .fields import MisfitError, Object, maybe_text, no_event, number, record, records, text
 from .items import NATIVE
-from .mapping import Format, Mapped
+from .mapping import Format
 from .model_stream import ResponseMapper
+from .wires import Delta
 
 _OBJECT: Final = "chat.completion.chunk"
-_DONE: Final = "[DONE]"
 _TEXTS: Final = {
     "reasoning_content": "reasoning",
     "reasoning": "reasoning",
@@ -19,6 +18,12 @@ _TEXTS: Final = {
     "refusal": "assistant",
 }
 """Field of a delta → the kind of its text; the first two are those of other providers."""
+_DONE: Final = "[DONE]"
+DELTAS: Final = tuple(
+    Delta(f"choices.0.delta.{field}", varies=("obfuscation",))
+    for field in ("content", "tool_calls.0.function.arguments", *(field for field in _TEXTS if field != "content"))
+)
+"""The texts in which chunks differ, the most frequent first."""
 _PLACES: Final = {field: -1 - place for place, field in enumerate(_TEXTS)}
 """Field of a text → its item: calls have the indices from 0."""
 
@@ -31,7 +36,7 @@ class ChatMapper(ResponseMapper):
         self._id = ""
         self._calls_named: dict[int, tuple[str, str]] = {}  # index → id and tool, of the response
 
-    def value(self, at: int, value: Any) -> Iterator[Mapped]:
+    def accept(self, at: int, value: Any) -> None:
         """Take the value at position *at*, or the stream's end ``[DONE]``, which is no event of its own."""
         if value == _DONE:
             self._done(at)
@@ -39,7 +44,6 @@ class ChatMapper(ResponseMapper):
             self._given(at, cast("Object", value))
         else:
             self.items.put(at, no_event(value))
-        return self.items.release()
 
     def _given(self, at: int, value: Object) -> None:
         try:
@@ -102,13 +106,13 @@ class ChatMapper(ResponseMapper):
         if place in self.items:
             self.piece(at, place, piece)
         else:
-            self.begin_text(place, "reasoning" if _TEXTS[field] == "reasoning" else "assistant", piece, at)
+            self.begin_text(at, place, "reasoning" if _TEXTS[field] == "reasoning" else "assistant", piece)
 
     def _finish(self, at: int, finish: str) -> None:
         for place in _PLACES.values():
             self.items.finish(place)
         for index, (call_id, tool) in self._calls_named.items():
-            self.end_call(index, call_id, tool)
+            self.end_call(at, index, call_id, tool)
         self.end_response(at, "error" if finish == "error" else "completed", finish)
 
     def _done(self, at: int) -> None:

@@ -4,15 +4,59 @@ from typing import Final
 
 from turncheck.model.core.events import StopReason
 
-from .fields import Object, maybe_text, number, record, text
+from .fields import Object
 from .mapping import Format
 from .model_stream import ResponseMapper
+from .wires import Field, Wire, handlers, maybe_text, number, text
 
 _PIECES: Final = (
-    *("output_text", "refusal", "function_call_arguments", "custom_tool_call_input"),
-    *("reasoning_summary_text", "reasoning_text"),
+    *("output_text", "function_call_arguments", "reasoning_summary_text", "reasoning_text"),
+    *("refusal", "custom_tool_call_input"),
 )
-_CALLS: Final = {"function_call", "custom_tool_call"}
+_CALLS: Final = ("function_call", "custom_tool_call")
+_INDEX: Final = number("output_index")
+_CALLED: Final = (_INDEX, text("item.call_id"), text("item.name"))
+_ITEM: Final = text("item.type")
+_VARIES: Final = ("sequence_number", "obfuscation")
+
+
+def _why(path: str) -> Field:
+    """What says why a response ended as it did, if anything does."""
+    return Field(path, lambda event, name: _reason(event.get(name)), None, needed=False)
+
+
+def _reason(detail: object) -> str | None:
+    match detail:
+        case {"message": str(why)} | {"reason": str(why)}:
+            return why
+        case _:
+            return None
+
+
+def _end(name: str, reason: StopReason) -> Wire:
+    return Wire(name, "end_for", (reason, _why("response.error"), _why("response.incomplete_details")))
+
+
+WIRES: Final = (
+    *(
+        Wire(f"response.{one}.delta", "piece", (_INDEX, text("delta")), delta="delta", varies=_VARIES)
+        for one in _PIECES
+    ),
+    Wire("response.output_item.added", "begin_call", (_INDEX,), when=(_ITEM, _CALLS)),
+    Wire("response.output_item.added", "begin_text", (_INDEX, "assistant"), when=(_ITEM, ("message",))),
+    Wire("response.output_item.added", "begin_text", (_INDEX, "reasoning"), when=(_ITEM, ("reasoning",))),
+    Wire("response.output_item.added", "begin_other", (_INDEX,)),
+    Wire("response.output_item.done", "end_call", _CALLED, when=(_ITEM, _CALLS)),
+    Wire("response.output_item.done", "end_item", (_INDEX,), when=(_ITEM, ("message", "reasoning"))),
+    Wire("response.output_item.done", "end_item", (_INDEX,)),
+    Wire("response.created", "begin_response", (maybe_text("response.id"),), opens=True),
+    _end("response.completed", "completed"),
+    _end("response.incomplete", "completed"),
+    _end("response.cancelled", "interrupted"),
+    _end("response.failed", "error"),
+    Wire("error", "end_response", ("error", maybe_text("message"))),
+)
+"""The events, the most frequent first. Items of other types are tools that the provider runs."""
 
 
 class ResponsesMapper(ResponseMapper):
@@ -20,57 +64,11 @@ class ResponsesMapper(ResponseMapper):
 
     def __init__(self) -> None:
         super().__init__()
-        self.handlers = {
-            "response.created": self._created,
-            "response.output_item.added": self._added,
-            "response.output_item.done": self._done,
-            **{f"response.{name}.delta": self._delta for name in _PIECES},
-            "response.completed": lambda at, event: self._ended(at, event, "completed"),
-            "response.incomplete": lambda at, event: self._ended(at, event, "completed"),
-            "response.cancelled": lambda at, event: self._ended(at, event, "interrupted"),
-            "response.failed": lambda at, event: self._ended(at, event, "error"),
-            "error": self._error,
-        }
+        self.handlers = handlers(self, WIRES)
 
-    def _created(self, at: int, event: Object) -> None:
-        self.begin_response(at, maybe_text(record(event, "response"), "id"))
-
-    def _added(self, at: int, event: Object) -> None:
-        index, kind = number(event, "output_index"), text(record(event, "item"), "type")
-        if kind in _CALLS:
-            self.begin_call(at, index)
-        elif kind == "message":
-            self.begin_text(index, "assistant")
-        elif kind == "reasoning":
-            self.begin_text(index, "reasoning")
-        else:  # the provider runs it
-            self.begin_other(index)
-
-    def _delta(self, at: int, event: Object) -> None:
-        self.piece(at, number(event, "output_index"), text(event, "delta"))
-
-    def _done(self, _at: int, event: Object) -> None:
-        index, item = number(event, "output_index"), record(event, "item")
-        kind = text(item, "type")
-        if kind not in _CALLS:
-            self.end_item(index)
-            return
-        self.end_call(index, text(item, "call_id"), text(item, "name"))
-
-    def _ended(self, at: int, event: Object, reason: StopReason) -> None:
-        response = record(event, "response")
-        self.end_response(at, reason, _why(response.get("error")) or _why(response.get("incomplete_details")))
-
-    def _error(self, at: int, event: Object) -> None:
-        self.end_response(at, "error", maybe_text(event, "message"))
-
-
-def _why(detail: object) -> str | None:
-    match detail:
-        case {"message": str(why)} | {"reason": str(why)}:
-            return why
-        case _:
-            return None
+    def end_for(self, at: int, reason: StopReason, error: str | None, incomplete: str | None) -> None:
+        """End the response, for the first reason that is given."""
+        self.end_response(at, reason, error or incomplete)
 
 
 def _recognises(value: Object) -> bool:

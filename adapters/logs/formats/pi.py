@@ -8,16 +8,53 @@ agent run without a user message: the ``agent_end`` before it is no stop, so it 
 from collections.abc import Mapping
 from typing import Final
 
-from turncheck.model.core.events import Delivery, OutputKind, RunStop, UserMessage
+from turncheck.model.core.events import Delivery, OutputKind, RunStop, ToolResult, UserMessage
 
 from . import pi_messages
 from .dispatch import Dispatcher
-from .fields import MisfitError, Object, items, maybe_flag, number, record, records, text, user_message
+from .fields import MisfitError, Object, items, maybe_flag, records, user_message
 from .items import NATIVE, Slot, Whole, nothing, said
 from .mapping import Format
+from .wires import Wire, anything, handlers, whole
+from .wires import items as items_at
+from .wires import maybe_flag as maybe_flag_at
+from .wires import number as number_at
+from .wires import text as text_at
 
 _QUEUES: Final[tuple[tuple[str, Delivery], ...]] = (("steering", "steer"), ("followUp", "followUp"))
 _TEXTS: Final[Mapping[str, OutputKind]] = {"text": "assistant", "thinking": "reasoning"}
+_INDEX: Final = number_at("assistantMessageEvent.contentIndex")
+_DELTA: Final = "assistantMessageEvent.delta"
+_UPDATE: Final = text_at("assistantMessageEvent.type")
+_ROLE: Final = anything("message.role")
+_RESULT: Final = (text_at("message.toolCallId"), maybe_flag_at("message.isError"))
+_FAMILIES: Final = ("text", "toolcall", "thinking")
+WIRES: Final = (
+    *(
+        Wire("message_update", "piece", (one, _INDEX, text_at(_DELTA)), (_UPDATE, (f"{one}_delta",)), _DELTA)
+        for one in _FAMILIES
+    ),
+    *(Wire("message_update", "piece", (one, _INDEX, ""), (_UPDATE, (f"{one}_start",))) for one in _FAMILIES),
+    *(Wire("message_update", "piece", (one, _INDEX, ""), (_UPDATE, (f"{one}_end",))) for one in _TEXTS),
+    Wire("message_update", "end_call", (_INDEX, whole("assistantMessageEvent.toolCall")), (_UPDATE, ("toolcall_end",))),
+    Wire("message_update", None, (_UPDATE,)),
+    Wire("message_start", "begin_answer", (), (_ROLE, ("assistant",))),
+    Wire(
+        "message_start",
+        "result",
+        _RESULT,
+        (_ROLE, ("toolResult",)),
+    ),
+    Wire("message_start", "ask", (whole("message"),), (_ROLE, ("user",))),
+    Wire("message_start"),
+    Wire("message_end", "end_answer", (whole("message"),), (_ROLE, ("assistant",))),
+    Wire("message_end", None, (), (_ROLE, ("user", "toolResult", "system"))),
+    Wire("message_end"),
+    Wire("turn_end", "end_turn", (items_at("toolResults"),)),
+    Wire("agent_start", "begin_run"),
+    *(Wire(name) for name in ("turn_start", "tool_execution_start", "tool_execution_update", "tool_execution_end")),
+)
+"""The events that the fast loop reads, and other kinds of them, the most frequent first."""
 _BEFORE_RETRY: Final = {"auto_retry_start", "compaction_start", "compaction_end"}
 """Types after ``agent_end`` that leave open whether the agent goes on by itself."""
 _TYPES: Final = {
@@ -50,17 +87,18 @@ class PiMapper(Dispatcher):
         self._queues: dict[str, list[object]] = {}
         self._taken: tuple[str, Delivery] | None = None  # the message that left a queue on the line before
         self.handlers = {
-            "agent_start": self._agent_start,
-            "turn_end": self._turn_end,
-            "message_start": self._message_start,
-            "message_update": self._message_update,
-            "message_end": self._message_end,
+            **handlers(self, WIRES),
             "agent_end": self._agent_end,
             "queue_update": self._queue_update,
             "auto_retry_start": self._go_on,
             "auto_retry_end": self._auto_retry_end,
             "compaction_end": self._compaction_end,
         }
+
+    @property
+    def calm(self) -> bool:
+        """Whether nothing waits for the next line to decide."""
+        return self._stop is None and self._taken is None
 
     def take(self, at: int, name: str, event: Object) -> None:
         """Handle one event; most types confirm that the previous agent run was the cycle's last."""
@@ -78,7 +116,8 @@ class PiMapper(Dispatcher):
 
     # Agent runs
 
-    def _agent_start(self, at: int, _event: Object) -> None:
+    def begin_run(self, at: int) -> None:
+        """Note that an agent run starts. Raises MisfitError amid another."""
         if self._open and not self._again:
             raise MisfitError("the agent run before has not ended")
         self._started, self._again = self.items.hold(at), False
@@ -121,24 +160,16 @@ class PiMapper(Dispatcher):
 
     # Messages
 
-    def _turn_end(self, _at: int, event: Object) -> None:
-        self._answered = not items(event, "toolResults")
+    def end_turn(self, _at: int, results: list[object]) -> None:
+        """Note how a turn ended."""
+        self._answered = not results
 
-    def _message_start(self, at: int, event: Object) -> None:
-        message = record(event, "message")
-        match message.get("role"):
-            case "user":
-                self._user(at, message)
-            case "assistant":
-                self._begin(by_user=False)
-                self.items.finish_all()
-                self._responses += 1
-            case "toolResult":
-                self.items.put(at, pi_messages.result(message))
-            case _:
-                pass
+    def result(self, at: int, call_id: str, is_error: bool | None) -> None:  # noqa: FBT001
+        """Put the result of a call."""
+        self.items.put(at, ToolResult(call_id=call_id, is_error=is_error or None))
 
-    def _user(self, at: int, message: Object) -> None:
+    def ask(self, at: int, message: Object) -> None:
+        """Put a user's message, behind the boundary that a follow-up needs. Raises MisfitError."""
         delivery = self._delivery(message)
         root_or_steer = user_message(message, "content", delivery=delivery)
         self._begin(by_user=True)
@@ -167,28 +198,27 @@ class PiMapper(Dispatcher):
 
     # Responses
 
-    def _message_update(self, at: int, event: Object) -> None:
-        update = record(event, "assistantMessageEvent")
-        family, _, phase = text(update, "type").rpartition("_")
-        if family not in {*_TEXTS, "toolcall"}:
-            return
-        index = number(update, "contentIndex")
-        piece = text(update, "delta") if phase == "delta" else ""
-        call = (
-            pi_messages.output(record(update, "toolCall"), self._response())
-            if (family, phase) == ("toolcall", "end")
-            else None
-        )
-        if index not in self.items:  # built from its deltas, unless a ``message_end`` replaces it
+    def begin_answer(self, _at: int) -> None:
+        """Begin a response."""
+        self._begin(by_user=False)
+        self.items.finish_all()
+        self._responses += 1
+
+    def piece(self, at: int, family: str, index: int, piece: str) -> None:
+        """Add to an item, which begins with its first line. It has the text of its pieces, or what its end tells."""
+        if index not in self.items:
             self.items.begin(index, said(_TEXTS[family], self._response()) if family in _TEXTS else nothing, at)
         self.items.append(index, at, piece)
-        if call is not None:
-            self.items.rebuild(index, Whole(call))
 
-    def _message_end(self, at: int, event: Object) -> None:
-        message = record(event, "message")
-        if message.get("role") != "assistant":
-            return
+    def end_call(self, at: int, index: int, call: Object) -> None:
+        """Note a call that is whole. Raises MisfitError."""
+        event = pi_messages.output(call, self._response())
+        self.piece(at, "toolcall", index, "")
+        if event is not None:
+            self.items.rebuild(index, Whole(event))
+
+    def end_answer(self, at: int, message: Object) -> None:
+        """End a response, which is told as a whole. Raises MisfitError."""
         for index, output in enumerate(pi_messages.outputs(message, self._response())):
             if index in self.items:
                 self.items.finish(index, output or NATIVE)

@@ -4,10 +4,10 @@ The rows are declared once per format. The mapper's handlers are made from them 
 and the loop that read most of a log (``..fast``): all call the same methods.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
-from msgspec import Meta
+from msgspec import Meta, Raw
 
 from . import fields
 from .dispatch import Handler
@@ -18,7 +18,10 @@ INDEX: Final = Annotated[int, Meta(ge=0, lt=1 << 31)]
 
 
 class Field(NamedTuple):
-    """A field of a wire event: its path, names with dots between; its reader, and the type that reads the same."""
+    """A field of a wire event: its path, names with dots between; its reader, and the type that reads the same.
+
+    Where ``shape`` is None, the fast loop reads no event that has the field.
+    """
 
     path: str
     read: Callable[[Object, str], object]
@@ -53,20 +56,51 @@ def number(path: str) -> Field:
     return Field(path, fields.number, INDEX, needed=True)
 
 
+def whole(path: str) -> Field:
+    """An object that must be there, as it is."""
+    return Field(path, record, None, needed=True)
+
+
+def items(path: str) -> Field:
+    """A list that must be there."""
+    return Field(path, fields.items, list[Raw], needed=True)
+
+
+def anything(path: str) -> Field:
+    """What is there, be it nothing; the fast loop takes a string."""
+    return Field(path, lambda event, name: event.get(name), str, needed=False)
+
+
+class Delta(NamedTuple):
+    """A text in which events differ that come in a row: its path, where a number stands for the first of a list.
+
+    Such an event is of one of these ``types``, if events have types; and where ``words`` are given, what holds the text
+    is of one of these. ``varies`` are fields that differ too, and mean nothing.
+    """
+
+    path: str
+    types: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    varies: tuple[str, ...] = ()
+
+
 class Wire(NamedTuple):
     """A wire event: its type, the mapper's method that takes it, and what that is given behind the position.
 
-    ``take`` is None for an event of a run that means nothing. ``when``: a word is at this path, which ends in ``type``,
-    that is one of these; of the rows of one type the first that fits counts. ``delta`` is the path of a text: of the
-    same event, sent again at once with another text, the first that is not empty has changed all that it can, but for
-    the item's own text. ``opens``: it may begin a run. A method raises MisfitError before it changes anything.
+    ``take`` is None for an event of a run that means nothing. ``when``: this field, which lies in another, is one of
+    these words; of the rows of one type the first that fits counts. ``delta`` is the path of a text: of the same event,
+    sent again at once with another text, the first that is not empty has changed all that it can, but for the item's
+    own text; ``varies`` are its fields that differ each time and mean nothing. ``opens``: it may begin a run.
+
+    A method raises MisfitError before it changes anything.
     """
 
     type: str
     take: str | None = None
     given: tuple[Field | str, ...] = ()
-    when: tuple[str, tuple[str, ...]] | None = None
+    when: tuple[Field, tuple[str, ...]] | None = None
     delta: str | None = None
+    varies: tuple[str, ...] = ()
     opens: bool = False
 
 
@@ -78,6 +112,16 @@ def by_type(wires: Iterable[Wire]) -> Mapping[str, list[Wire]]:
     return found
 
 
+def deltas(wires: Iterable[Wire]) -> Sequence[Delta]:
+    """Return the texts in which the rows' events differ."""
+    types: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for wire in wires:
+        if wire.delta is not None:
+            words = () if wire.when is None else wire.when[1]
+            types.setdefault((wire.delta, words, wire.varies), []).append(wire.type)
+    return [Delta(path, tuple(given), words, varies) for (path, words, varies), given in types.items()]
+
+
 def handlers(mapper: object, wires: Iterable[Wire]) -> dict[str, Handler]:
     """Return the handlers of a mapper, by type: each reads the fields of an event and calls the mapper's method."""
     return {name: _handler(mapper, rows) for name, rows in by_type(wires).items()}
@@ -87,11 +131,11 @@ def _handler(mapper: object, rows: list[Wire]) -> Handler:
     methods = [_nothing if row.take is None else getattr(mapper, row.take) for row in rows]
 
     def handle(at: int, event: Object) -> None:
-        word, path = None, None
+        word, read = None, None
         for row, method in zip(rows, methods, strict=True):
-            if row.when is not None and row.when[0] != path:
-                path = row.when[0]
-                word = text(path).of(event)
+            if row.when is not None and row.when[0] != read:
+                read = row.when[0]
+                word = read.of(event)
             if row.when is None or word in row.when[1]:
                 method(at, *[given.of(event) if isinstance(given, Field) else given for given in row.given])
                 return

@@ -173,6 +173,9 @@ def feed(mapper: AiSdkMapper, events: Iterable[Any], at: int, hand: Callable[[in
         except MisfitError:
             pass
         while at < behind:
-            hand(at)
+            fine = hand(at)
             at += 1
+            if fine and mapper.running:
+                good = at
+            kind = None
     return at
