@@ -53,7 +53,7 @@ def structures(wires: tuple[Wire, ...]) -> Mapping[str, type[Any]]:
         }
         found |= {f"{name}.{word}": part for word, part in parts.items()}
         outer = {field.path: field for row in fast for field in _fields(row) if not field.path.startswith(f"{above}.")}
-        one_of = Union[tuple(parts.values())]  # noqa: UP007 - of a tuple
+        one_of: Any = Union[tuple(parts.values())]  # noqa: UP007 - of a tuple
         found[name] = _structure(name, [*outer.values(), Field(above, text, one_of, needed=True)], _tag(name))
     return found
 
