@@ -112,9 +112,10 @@ gate: setup
 mutants: setup
 	$(BIN)/turncheck mutants
 
-# The same over ten seeds, which writes docs/mutants.md.
+# The same over several seeds, which writes docs/mutants.md. MACHINE=name for one (the others stay as they were), SEEDS=n, EVERY=n
+# for one mutant in n: every mutant of `interaction` takes hours.
 rates: setup
-	$(BIN)/python tests/static/mutants.py --seeds 10
+	$(BIN)/python tests/static/mutants.py --seeds $(or $(SEEDS),10) --every $(or $(EVERY),1) $(MACHINE)
 
 # Every theorem of every machine, and the edited rows that they refute: writes docs/theorems.md in some five minutes.
 # MACHINE=name for one; the others stay as they were.

@@ -50,7 +50,7 @@ import { promisify } from "node:util";
  *   arguments?: unknown}} Item  an item of the model; `arguments` that are a string must reach the runtime as that text
  * @typedef {{kind: "user", id: string, text: string, delivery?: "steer" | "followUp", content?: unknown[], sessionId?: string,
  *   sender?: unknown, meta?: unknown}} User
- * @typedef {{tools: {name: string, schema?: object}[], limits: {maxRounds?: number}, policies: Record<string, unknown>,
+ * @typedef {{tools: {name: string, schema?: object}[], limits: {maxRounds?: number, contextWindow?: number}, policies: Record<string, unknown>,
  *   clock: "auto" | "manual", deafTools: boolean, deafModel: boolean, observer: "throws" | "slow" | null,
  *   stateDir: string | null}} Options  of a reset, with the defaults filled in
  * @typedef {object} Adapter
@@ -645,7 +645,7 @@ const SHAPES = {
     "stateDir?": "a string",
   },
   tool: { name: "a string", "schema?": "an object", "needs?": ["approval", "client", "agent"] },
-  limits: { "maxRounds?": "an integer" },
+  limits: { "maxRounds?": "an integer", "contextWindow?": "an integer" },
   assistant: { text: "a string" },
   reasoning: { text: "a string" },
   "tool-call": { callId: "a string", tool: "a string", "arguments?": "any" },
@@ -785,6 +785,7 @@ function missingOption(can, options) {
   const needs = {
     tools: options.tools.length,
     limits: options.limits.maxRounds != null,
+    "context-limit": options.limits.contextWindow != null,
     observer: options.observer,
     persistence: options.stateDir,
     clock: options.clock === "manual",

@@ -929,9 +929,10 @@ class Environment:
     """The environment of an adapter from one reset to the next: options, log, model and tools.
 
     ``options`` are those of the reset, absent where they were not sent: ``options["tools"]`` is a list of ``{"name",
-    "schema"}``, ``options["limits"]["maxRounds"]`` bounds the model requests of a run, ``options["observer"]`` is
-    "throws" or "slow" (``observe`` does it). ``variant`` is the name of the variant to be, None without any. ``loop``
-    is this environment's event loop. Each reset makes a new environment; events logged to an old one are lost.
+    "schema"}``, ``options["limits"]`` has ``maxRounds``, the bound on model requests of a run, and ``contextWindow``,
+    in tokens, ``options["observer"]`` is "throws" or "slow" (``observe`` does it). ``variant`` is the name of the
+    variant to be, None without any. ``loop`` is this environment's event loop. Each reset makes a new environment;
+    events logged to an old one are lost.
 
     With sessions, give ``session=`` (the stimulus's ``sessionId``) to ``model``, ``tool`` and ``decision``, and
     ``"sessionId"`` to each event that is logged. Where runs of one session are concurrent, give ``run=`` to ``model``,
@@ -1373,6 +1374,9 @@ class _Server:
             asked = options.get(option)
             if asked and asked != "auto" and capability not in self._capabilities:
                 env.refuse("unsupported", f"option {option}: capability {capability!r} is not declared")
+        for limit, capability in _LIMIT_CAPABILITIES.items():
+            if limit in options.get("limits", {}) and capability not in self._capabilities:
+                env.refuse("unsupported", f"option limits.{limit}: capability {capability!r} is not declared")
         self._env = env
         try:
             self._call(env, self._adapter.reset, env)
@@ -1533,13 +1537,14 @@ _OPTIONS: Final[dict[str, _Field]] = {
 }
 
 _OPTION_CAPABILITIES: Final = {
-    "limits": "limits",
     "clock": "clock",
     "deafTools": "deaf",
     "deafModel": "deaf",
     "observer": "observer",
     "stateDir": "persistence",
 }
+
+_LIMIT_CAPABILITIES: Final = {"maxRounds": "limits", "contextWindow": "context-limit"}
 
 _STIMULI: Final[dict[str, dict[str, _Field]]] = {
     "user": {

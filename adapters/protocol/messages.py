@@ -5,7 +5,7 @@ for its answer; every answer repeats ``seq``, except the one to hello.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, Literal, TypeAlias, TypeVar, get_args
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -21,6 +21,7 @@ from turncheck.model.core.policies import (
     Unread,
     projected,
 )
+from turncheck.model.core.provider_limits import BACKOFF, NOTICE, SHARE, Backoff
 from turncheck.model.core.refused_json import why_refused
 from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
 from turncheck.model.machines.interaction import CONCURRENT
@@ -68,6 +69,7 @@ RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
     "store-faults": "writes to the store can be made to fail",
     "images": "messages with images",
     "usage": "the model's usage",
+    NOTICE: "tells when limits.contextWindow fills up",
     "terminal-events": "each run ends with an event of the runtime's own",
 }
 """The capabilities that a runtime may declare."""
@@ -122,6 +124,11 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
 """A runtime's own policies with a set of values; the projection's are ``VALUES`` of model.core.policies."""
 _COUNTS: Final = ("retries", "maxRounds", "maxHistoryMessages", COMPACTION_RETRIES, CUT, DEPTH_POLICY)
 """A runtime's policies that are numbers; ``CUT`` may be None."""
+_SHAPES: Final[Mapping[str, tuple[Any, str]]] = {
+    BACKOFF: (Backoff, '{"base": seconds, "factor"?, "cap"?: seconds, "jitter"?: a share}'),
+    SHARE: (Annotated[float, msgspec.Meta(gt=0, le=1)], "a share of the context window, such as 0.8"),
+}
+"""A runtime's policies that have a form of their own, with what is told where a value has another."""
 _UNSAID: Final = "it does not say why"
 
 
@@ -137,6 +144,12 @@ def check_policies(policies: Mapping[str, Any], see: str = f"{DOCUMENT}#runtimes
     for name in _COUNTS:
         if not isinstance(came := policies.get(name, 0), int) and (name, came) != (CUT, None):
             raise RubbishError(f"the policy {name} is no number", expected="an integer", came=str(came), see=see)
+    for name, (shape, expected) in _SHAPES.items():
+        if (came := policies.get(name, UNSET)) is not UNSET:
+            try:
+                msgspec.convert(came, shape)
+            except msgspec.ValidationError as error:
+                raise RubbishError(f"the policy {name}: {error}", expected=expected, came=str(came), see=see) from error
     came = policies.get(SYSTEM_POLICY, "-")
     texts = _texts(came)
     if not texts or not all(texts):

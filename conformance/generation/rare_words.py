@@ -6,8 +6,10 @@ Those around decisions are of ``decision_words``, those on compactions of ``comp
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from msgspec import convert
 from msgspec.structs import replace
 
+from turncheck.model.core.provider_limits import BACKOFF, NOTICE, SHARE, WINDOW, Backoff
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
@@ -45,6 +47,8 @@ _STOP, _CALLED = ModelStop(reason="end-turn"), ModelStop(reason="tool-use")
 _RETRYABLE: Final = ModelFail(failure="retryable")
 _LONG: Final = 3600.0
 """Seconds after which a retry is due, whatever the delay."""
+_WINDOW: Final = 1000
+"""Tokens of the context window where its limit is tried."""
 _ALIKE: Final = ("c5", "C5", "c5 ", "c51", "с5")  # noqa: RUF001 - the last one is Cyrillic
 """Ids that differ in case, by a space, by a prefix and by a letter that looks alike."""
 
@@ -58,7 +62,10 @@ def rare_words(capabilities: frozenset[str], policies: Mapping[str, Any]) -> Ite
         for one in (*_aborts(), *_tools(policies), *_failures(), *decision_words(), *compaction_words(policies))
     ]
     if capabilities.issuperset(("clock", "model-failure")) and policies.get("retries"):
-        words += [(replace(plain, clock="manual"), one) for one in _waits()]
+        waits = (*_waits(), *_backoffs(policies))
+        words += [(replace(plain, clock="manual"), one) for one in waits]
+    if SHARE in policies:
+        words += [(replace(plain, limits={WINDOW: _WINDOW}), one) for one in _fills(policies[SHARE] * _WINDOW)]
     for options, (needs, name, word) in words:
         if capabilities.issuperset(needs) and not (beside and _messages_overlap(word)):
             yield Rare(name, word, options)
@@ -127,3 +134,37 @@ def _waits() -> Iterator[_Word]:
     yield (), "a retry that the clock brings", (_FIRST, _RETRYABLE, Advance(seconds=_LONG), _TEXT, _STOP)
     yield ("abort",), "an abort while a retry waits", (_FIRST, _RETRYABLE, Abort(), _SECOND, _OTHER, _STOP)
     yield (), "a message while a retry waits", (_FIRST, _RETRYABLE, _SECOND, Advance(seconds=_LONG), _TEXT, _STOP)
+
+
+def _backoffs(policies: Mapping[str, Any]) -> Iterator[_Word]:
+    """Yield words whose clock stands at the moment when a retry is due, and short of it."""
+    if BACKOFF not in policies:
+        return
+    backoff = convert(policies[BACKOFF], Backoff)
+    most = [backoff.bounds(retry)[1] for retry in range(1, policies["retries"] + 1)]
+    each = tuple(one for seconds in most for one in (_RETRYABLE, Advance(seconds=seconds)))
+    yield (), "retries that wait longer each time", (_FIRST, *each, _TEXT, _STOP)
+    once: tuple[Stimulus, ...] = (_RETRYABLE, Advance(seconds=most[0]))
+    short = backoff.bounds(1)[0] / 2
+    early = (_RETRYABLE, Advance(seconds=short), Advance(seconds=most[0] - short))
+    yield (), "a retry that is not due yet", (_FIRST, *early, _TEXT, _STOP)
+    yield (), "a backoff that begins anew", (_FIRST, *once, _TEXT, _STOP, _SECOND, *once, _OTHER, _STOP)
+    called = (_call("c5"), _CALLED, _returned("c5"))
+    yield ("tools",), "a backoff that begins anew in its run", (_FIRST, *once, *called, *once, _TEXT, _STOP)
+
+
+def _fills(limit: float) -> Iterator[_Word]:
+    """Yield words in which the context's use comes to the *limit* (tokens), stays beyond it, falls, and comes again."""
+    below, beyond = int(limit) - 9, int(limit) + 9
+    messages = [User(id=f"u{number}", text=f"say {number} red") for number in (21, 22, 23, 24, 25)]
+
+    def used(*tokens: int) -> Iterator[Stimulus]:
+        for message, number in zip(messages, tokens, strict=False):
+            usage = {"inputTokens": number - 1, "outputTokens": 1}
+            said = ModelOutput(item=Text(text=f"answer to {message.id}."))
+            yield from (message, said, ModelStop(reason="end-turn", usage=usage))
+
+    needs = ("usage", NOTICE)
+    yield needs, "a context that fills up at once", (*used(beyond),)
+    yield needs, "a context that fills up, and stays full", (*used(below, beyond, beyond + 1),)
+    yield needs, "a context that fills up twice", (*used(beyond, below, beyond),)

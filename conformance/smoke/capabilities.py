@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Final, Literal, cast
 
 from turncheck.adapters.protocol.messages import CHILD_MESSAGES_POLICY, CHILDREN_POLICY, DEPTH_POLICY, encode
+from turncheck.model.core.provider_limits import NOTICE, WINDOW
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
@@ -46,6 +47,7 @@ TERMINALS: Final = "docs/adapters.md#what-every-adapter-has-to-settle"
 DECISIONS: Final = "docs/protocol.md#decisions"
 AGENTS: Final = "docs/protocol.md#sub-agents"
 COMPACTION: Final = "docs/protocol.md#compaction"
+LIMITS: Final = "docs/protocol.md#the-providers-limits"
 GIST_TEXT: Final = "they said hello"
 GIST: Final = ModelOutput(item=Text(text=GIST_TEXT))
 HELLO: Final = ModelOutput(item=Text(text="hello"))
@@ -283,6 +285,14 @@ def _usage(life: Life) -> None:
         raise Unseen(f'no event has "usage": {encode(USAGE).decode()}, see {APPLY}')
 
 
+def _context_limit(life: Life) -> None:
+    life.begin(ResetOptions(limits={WINDOW: 4}))
+    life.send(HELLO, ModelStop(reason="end-turn", usage=USAGE))  # four tokens
+    life.ended("completed")
+    if not life.events(type="native", name=NOTICE):
+        raise Unseen(f'no event says that the context is full: {{"type": "native", "name": "{NOTICE}"}}, see {LIMITS}')
+
+
 def _terminal(life: Life) -> None:
     life.begin()
     life.send(HELLO)
@@ -357,6 +367,7 @@ CAPABILITIES: Final = (
     Stage("goes on after a write that fails", _store_faults, needs=("persistence", "store-faults")),
     Stage("takes an image", _images, needs=("images",)),
     Stage("takes the model's usage", _usage, needs=("usage",)),
+    Stage("tells that the context fills up", _context_limit, needs=("usage", NOTICE)),
     Stage("says in an event that a run is over", _terminal, needs=("terminal-events",)),
 )
 """Steps that cover every capability."""

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final, Literal, TypeAlias, get_args
 
+from ..core.provider_limits import Backoff
 from ..declaration.machine import Machine, NativeRow
 from ..declaration.proof_roles import (
     AlphabetRoles,
@@ -116,6 +117,8 @@ _KIND = Table("kind", Kind)
 
 RETRIES: Final = 3
 """Attempts after the first one (BED-006a, BED-D1)."""
+BACKOFF: Final = Backoff(base=1, cap=30)
+"""The delay before each of them, which the shell keeps (BED-D1)."""
 BUSY: Final = "agent is busy; the operation under way can be cancelled"
 EXHAUSTED: Final = "retries exhausted: the model could not be reached; check the connection, then send a message"
 
@@ -251,11 +254,6 @@ class Input:
     tokens: int = 0
     message: str | None = None
     payload: Mapping[str, Any] | None = None
-
-
-def delay(attempt: int, base: float = 1.0, cap: float = 30.0) -> float:
-    """Seconds before retry number *attempt*, counted from 1: ``base * 2^(n-1)``, *cap* at most (BED-D1)."""
-    return min(cap, base * 2.0 ** (attempt - 1))
 
 
 def refine(

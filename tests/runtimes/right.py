@@ -8,11 +8,13 @@ from collections import deque
 from contextlib import suppress
 from itertools import groupby
 
+from msgspec import convert
 from msgspec.json import encode
 from msgspec.structs import replace
 
 from turncheck.conformance.laws.runtime.contract import needs
 from turncheck.model.core.history import HANDOVERS
+from turncheck.model.core.provider_limits import Backoff
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
@@ -35,8 +37,8 @@ from turncheck.model.core.stimuli import (
 
 from .target import Target
 
-BACKOFF = 1.0
-"""Seconds before a retry, under a manual clock; the automatic one jumps over them."""
+DELAY = 1.0
+"""Seconds before a retry where no backoff is declared, under a manual clock; the automatic one jumps over them."""
 
 
 class Right(Target):
@@ -308,9 +310,13 @@ class Right(Target):
 
     def retry(self):
         if self.options.clock == "manual":
-            self.timer = BACKOFF
+            self.timer = self.delay(self.attempts)
         else:
             self.ask()
+
+    def delay(self, attempt):
+        declared = self.policies.get("backoff")
+        return DELAY if declared is None else convert(declared, Backoff).delay(attempt)
 
     def advance(self, seconds):
         if self.timer is not None:

@@ -3,12 +3,18 @@
 import argparse
 import datetime as dt
 import json
+import os
+import platform
+import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from turncheck.conformance.automata.mutation.killing import K0, K1, LARGEST, PLAIN0, PLAIN1, SAMPLED, TOUR
+from turncheck.conformance.automata.mutation.report import HYPOTHESIS, VERIFY
 from turncheck.conformance.automata.mutation.running import run
 from turncheck.conformance.laws.registry import selected
 from turncheck.model.automata.mutants import OPERATORS
@@ -17,8 +23,8 @@ from turncheck.model.machines.registry import PROOF_ROLES
 ROOT: Final = Path(__file__).parents[2]
 FIGURES: Final = ROOT / "docs/mutants.json"
 PAGE: Final = ROOT / "docs/mutants.md"
-_METHODS: Final = ("tour", "k=0", "k=1", "hypothesis", "verify")
-_HEAD: Final = """\
+_METHODS: Final = (TOUR, PLAIN0, PLAIN1, K0, K1, HYPOTHESIS, VERIFY)
+_HEAD: Final = f"""\
 # Mutants: what finds an edited row
 
 Each machine's rows are edited, one edit a mutant: another target, another output, a missing row, one that stands in
@@ -28,10 +34,14 @@ Mutants that no word tells from the machine, within its bounds, are equivalent: 
 nowhere. Generation sees the rows and which of them it has taken, never a mutant.
 
 - **tour**: every transition once, the baseline.
-- **k=0**, **k=1**: the n-complete HSI suites ([suites](suites.md)), with two additions. To k=0: each word is followed
-  by a probe that sees every kind of reaction, and the mutant's row goes straight to each of them from every state, with
-  whatever its registers hold. To k=1: the row is taken once more in every state. Both promise something for machines of
-  at most *n+k* states, and an edited row can have more. Of views over 200 states k=1 has these words alone.
+- **plain k=0**, **plain k=1**: the n-complete HSI suites as `verify --suite n-complete` applies them
+  ([suites](suites.md)). They promise something for machines of at most *n+k* states, and an edited row can have more: a
+  hidden mutant has up to twice as many as the machine. Plain k=1 is tried on one mutant in {SAMPLED}, and not in views
+  over {LARGEST} states, for which it has some two million words.
+- **k=0**, **k=1**: the same with words *aimed at the edited row*, which no user of a suite has. To k=0: each word is
+  followed by a probe that sees every kind of reaction, and the mutant's row goes straight to each of them from every
+  state, with whatever its registers hold. To k=1: the row is taken once more in every state. Of views over
+  {LARGEST} states k=1 has these words alone.
 - **hypothesis**: 300 generated words under each table, in the machine's own alphabet, after the words to every row.
 - **verify**: the rows run as an implementation, `request_cycle` as a projector and `interaction` as a runtime under the
   policies that show the edit, judged by the laws at the default budget. Rows of `interaction` about what nobody awaits
@@ -39,8 +49,9 @@ nowhere. Generation sees the rows and which of them it has taken, never a mutant
 
 A machine is looked at under so many of its policies' values that any two of them meet.
 
-`turncheck mutants` prints this for one seed, every tenth mutant judged by `verify`: some nine minutes on two cores.
-`make rates` writes this page: ten seeds (median, and the least in brackets), all judged by `verify` under the first.
+`turncheck mutants` prints this for one seed, every tenth mutant judged by `verify`. `make rates` writes this page: over
+several seeds (median, and the least in brackets), all judged by `verify` under the first. Where only some mutants were
+tried, the table says so: 84 of 320.
 
 """
 
@@ -100,9 +111,20 @@ def page() -> str:
     """The page."""
     figures = json.loads(FIGURES.read_bytes())
     reports: list[dict[str, Any]] = figures["machines"]
-    return (
-        _HEAD + str(figures["measured"]) + "\n" + _rates(reports) + "\n" + _laws(reports) + _WHY + _survivors(reports)
-    )
+    return _HEAD + _measured(reports) + "\n" + _rates(reports) + "\n" + _laws(reports) + _WHY + _survivors(reports)
+
+
+def _measured(reports: list[dict[str, Any]]) -> str:
+    lines = [
+        "| machine | measured at | on | mutants tried | seeds | minutes |",
+        "| --- | --- | --- | ---: | ---: | ---: |",
+    ]
+    for one in reports:
+        told: dict[str, Any] = one["measured"]
+        tried = "all" if told["every"] == 1 else f"one in {told['every']}"
+        at = f"{told['commit']}, {told['date']}"
+        lines.append(f"| {one['machine']} | {at} | {told['on']} | {tried} | {len(one['seeds'])} | {told['minutes']} |")
+    return "\n".join(lines)
 
 
 def _rates(reports: list[dict[str, Any]]) -> str:
@@ -113,7 +135,7 @@ def _rates(reports: list[dict[str, Any]]) -> str:
             f"## {title} mutants killed",
             "",
             f"| machine | mutants | {' | '.join(_METHODS)} |",
-            "| --- |" + " ---: |" * 6,
+            "| --- |" + " ---: |" * (len(_METHODS) + 1),
         ]
         for report in reports:
             rates = {rate["method"]: rate for rate in report["rates"] if rate["hidden"] == hidden}
@@ -129,7 +151,7 @@ def _cell(rate: dict[str, Any] | None, report: dict[str, Any]) -> str:
     least = 100 * rate["least"] / rate["mutants"] if rate["mutants"] else 100.0
     told = (
         f"{share:.1f} %"
-        if len(report["seeds"]) == 1 or rate["method"] in {"tour", "k=0", "k=1"}
+        if len(report["seeds"]) == 1 or rate["method"] not in {HYPOTHESIS, VERIFY}
         else f"{share:.1f} % ({least:.1f})"
     )
     return told if rate["mutants"] == _all(report, hidden=rate["hidden"]) else f"{told} of {rate['mutants']}"
@@ -196,24 +218,40 @@ def _survivors(reports: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Look at every mutant of every machine, and write the figures and the page."""
+    """Look at the mutants of some machines, by default of all, and write the figures and the page; others stay."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--seeds", type=int, default=1)
-    seeds = range(parser.parse_args().seeds)
-    started = time.monotonic()
-    reports: list[Any] = []
-    for machine in PROOF_ROLES:
-        report = run(machine, seeds=seeds)
-        reports.append(msgspec.to_builtins(msgspec.structs.replace(report, broken={})))
-        print(f"{machine}: {time.monotonic() - started:.0f} s so far", flush=True)
-    minutes = (time.monotonic() - started) / 60
-    write(reports, f"Measured on {dt.datetime.now(dt.UTC):%Y-%m-%d}, {len(seeds)} seeds, in {minutes:.0f} minutes.")
+    parser.add_argument("--every", type=int, default=1, help="one mutant in so many")
+    parser.add_argument("--jobs", type=int, help="processes; as many as processors")
+    parser.add_argument("machines", nargs="*", choices=[[], *PROOF_ROLES], default=[])
+    asked = parser.parse_args()
+    for machine in asked.machines or PROOF_ROLES:
+        started = time.monotonic()
+        report = run(machine, seeds=range(asked.seeds), every=asked.every, jobs=asked.jobs)
+        minutes = round((time.monotonic() - started) / 60)
+        told = msgspec.to_builtins(msgspec.structs.replace(report, broken={}))
+        keep({**told, "measured": {**_here(), "every": asked.every, "minutes": minutes}})
+        print(f"{machine}: {minutes} min", flush=True)
 
 
-def write(reports: list[Any], measured: str) -> None:
+def _here() -> dict[str, str]:
+    ask = ["git", "log", "-1", "--format=%h"]
+    commit = subprocess.run(ask, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    on = f"CPython {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    return {"commit": commit, "date": f"{dt.datetime.now(dt.UTC):%Y-%m-%d}", "on": on}
+
+
+def keep(report: dict[str, Any]) -> None:
+    """Write the figures with a machine's *report* in them, and the page."""
+    old: list[dict[str, Any]] = json.loads(FIGURES.read_bytes())["machines"]
+    found = {one["machine"]: one for one in (*old, report)}
+    write([found[name] for name in PROOF_ROLES if name in found])
+
+
+def write(reports: Sequence[dict[str, Any]]) -> None:
     """Write the figures and the page."""
-    FIGURES.write_text(json.dumps({"measured": measured, "machines": reports}, indent=1) + "\n")
-    PAGE.write_text(page())
+    FIGURES.write_text(json.dumps({"machines": reports}, indent=1) + "\n", "utf-8")
+    PAGE.write_text(page(), "utf-8")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from event_flow import wrong as collations
 from inprocess import InProcess, InProcessCollator
 from projectors import agents
 from projectors import wrong as projectors
-from runtimes import compacting, concurrent, deciding, delegating, hosting, pausing
+from runtimes import compacting, concurrent, deciding, delegating, hosting, limited, pausing
 from runtimes import wrong as runtimes
 from runtimes.right import Right
 
@@ -116,6 +116,10 @@ HOSTS = {
     "restart-keeps": "ForgetsTheMessageThatWaited",
     "idle-restart-changes-nothing": "EndsTheLastRunAgain",
     "store-faults": "AcknowledgesWhatItDidNotStore",
+}
+LIMITED = {
+    "retries-back-off": "WaitsTheSameEachTime",
+    "context-limit-told": "NeverTellsTheLimit",
 }
 DECIDERS = {
     "approved-before-executed": "ExecutesWhileItAsks",
@@ -224,6 +228,7 @@ def conforming(law, profile):
 
 _MODULES = (
     (hosting, HOSTS, hosting.Hosting),
+    (limited, LIMITED, limited.Limited),
     (deciding, DECIDERS, deciding.Deciding),
     (pausing, PAUSERS, pausing.Pausing),
     (compacting, COMPACTIONS, compacting.LetsMessagesWait),

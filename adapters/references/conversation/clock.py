@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final
 
-BACKOFF: Final = "retry-due"
+RETRY_DUE: Final = "retry-due"
 
 
 @dataclass(order=True)
@@ -51,7 +51,7 @@ class Clock:
 
     def jump(self) -> Timer | None:
         """Take the next back-off, where one waits, as if it were due now; all other timers stay as they are."""
-        timer = next((one for one in sorted(self._timers) if one.letter == BACKOFF), None)
+        timer = next((one for one in sorted(self._timers) if one.letter == RETRY_DUE), None)
         if timer is not None:
             self._timers = sorted(one for one in self._timers if one is not timer)
         return timer

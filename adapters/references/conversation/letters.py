@@ -1,10 +1,10 @@
 """From what a model says to the letters of the machine, whoever plays the model."""
 
 from collections.abc import Iterator
-from typing import Any, cast
 
 from msgspec import to_builtins
 
+from turncheck.model.core.provider_limits import tokens
 from turncheck.model.core.stimuli import Item, ModelStop, ToolCall
 from turncheck.model.machines.conversation import Input
 
@@ -31,18 +31,3 @@ def letters(number: int, said: Item | ModelStop | Failed) -> Iterator[tuple[str,
                 letter = "spawn-call" if item.tool == SPAWN else "tool-call"
             fields = {name: value for name, value in to_builtins(item).items() if name != "type"}
             yield letter, Input(answers=number, payload=fields)
-
-
-def tokens(usage: Any) -> int | None:
-    """Return the tokens of a response: a number, an object's total, else the sum of its numbers; None without any.
-
-    >>> tokens({"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}), tokens({"in": 5, "out": 2})
-    (7, 7)
-    """
-    match usage:
-        case int() | {"total_tokens": int()}:
-            return cast("int", usage if isinstance(usage, int) else usage["total_tokens"])
-        case dict():
-            return sum(value for value in cast("dict[str, Any]", usage).values() if isinstance(value, int))
-        case _:
-            return None

@@ -5,6 +5,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Self
 
+from msgspec import to_builtins
+
+from turncheck.model.core.provider_limits import BACKOFF as BACKOFF_POLICY
+from turncheck.model.core.provider_limits import NOTICE, SHARE, WINDOW
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
@@ -23,7 +27,7 @@ from turncheck.model.core.stimuli import (
     ToolReturn,
     User,
 )
-from turncheck.model.machines.conversation import DEFAULTS, RETRIES, Input
+from turncheck.model.machines.conversation import BACKOFF, DEFAULTS, RETRIES, Input
 
 from ...protocol.messages import RESTART_POLICY, Profile
 from ..driven import InProcess, Refused, not_awaited
@@ -38,6 +42,7 @@ PROFILE: Final = Profile(
     (
         *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments", "call-ids"),
         *("sessions", "together", "observer", "deaf", "clock", "persistence", "images", "usage", "terminal-events"),
+        NOTICE,
     ),
     machine="conversation",
     policies={
@@ -45,11 +50,11 @@ PROFILE: Final = Profile(
         "tools": "serial",
         "abortEnds": "at-once",
         "retries": RETRIES,
+        BACKOFF_POLICY: to_builtins(BACKOFF),
+        SHARE: 0.8,
         RESTART_POLICY: "interrupted",
     },
 )
-SHARE: Final = 0.8
-"""Share of the context window from which on the user is warned that it fills up (BED-D6)."""
 MESSAGES: Final = {
     "fatal": "the provider refuses the request: check the key and the model's name",
     "retryable": "the provider is busy or cannot be reached",
@@ -80,8 +85,8 @@ class ConversationTarget(InProcess):
         self.close()
         options = self.options
         tables: dict[str, Any] = {**DEFAULTS}
-        if "contextWindow" in options.limits:
-            tables["limit"] = int(SHARE * options.limits["contextWindow"])
+        if WINDOW in options.limits:
+            tables["limit"] = int(PROFILE.policies[SHARE] * options.limits[WINDOW])
         self.shell = Shell(
             Database(Path(options.state_dir)) if options.state_dir else Store(),
             {tool["name"]: tool for tool in options.tools},

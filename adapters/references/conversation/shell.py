@@ -17,13 +17,13 @@ from msgspec import to_builtins
 
 from turncheck.model.core.stimuli import Item, ModelStop, ToolCall
 from turncheck.model.declaration.vocabulary import Output
-from turncheck.model.machines.conversation import DEFAULTS, Input, calls, delay
+from turncheck.model.machines.conversation import BACKOFF, DEFAULTS, Input, calls
 
 from ..history import shown
 from ..provider.port import Answer, Failed, Provider, Question
 from ..usable import usable
 from .agents import Agent, Request, Run
-from .clock import BACKOFF, Clock
+from .clock import RETRY_DUE, Clock
 from .core import NOTHING, Conversation, durable
 from .letters import letters
 from .own_tools import SPAWN, SUBMIT, Declarations, offered
@@ -191,7 +191,7 @@ class Shell:
                 self._abort(agent)
                 self.clock.drop(session)
             case "schedule", (number, attempt):
-                self.clock.set(delay(attempt), session, BACKOFF, Input(answers=number))
+                self.clock.set(BACKOFF.delay(attempt), session, RETRY_DUE, Input(answers=number))
             case "run", (number, first, others):
                 slot = [call for call in calls(agent.core.log) if call["seq"] >= first]
                 for call in slot[: 1 + max(others, 0)]:

@@ -4,7 +4,7 @@ An edited row shows only after its event occurs in its state, a hidden-state mut
 A mutant is therefore run only on the words in which that happens.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import TypeAlias
@@ -43,6 +43,43 @@ class Words:
             for place, times in places.items():
                 found.setdefault(place, ([], []))[times > 1].append(applied)
         return found
+
+
+class Tree:
+    """*words* as they are applied in *view*, each common beginning once: for suites of a million stimuli."""
+
+    def __init__(self, view: View, words: Callable[[], Iterable[Word]]) -> None:
+        self._view, self._words = view, words
+
+    def kill(self, _: Mutant, wrong: FiniteMachine | DelayedMutant) -> bool:
+        """Return whether a word kills the mutant whose machine is *wrong*."""
+        steps, states = wrong.steps, [0] * (self._depth + 2)
+        for depth, letter, expected in self._letters:
+            states[depth + 1], said = steps[states[depth], letter]
+            if said != expected:
+                return True
+        return False
+
+    @cached_property
+    def _depth(self) -> int:
+        return max(depth for depth, _, _ in self._letters)
+
+    @cached_property
+    def _letters(self) -> Sequence[tuple[int, int, Reaction]]:
+        """The letters that follow each beginning, with its length and the correct output, each behind its beginning."""
+        return [*self._followed()]
+
+    def _followed(self) -> Iterator[tuple[int, int, Reaction]]:
+        machine, states = self._view.machine, [0]
+        before: Word = ()
+        for word in sorted(self._words()):
+            pairs = enumerate(zip(before, word, strict=False))
+            shared = next((place for place, (one, other) in pairs if one != other), len(before))
+            before, states = word, states[: shared + 1]
+            for depth in range(shared, len(word)):
+                after, said = machine.step(states[depth], word[depth])
+                states.append(after)
+                yield depth, word[depth], said
 
 
 class Probed(Words):

@@ -6,12 +6,14 @@ from statistics import median
 
 import msgspec
 
-from .killing import Kills
+from .killing import K0, K1, PLAIN0, PLAIN1, TOUR, Kills
 from .mutants_as_targets import Judged
 
 HYPOTHESIS = "hypothesis"
 VERIFY = "verify"
 NETS = frozenset({"equals-reference", "equals-machine"})
+_BESIDE = frozenset({TOUR, PLAIN0, PLAIN1})
+"""Methods that are compared with; what they let live is counted, and not named."""
 
 
 class Rate(msgspec.Struct, frozen=True):
@@ -75,7 +77,7 @@ def reported(
     verdicts = {name: [one.killed for one in verdict] for name, verdict in judged.items()}
     kills: dict[str, dict[str, list[bool]]] = {
         one.name: {
-            **{method: [one.by[method]] for method in ("tour", "k=0", "k=1")},
+            **{method: [one.by[method]] for method in (TOUR, PLAIN0, K0, PLAIN1, K1) if method in one.by},
             HYPOTHESIS: [one.by[f"{HYPOTHESIS}, seed {seed}"] for seed in seeds],
             **({VERIFY: verdicts[one.name]} if one.name in verdicts else {}),
         }
@@ -104,7 +106,7 @@ def _survivors(told: Sequence[Kills], kills: Mapping[str, Mapping[str, list[bool
     """Yield survivors that a method should have killed: k=0 first-order ones, others all; Hypothesis under any seed."""
     for one in told:
         for method, answers in kills[one.name].items():
-            if not all(answers) and method != "tour" and not (method == "k=0" and one.hidden):
+            if not all(answers) and method not in _BESIDE and not (method == K0 and one.hidden):
                 yield Survivor(method, one.name, one.row, one.edit, one.difference or ())
 
 

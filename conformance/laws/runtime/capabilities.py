@@ -45,7 +45,7 @@ def images_shown(trace: RuntimeTrace) -> Judgement:
                 yield Finding(request.at, "a message's images are not what the model is shown", wanted, count)
 
 
-@run_law("EF-6", evidence="a response with usage", needs=("usage",), since="0.2")
+@run_law("EF-6", "BED-012a", evidence="a response with usage", needs=("usage",), since="0.2")
 def usage_told(trace: RuntimeTrace) -> Judgement:
     """The usage that the model reports is told again, in an event."""
     for response in trace.whole_responses():

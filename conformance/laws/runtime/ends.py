@@ -163,7 +163,7 @@ def model_failure_survived(trace: RuntimeTrace) -> Judgement:
             yield Finding(max(step.end - 1, 0), "the model failed: the run neither ends nor asks again")
         elif step.stimulus.failure == "fatal":
             yield Finding(max(step.end - 1, 0), "a failure that no retry can mend is retried", "error", "a retry")
-        retried = 0 if ended or _handled(trace, step) else retried + 1
+        retried = 0 if ended or handled(trace, step) else retried + 1
         bound = trace.policies.get("retries", 0)
         if retried > bound and (asked or waits):
             yield Finding(max(step.end - 1, 0), "a failed request is retried more often than declared", bound, retried)
@@ -208,8 +208,8 @@ def _unserved(trace: RuntimeTrace, step: ObservedStep) -> str:
     return f": the run is that of {name}, which waited and is not served"
 
 
-def _handled(trace: RuntimeTrace, step: ObservedStep) -> bool:
-    """True if a call of the response that breaks has its result: the next request is no retry then (RS-5.2)."""
+def handled(trace: RuntimeTrace, step: ObservedStep) -> bool:
+    """Return whether a call of the response that breaks has its result: the next request is no retry then (RS-5.2)."""
     waiting = step.model_before
     asked = -1 if waiting is None else trace.asked(waiting.request_id, step)
     return asked >= 0 and any(isinstance(event, ToolResult) for event in trace.events[asked : step.first])

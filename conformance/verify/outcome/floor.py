@@ -7,6 +7,7 @@ from typing import Final
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.model.core.events import UserMessage
 from turncheck.model.core.policies import DEFAULT
+from turncheck.model.core.provider_limits import NOTICE
 from turncheck.model.core.stimuli import Together, ToolAwaited
 from turncheck.model.machines.blocks import Block
 
@@ -18,7 +19,7 @@ from .covered import FloorItem
 
 _LIFE: Final = ("a message is accepted", "the model is asked", "a run completes")
 """Events that any runtime must show."""
-_BY_LAW: Final = frozenset(("observer", "sessions", "persistence", "store-faults", "feed", "terminal-events"))
+_BY_LAW: Final = frozenset(("observer", "sessions", "persistence", "store-faults", "feed", "terminal-events", NOTICE))
 """Capabilities that no stimulus exercises: planned if their law is, and counted by its evidence."""
 _BY_CASE: Final = frozenset(
     (

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "adapters" / "kit"))
 
 from turncheck_kit import Adapter, ModelFailure, ToolFailure, serve
 
-BACKOFF = 1.0  # virtual seconds before the first retry; doubled for each further one
+BACKOFF = 1.0  # virtual seconds before the first retry; doubled for each one that follows
 
 
 class NullRuntime(Adapter):  # type: ignore[misc]  # the kit is found by path
@@ -33,6 +33,7 @@ class NullRuntime(Adapter):  # type: ignore[misc]  # the kit is found by path
             "steerLands": "after-batch",
             "abortEnds": "at-once",
             "retries": 2,
+            "backoff": {"base": BACKOFF},
             "whileActive": "followUp",
             "queueAfterInterrupted": "promote",
             "queueAfterError": "promote",

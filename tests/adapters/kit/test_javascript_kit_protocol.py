@@ -185,6 +185,7 @@ def test_a_stimulus_of_an_undeclared_capability_is_refused(stimulus, capability)
     ("options", "capability"),
     [
         ({"limits": {"maxRounds": 1}}, "limits"),
+        ({"limits": {"contextWindow": 1}}, "context-limit"),
         ({"deafTools": True}, "deaf"),
         ({"stateDir": "/nowhere"}, "persistence"),
     ],

@@ -7,7 +7,7 @@ import inspect
 import pytest
 from breaking import doubles
 from msgspec.structs import replace
-from runtimes import compacting, concurrent, deciding, delegating, hosting, pausing, wrong
+from runtimes import compacting, concurrent, deciding, delegating, hosting, limited, pausing, wrong
 from runtimes.doubles import MODULES
 from runtimes.right import Right, Undeclared
 from runtimes.target import CAPABILITIES
@@ -28,6 +28,7 @@ TOLD = {name: (module, broken) for module in MODULES for name, broken in doubles
 EVERY = [(name, law) for name, (_, broken) in TOLD.items() for law in broken if law != "equals-model"]
 DECIDED = {law for module in (deciding, pausing) for _, broken in doubles(module) for law in broken}
 COMPACTED = {law for _, broken in doubles(compacting) for law in broken}
+LIMITED = {law for _, broken in doubles(limited) for law in broken}
 SIDE_BY_SIDE = {law.name for law in ALL if "policy busy=concurrent" in law.needs}
 DELEGATED = {law.name for law in ALL if "sub-agents" in law.needs}
 HOSTED = {law for _, broken in doubles(hosting) for law in broken}
@@ -259,7 +260,7 @@ def test_a_right_conversation_passes_every_law(policies):
     assert counterexamples == {}
     assert (
         without_pass(result)
-        - {"equals-machine", "system-shown", *HOSTED, *DECIDED, *COMPACTED, *SIDE_BY_SIDE, *DELEGATED}
+        - {"equals-machine", "system-shown", *HOSTED, *DECIDED, *COMPACTED, *LIMITED, *SIDE_BY_SIDE, *DELEGATED}
         == set()
     )  # where it queues, no machine does so: nothing to compare
 
@@ -271,9 +272,27 @@ def test_a_right_host_of_sessions_passes_every_law():
         *("aborted-text-dropped", "equals-machine", "system-shown"),
         *DECIDED,
         *COMPACTED,
+        *LIMITED,
         *SIDE_BY_SIDE,
         *DELEGATED,
     }
+
+
+LIMITS = {
+    "backing off": Right(retries=3, backoff={"base": 1, "cap": 3}),
+    "below a second": Right(retries=3, backoff={"base": 0.5}, tools="parallel"),
+    "jittered": limited.Jittered(),
+    "telling the limit": limited.Limited(),
+}
+
+
+@pytest.mark.parametrize("runtime", LIMITS.values(), ids=LIMITS)
+def test_a_runtime_that_waits_and_tells_its_limits_breaks_no_law_and_passes_on_evidence(runtime):
+    result, counterexamples = verified(runtime, words=FEW)
+    assert counterexamples == {}
+    assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
+    passed = {law.law for law in result.laws if law.verdict == "pass"}
+    assert LIMITED - passed == ({"context-limit-told"} if isinstance(runtime, Right) else set())
 
 
 BESIDE = {

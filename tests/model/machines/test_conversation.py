@@ -20,7 +20,7 @@ from turncheck.model.declaration.lint import lint
 from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines import request_cycle
-from turncheck.model.machines.conversation import DEFAULTS, RETRIES, SPEC, Input, delay
+from turncheck.model.machines.conversation import BACKOFF, DEFAULTS, RETRIES, SPEC, Input
 
 LIMIT = DEFAULTS["limit"]
 ITEM = {"kind": "assistant", "text": "yes"}
@@ -331,7 +331,7 @@ def test_a_message_while_busy_is_refused_and_told_of_the_cancel() -> None:  # BE
 
 @pytest.mark.parametrize(("attempt", "seconds"), [(1, 1), (2, 2), (3, 4), (4, 8), (6, 30)])
 def test_the_delay_doubles_up_to_the_cap(attempt, seconds) -> None:  # BED-D1
-    assert delay(attempt) == seconds
+    assert BACKOFF.delay(attempt) == seconds
 
 
 def test_three_retries_follow_the_first_attempt_each_a_new_request() -> None:  # BED-D1, BED-006a, BED-006b, BED-006d

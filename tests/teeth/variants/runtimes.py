@@ -6,7 +6,7 @@ from itertools import count
 from typing import Any, ClassVar
 
 from msgspec.structs import replace
-from runtimes.right import BACKOFF, Right, Undeclared
+from runtimes.right import DELAY, Right, Undeclared
 
 from turncheck.model.core.stimuli import ModelAwaited, Shown, Text, ToolCall
 
@@ -479,7 +479,7 @@ class BacksOff(Right, retries=3):
     def retry(self):
         super().retry()
         if self.timer is not None:  # type: ignore[has-type]
-            self.timer = BACKOFF * 2 ** (self.attempts - 1)
+            self.timer = DELAY * 2 ** (self.attempts - 1)
 
 
 class RetriesAtOnce(Right, retries=3):
