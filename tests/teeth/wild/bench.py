@@ -18,10 +18,13 @@ from turncheck.adapters.targets.remote_runtime import RemoteRuntime
 from turncheck.adapters.targets.runtime_catalog import known
 from turncheck.conformance.verify.verification import verify_runtime
 from turncheck.model.core.stimuli import ResetOptions, Step, Stimulus
+from wild.forking import Forks
 
 HERE = Path(__file__).parent
 TIMEOUT = 20.0
 """Seconds for an answer: a busy machine takes some, and a mutant that hangs costs as many."""
+START_SECONDS = 120.0
+"""Seconds for a start: LangGraph took over 30 beside seven others on two cores, which is no fault of a mutant."""
 GENERATED = 30
 """Generated words among those by which a mutant is observed, besides all directed ones: what ``--quick`` has."""
 _PI = "node_modules/@earendil-works/pi-agent-core/dist"
@@ -34,6 +37,10 @@ LOOPS: Mapping[str, Sequence[str]] = {
     "pi@0.73.1": (f"{_OLD_PI}/agent-loop.js", f"{_OLD_PI}/agent.js"),
     "ai-sdk@6.0.326": ("node_modules/ai/dist/index.mjs",),
     "pydantic-ai@2.68.0": (f"{_PYDANTIC}/_agent_graph.py", f"{_PYDANTIC}/tool_manager.py"),
+    "pydantic-ai-ag-ui@2.68.0": (
+        f"{_PYDANTIC}/_agent_graph.py",
+        *(f"{_PYDANTIC}/ui/{name}.py" for name in ("_event_stream", "ag_ui/_event_stream", "ag_ui/_adapter")),
+    ),
     "openai-agents@0.24.0": (
         *(f"{_OPENAI}/{name}.py" for name in ("run_loop", "turn_resolution", "tool_execution", "tool_planning")),
     ),
@@ -43,6 +50,8 @@ LOOPS: Mapping[str, Sequence[str]] = {
     ),
 }
 """Runtime → the files of its loop."""
+INDEPENDENT: Mapping[str, Sequence[str]] = {"langgraph@1.2.22": ("langgraph.prebuilt",)}
+"""Runtime → modules that can be imported before all others: LangChain's factory needs LangGraph, not the reverse."""
 
 
 @dataclass(frozen=True)
@@ -107,16 +116,24 @@ class Bench:
         shutil.copytree(runtime.environment.make(print), self.folder, symlinks=True)
         self._adapter = runtime.adapter
         self.files = LOOPS[name]
+        self._mutated: str | None = None
+        self._python = [str(self.folder / "bin" / "python"), str(self._adapter)]
+        self._environment = {"PYTHONPATH": str(KIT), "PYTHONDONTWRITEBYTECODE": "1"}
+        self._forks = Forks(self._python, self._environment, folder, INDEPENDENT.get(name, ()))
 
     def open(self, **environment: str) -> RemoteRuntime:
-        """Start the copy. Raises TargetError."""
+        """Start the copy, with a mutated file of Python by a fork. Raises TargetError."""
         if self._adapter.suffix == ".py":
-            command = [str(self.folder / "bin" / "python"), str(self._adapter)]
-            environment = {"PYTHONPATH": str(KIT), "PYTHONDONTWRITEBYTECODE": "1", **environment}
+            command = self._python if self._mutated is None else self._forks.command(self._mutated)
+            environment = {**self._environment, **environment}
         else:
             command = ["node", str(self._adapter)]
             environment = {"TURNCHECK_ENVIRONMENT": str(self.folder), **environment}
-        return RemoteRuntime(Connection(self.name, command=command, environment=environment, timeout=TIMEOUT))
+        return RemoteRuntime(
+            Connection(
+                self.name, command=command, environment=environment, timeout=TIMEOUT, start_seconds=START_SECONDS
+            )
+        )
 
     def source(self, file: str) -> str:
         """The text of a file of the copy."""
@@ -130,10 +147,16 @@ class Bench:
         for compiled in path.parent.glob(f"__pycache__/{path.stem}.*"):
             compiled.unlink()  # its key is time and size alone
         path.write_text(text, "utf-8")
+        self._mutated = str(path)
         try:
             yield
         finally:
+            self._mutated = None
             path.write_bytes(before)
+
+    def close(self) -> None:
+        """End what waits for the next mutant."""
+        self._forks.close()
 
     def recorded(self, seed: int) -> list[Played]:
         """The words by which a mutant is observed: those that are answered by the same bytes twice."""

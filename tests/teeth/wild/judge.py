@@ -1,15 +1,13 @@
 """The fate of a mutant: what it changes, and what tells."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-import msgspec
-
 from turncheck.adapters.protocol.errors import TargetError
-from turncheck.conformance.laws.law import Finding, Law
-from turncheck.conformance.laws.registry import LAWS, selected
+from turncheck.conformance.laws.law import Finding, first_finding
+from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.verify.subjects.history_policies import inferred
 from turncheck.conformance.verify.subjects.runtime import RuntimeSubject
 from turncheck.conformance.verify.subjects.subject import judged, missing
@@ -19,10 +17,10 @@ from wild.bench import GENERATED, Bench, Played, answers
 from wild.mutants import Change, difference
 from wild.outcome import STILLBORN, SURVIVED, UNSEEN, Outcome
 
-SECONDS = 240.0
-"""Seconds for a verification of a mutant: longer than that of the runtime itself on a busy machine."""
+SECONDS = 600.0
+"""Seconds for a verification of a mutant: that of the runtime itself takes 100 on a busy machine."""
 WHOLE = 300
-FIRST = 5
+FIRST = 3
 """Words that a mutant answers otherwise, and that are judged before all others: one that hangs takes TIMEOUT each."""
 OVERDUE = "--run-timeout"
 """In what `verify` says of a run that was not over in time: of a busy machine it says more than of the mutant."""
@@ -45,7 +43,7 @@ class Judge:
         failed: Sequence[str] | None = None,
     ) -> None:
         self._bench, self._words, self._seed = bench, words, seed
-        self._stages = {"directed": 0, "quick": GENERATED, "whole": whole}
+        self._stages = {"quick": GENERATED, "whole": whole}
         with bench.open() as runtime:
             self._inferred = inferred(runtime)
             if failed is None:
@@ -53,8 +51,7 @@ class Judge:
                 failed = [law.law for law in own.laws if law.verdict == "fail"]
         self.failed = tuple(failed)
         self._laws = [law for law in selected(["runtime"]) if law.name not in self.failed]
-        every = [law for law in selected(["runtime"]) if law.kind == "run"]
-        self._broken = {(number, law) for number, law, _ in self._breaks(every, range(len(words)))}
+        self._broken = {(number, law) for number, law, _ in self._breaks(range(len(words)), self._inferred)}
 
     def outcome(self, change: Change) -> Outcome:
         """Return the fate of one mutant."""
@@ -74,22 +71,16 @@ class Judge:
                 return Outcome(*place, before, after, STILLBORN, why=str(error.problem)[:200])
             return Outcome(*place, before, after, *(self._judged(changed) if changed else (UNSEEN,)))
 
-    def again(self, known: Outcome, change: Change) -> Outcome:
-        """Return the fate of a mutant that no other law told, by the laws that the runtime itself fails."""
-        with self._bench.mutated(change.file, change.make()):
-            told = self._beside()
-        fate, law, by, why = told or (known.fate, known.law, known.by, known.why)
-        return msgspec.structs.replace(known, fate=fate, law=law, by=by, why=why)
-
     def _judged(self, changed: Sequence[int]) -> tuple[str, str | None, str | None, str | None]:
         """The fate of the copy as it is, the law, the words that it took, and what else there is to say.
 
-        The first words that it answers otherwise come before all: `--quick` plays them too, among many others.
+        The fixed words come first, and of these the ones that it answers otherwise: `verify` plays them too, and more.
         """
-        found = self._breaks([law for law in self._laws if law.kind == "run"], changed, anew=True)
-        told = next((one for one in found if one[:2] not in self._broken), None)
+        rest = (number for number in range(len(self._words)) if number not in changed)
+        told = next((one for one in self._breaks([*changed, *rest]) if one[:2] not in self._broken), None)
         if told is not None:
-            return "law", told[1], "quick", told[2].message
+            _, law, finding = told
+            return "law", law, "beside" if law in self.failed else "quick", finding.message
         fate, why, by = SURVIVED, None, None
         for by, words in self._stages.items():
             fate, law, why = self._verified(words)
@@ -97,12 +88,7 @@ class Judge:
                 return fate, law, by, why
             if fate != SURVIVED:
                 break
-        return self._beside() or (fate, None, None if fate == SURVIVED else by, why)
-
-    def _beside(self) -> tuple[str, str | None, str | None, str | None] | None:
-        """The fate by the laws that the runtime itself fails; None where none of them tells the copy as it is."""
-        told = next((one for one in self._own() if one[:2] not in self._broken), None)
-        return None if told is None else ("law", told[1], "beside", told[2].message)
+        return fate, None, None if fate == SURVIVED else by, why
 
     def _verified(self, words: int) -> tuple[str, str | None, str | None]:
         """What `verify` says of the copy: the fate, the law, and what else there is to say."""
@@ -130,32 +116,27 @@ class Judge:
             return "unsettled", None, f"exit code {result.exit_code}: {cut[0] if cut else ''}"
         return ("floor", None, "; ".join(result.missed)) if result.missed else (SURVIVED, None, None)
 
-    def _own(self) -> Iterator[tuple[int, str, Finding]]:
-        """Yield where the copy as it is breaks the laws that the runtime itself fails."""
-        own = [LAWS[name] for name in self.failed if LAWS[name].kind == "run"]
-        return self._breaks(own, range(len(self._words)))
-
     def _breaks(
-        self, laws: Sequence[Law], numbers: Sequence[int], *, anew: bool = False
+        self, numbers: Iterable[int], policies: Mapping[str, str | int] | None = None
     ) -> Iterator[tuple[int, str, Finding]]:
-        """Yield where the copy breaks *laws*: the word, the law, how. Policies are inferred of the copy if *anew*.
+        """Yield where the copy breaks a law: the word, the law, how. Without *policies* its own are inferred.
 
         A word here has been closed once, and is closed again: even the runtime itself breaks laws on some.
         """
         with self._bench.open() as runtime:
             subject = RuntimeSubject(runtime, runtime)
-            laws = [law for law in laws if not missing(law, runtime.profile)]
+            laws = [law for law in selected(["runtime"]) if law.kind == "run" and not missing(law, runtime.profile)]
             try:
-                subject.inferred = inferred(runtime) if anew else self._inferred
+                subject.inferred = inferred(runtime) if policies is None else policies
             except TargetError:
                 return
-            for number, word in ((one, self._words[one]) for one in (numbers if laws else ())):
+            for number, word in ((one, self._words[one]) for one in numbers):
                 try:
                     observation = subject.observe(Word(word.stimuli, word.options))
                 except TargetError:
                     continue
                 for law in laws if observation is not None else ():
                     assert observation is not None
-                    finding = next((one for one in judged(law, observation) if isinstance(one, Finding)), None)
+                    finding = first_finding(judged(law, observation))
                     if finding is not None:
                         yield number, law.name, finding

@@ -2,16 +2,15 @@
 
 ``--observable N`` ends a runtime when so many mutants changed something, ``--minutes N`` when so much time is over;
 ``--seed N`` chooses the order. What was tried is kept in .turncheck and not tried again, unless ``--anew``;
-``--survivors`` tries those again that no law told, ``--beside`` by the laws alone that the runtime itself fails.
-``--page`` tries none, and writes the files from what was kept.
+``--survivors`` tries those again that no law told. ``--page`` tries none, and writes the files from what was kept.
 """
 
 import argparse
-import os
 import random
 import subprocess
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,8 +30,9 @@ def run(name: str, asked: argparse.Namespace) -> None:
     """Try mutants of one runtime, in the order that the seed gives."""
     file = KEPT / f"wild-{name}.json"
     kept = None if asked.anew or not file.exists() else msgspec.json.decode(file.read_bytes(), type=Measured)
-    with TemporaryDirectory(prefix="turncheck-wild-") as folder:
-        bench = Bench(name, Path(folder))
+    with ExitStack() as opened:
+        folder = opened.enter_context(TemporaryDirectory(prefix="turncheck-wild-"))
+        bench = opened.enter_context(closing(Bench(name, Path(folder))))
         words = bench.recorded(asked.seed)
         lines = bench.lines(words, Path(folder) / "lines")
         found = [one for path in bench.files for one in changes(path, bench.source(path), lines[path])]
@@ -42,15 +42,6 @@ def run(name: str, asked: argparse.Namespace) -> None:
         again = [one for one in outcomes if asked.survivors and one.fate not in {"law", UNSEEN, STILLBORN}]
         outcomes = [one for one in outcomes if one not in again]
         tried = {(one.file, one.operator, one.number) for one in outcomes}
-        if asked.beside:
-            places = {(Path(one.file).name, one.operator, one.number): one for one in found}
-            outcomes = [
-                one
-                if one.fate in {"law", UNSEEN, STILLBORN}
-                else judge.again(one, places[one.file, one.operator, one.number])
-                for one in outcomes
-            ]
-            asked.minutes = 0
         until = time.monotonic() + 60 * asked.minutes
         random.Random(asked.seed).shuffle(found)
         wanted = {(one.file, one.operator, one.number) for one in again}
@@ -93,14 +84,13 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--observable", type=int, default=100)
     parser.add_argument("--minutes", type=float, default=600)
     parser.add_argument("--seed", type=int, default=0)
-    for flag in ("--anew", "--survivors", "--beside", "--page"):
+    for flag in ("--anew", "--survivors", "--page"):
         parser.add_argument(flag, action="store_true")
     asked = parser.parse_args(arguments)
     if unknown := set(asked.runtimes) - LOOPS.keys():
         parser.error(f"not mutated: {', '.join(unknown)}")
     KEPT.mkdir(exist_ok=True)
     if not asked.page:
-        os.nice(10)
         for name in asked.runtimes or LOOPS:
             run(name, asked)
     files = [KEPT / f"wild-{name}.json" for name in known() if name in LOOPS]
