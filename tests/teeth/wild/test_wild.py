@@ -1,6 +1,7 @@
 """The bench of mutants of real runtimes: what it mutates, what it calls observable, and what it says of the rest."""
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -18,6 +19,7 @@ from wild.page import DATA, PAGE, Reasons, page
 TESTS = Path(__file__).parents[2]
 ADAPTER = """
 import sys
+from contextlib import closing
 from pathlib import Path
 sys.path.insert(0, str(Path(sys.executable).parents[1]))
 import loop
@@ -99,7 +101,8 @@ def bench(tmp_path_factory):
         )
         patch.setattr(benches, "LOOPS", {"null@1": ["loop.py"]})
         patch.setattr(benches, "GENERATED", 1)
-        yield Bench("null@1", folder)
+        with closing(Bench("null@1", folder)) as bench:
+            yield bench
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from turncheck.conformance.verify.subjects.subject import HASH_SEED
@@ -15,6 +16,8 @@ from turncheck.conformance.verify.subjects.subject import HASH_SEED
 HERE = Path(__file__).parent
 SEEDS = (0, HASH_SEED)
 """The hash seeds with which ``verify`` starts a runtime: a fork cannot choose its own."""
+WAITS = b"!"
+"""A process says so on stdout when it waits; one that never does says what it says, or nothing."""
 
 
 class Forks:
@@ -28,6 +31,7 @@ class Forks:
         self, command: Sequence[str], environment: Mapping[str, str], folder: Path, first: Sequence[str] = ()
     ) -> None:
         self._command, self._environment, self._folder, self._first = command, environment, folder, first
+        self._opened = ExitStack()
         self._waiting: dict[str, tuple[str, list[subprocess.Popen[bytes]]]] = {}
 
     def command(self, file: str) -> list[str]:
@@ -46,9 +50,8 @@ class Forks:
 
     def close(self) -> None:
         """End the processes that wait, and those that they started."""
-        for one in (process for _, processes in self._waiting.values() for process in processes):
-            one.communicate()
         self._waiting.clear()
+        self._opened.close()
 
     def _start(self, file: str, socket: str, seed: int) -> subprocess.Popen[bytes]:
         """Start a process, and return when it waits for clients, or has ended."""
@@ -60,8 +63,10 @@ class Forks:
             "WILD_SOCKET": f"{socket}{seed}",
         }
         environment = {**os.environ, **self._environment, **told}
-        started = subprocess.Popen(self._command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        started = self._opened.enter_context(
+            subprocess.Popen(self._command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        )
         assert started.stdout is not None
-        if not started.stdout.read(1):
-            started.wait()
+        if started.stdout.read(1) != WAITS:
+            started.communicate()
         return started
