@@ -168,8 +168,12 @@ class Bench:
             pairs = [(word, answers(one, *word), answers(other, *word)) for word in words]
         return [Played(*word, first) for word, first, second in pairs if first == second]
 
-    def lines(self, words: Sequence[Played], folder: Path) -> Mapping[str, set[int]]:
-        """File → the lines that the words come by."""
+    def lines(self, words: Sequence[Played], folder: Path) -> Mapping[str, Mapping[int, Sequence[int]]]:
+        """File → the lines that the words come by → the numbers of these words.
+
+        All words, where no single one is known: in JavaScript, for what comes before the first word, and where one
+        breaks the process.
+        """
         folder.mkdir()
         python = self._adapter.suffix == ".py"
         full = {str(self.folder / file): file for file in self.files}
@@ -178,12 +182,15 @@ class Bench:
         with self.open(**(traced if python else {"NODE_V8_COVERAGE": str(folder)})) as opened:
             for word in words:
                 answers(opened, word.options, word.stimuli)
-        found: dict[str, set[int]] = {file: set() for file in self.files}
-        for path in folder.glob("*.json"):
+        found: dict[str, dict[int, set[int]]] = {file: {} for file in self.files}
+        paths = [*folder.glob("*.json")]
+        for path in paths:
             written = json.loads(path.read_bytes())
-            for name, line in written if python else _of_v8(written, full):
-                found[full[name]].add(line)
-        return found
+            for messages, name, line in written if python else _of_v8(written, full):
+                word = messages // 2 - 1  # behind hello, each word is two messages: reset and run
+                of_one = python and len(paths) == 1 and 0 <= word < len(words)
+                found[full[name]].setdefault(line, set()).update([word] if of_one else range(len(words)))
+        return {file: {line: sorted(every) for line, every in lines.items()} for file, lines in found.items()}
 
 
 def answers(runtime: RuntimeTarget, options: ResetOptions, stimuli: Sequence[Stimulus]) -> bytes:
@@ -207,7 +214,7 @@ def judged(step: Step) -> Step:
     return msgspec.structs.replace(step, events=tuple(events))
 
 
-def _of_v8(written: dict[str, object], full: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+def _of_v8(written: dict[str, object], full: Mapping[str, str]) -> Iterator[tuple[int, str, int]]:
     """The lines that Node came by: those in which a character is in no range that was never entered."""
     for script in written["result"]:  # type: ignore[attr-defined]
         name = script["url"].removeprefix("file://")
@@ -223,5 +230,5 @@ def _of_v8(written: dict[str, object], full: Mapping[str, str]) -> Iterator[tupl
         at = 0
         for line, text in enumerate(source.splitlines(keepends=True), 1):
             if any(counts[at + place] for place, character in enumerate(text) if not character.isspace()):
-                yield name, line
+                yield 0, name, line
             at += len(text)

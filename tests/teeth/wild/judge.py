@@ -4,8 +4,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import TypeAlias
 
 from turncheck.adapters.protocol.errors import TargetError
+from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.conformance.laws.law import Finding, first_finding
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.verify.subjects.history_policies import inferred
@@ -24,6 +26,8 @@ FIRST = 3
 """Words that a mutant answers otherwise, and that are judged before all others: one that hangs takes TIMEOUT each."""
 OVERDUE = "--run-timeout"
 """In what `verify` says of a run that was not over in time: of a busy machine it says more than of the mutant."""
+_Fate: TypeAlias = tuple[str, str | None, str | None, str | None]
+"""The fate, the law, the words that it took, and what else there is to say."""
 
 
 class Judge:
@@ -45,16 +49,17 @@ class Judge:
         self._bench, self._words, self._seed = bench, words, seed
         self._stages = {"quick": GENERATED, "whole": whole}
         with bench.open() as runtime:
-            self._inferred = inferred(runtime)
+            policies = inferred(runtime)
             if failed is None:
                 own, _ = verify_runtime(runtime, selected(["runtime"]), words=whole, seed=seed, shrink=False)
                 failed = [law.law for law in own.laws if law.verdict == "fail"]
-        self.failed = tuple(failed)
+            self.failed = tuple(failed)
+            broken = self._breaks(runtime, range(len(words)), policies)
+            self._broken = {(number, law) for number, law, _ in broken}
         self._laws = [law for law in selected(["runtime"]) if law.name not in self.failed]
-        self._broken = {(number, law) for number, law, _ in self._breaks(range(len(words)), self._inferred)}
 
-    def outcome(self, change: Change) -> Outcome:
-        """Return the fate of one mutant."""
+    def outcome(self, change: Change, numbers: Sequence[int]) -> Outcome:
+        """Return the fate of one mutant, whose line the words with these *numbers* come by: no other shows it."""
         bench = self._bench
         source, text = bench.source(change.file), change.make()
         place = (bench.name, Path(change.file).name, change.operator, change.number, change.line, change.definition)
@@ -62,33 +67,38 @@ class Judge:
         with bench.mutated(change.file, text):
             try:
                 with bench.open() as runtime:
-                    words = enumerate(self._words)
-                    told = (
-                        number for number, one in words if answers(runtime, one.options, one.stimuli) != one.answers
-                    )
-                    changed = [*islice(told, FIRST)]
+                    fate = self._on_fixed_words(runtime, numbers)
             except TargetError as error:
                 return Outcome(*place, before, after, STILLBORN, why=str(error.problem)[:200])
-            return Outcome(*place, before, after, *(self._judged(changed) if changed else (UNSEEN,)))
+            return Outcome(*place, before, after, *(fate or self._on_many_words()))
 
-    def _judged(self, changed: Sequence[int]) -> tuple[str, str | None, str | None, str | None]:
-        """The fate of the copy as it is, the law, the words that it took, and what else there is to say.
+    def _on_fixed_words(self, runtime: RuntimeTarget, numbers: Sequence[int]) -> _Fate | None:
+        """The fate of a mutant that shows nothing, or that breaks a law on a fixed word; None where it is open.
 
-        The fixed words come first, and of these the ones that it answers otherwise: `verify` plays them too, and more.
+        Words that it answers otherwise are judged before all others: `verify` plays them too, and many more.
         """
-        rest = (number for number in range(len(self._words)) if number not in changed)
-        told = next((one for one in self._breaks([*changed, *rest]) if one[:2] not in self._broken), None)
-        if told is not None:
-            _, law, finding = told
-            return "law", law, "beside" if law in self.failed else "quick", finding.message
-        fate, why, by = SURVIVED, None, None
+        told = (
+            number
+            for number, one in ((number, self._words[number]) for number in numbers)
+            if answers(runtime, one.options, one.stimuli) != one.answers
+        )
+        changed = [*islice(told, FIRST)]
+        if not changed:
+            return UNSEEN, None, None, None
+        rest = (number for number in numbers if number not in changed)
+        for number, law, finding in self._breaks(runtime, [*changed, *rest]):
+            if (number, law) not in self._broken:
+                return "law", law, "beside" if law in self.failed else "quick", finding.message
+        return None
+
+    def _on_many_words(self) -> _Fate:
+        """The fate by `verify`: as with ``--quick``, then whole."""
+        why = None
         for by, words in self._stages.items():
             fate, law, why = self._verified(words)
-            if law is not None:
-                return fate, law, by, why
             if fate != SURVIVED:
-                break
-        return fate, None, None if fate == SURVIVED else by, why
+                return fate, law, by, why
+        return SURVIVED, None, None, why
 
     def _verified(self, words: int) -> tuple[str, str | None, str | None]:
         """What `verify` says of the copy: the fate, the law, and what else there is to say."""
@@ -117,26 +127,25 @@ class Judge:
         return ("floor", None, "; ".join(result.missed)) if result.missed else (SURVIVED, None, None)
 
     def _breaks(
-        self, numbers: Iterable[int], policies: Mapping[str, str | int] | None = None
+        self, runtime: RuntimeTarget, numbers: Iterable[int], policies: Mapping[str, str | int] | None = None
     ) -> Iterator[tuple[int, str, Finding]]:
         """Yield where the copy breaks a law: the word, the law, how. Without *policies* its own are inferred.
 
         A word here has been closed once, and is closed again: even the runtime itself breaks laws on some.
         """
-        with self._bench.open() as runtime:
-            subject = RuntimeSubject(runtime, runtime)
-            laws = [law for law in selected(["runtime"]) if law.kind == "run" and not missing(law, runtime.profile)]
+        subject = RuntimeSubject(runtime, runtime)
+        laws = [law for law in selected(["runtime"]) if law.kind == "run" and not missing(law, runtime.profile)]
+        try:
+            subject.inferred = inferred(runtime) if policies is None else policies
+        except TargetError:
+            return
+        for number, word in ((one, self._words[one]) for one in numbers):
             try:
-                subject.inferred = inferred(runtime) if policies is None else policies
+                observation = subject.observe(Word(word.stimuli, word.options))
             except TargetError:
-                return
-            for number, word in ((one, self._words[one]) for one in numbers):
-                try:
-                    observation = subject.observe(Word(word.stimuli, word.options))
-                except TargetError:
-                    continue
-                for law in laws if observation is not None else ():
-                    assert observation is not None
-                    finding = first_finding(judged(law, observation))
-                    if finding is not None:
-                        yield number, law.name, finding
+                continue
+            for law in laws if observation is not None else ():
+                assert observation is not None
+                finding = first_finding(judged(law, observation))
+                if finding is not None:
+                    yield number, law.name, finding

@@ -58,7 +58,7 @@ def run(name: str, asked: argparse.Namespace) -> None:
             seen = sum(other.fate not in {UNSEEN, STILLBORN} for other in outcomes)
             if seen >= asked.observable or time.monotonic() > until:
                 break
-            found_out = judge.outcome(one)
+            found_out = judge.outcome(one, lines[one.file][one.line])
             if found_out.fate == STILLBORN and (found_out.why or "").startswith("hangs"):
                 continue  # a start that takes so long says more of a busy machine: it is tried again in the next run
             outcomes.append(found_out)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from turncheck.model.core.stimuli import Step
+from turncheck.model.core.stimuli import Abort, Step
 from wild import bench as benches
 from wild.bench import Bench
 from wild.judge import Judge
@@ -115,20 +115,21 @@ def judge(bench, words):
     return Judge(bench, words, 0, whole=1)
 
 
-def fate(bench, judge, old, new):
+def fate(bench, judge, words, old, new):
     source = bench.source("loop.py")
     assert source.count(old) > 0
     change = Change("loop.py", "Test", 0, 1, "", lambda: source.replace(old, new))
-    return judge.outcome(change)
+    return judge.outcome(change, range(len(words)))
 
 
 def test_the_words_are_those_that_are_answered_by_the_same_bytes_twice(words):
     assert len(words) > 50
 
 
-def test_a_change_that_no_answer_shows_is_unseen(bench, judge):
+def test_a_change_that_no_answer_shows_is_unseen(bench, judge, words):
     assert (
-        fate(bench, judge, "from typing import Any, ClassVar", "from typing import Any, ClassVar, Final").fate == UNSEEN
+        fate(bench, judge, words, "from typing import Any, ClassVar", "from typing import Any, ClassVar, Final").fate
+        == UNSEEN
     )
 
 
@@ -138,18 +139,18 @@ def test_a_native_event_and_a_detail_are_no_part_of_what_is_compared():
     assert benches.judged(step) == Step(events=(stop,))
 
 
-def test_a_change_that_breaks_a_law_is_told_by_it(bench, judge):
-    found = fate(bench, judge, 'self.log("run-stop"', 'self.log("native"')
+def test_a_change_that_breaks_a_law_is_told_by_it(bench, judge, words):
+    found = fate(bench, judge, words, 'self.log("run-stop"', 'self.log("native"')
     assert (found.fate, found.by) == ("law", "quick")
 
 
-def test_a_module_that_cannot_be_imported_does_not_start(bench, judge):
-    assert fate(bench, judge, "import asyncio", "import nothing_of_this_name").fate == "does not start"
+def test_a_module_that_cannot_be_imported_does_not_start(bench, judge, words):
+    assert fate(bench, judge, words, "import asyncio", "import nothing_of_this_name").fate == "does not start"
 
 
-def test_what_is_mutated_is_put_back_and_the_users_own_file_never_written(bench, judge):
+def test_what_is_mutated_is_put_back_and_the_users_own_file_never_written(bench, judge, words):
     before = bench.source("loop.py")
-    fate(bench, judge, "import asyncio", "import nothing_of_this_name")
+    fate(bench, judge, words, "import asyncio", "import nothing_of_this_name")
     user = bench.folder.parent / "user" / "loop.py"
     assert bench.source("loop.py") == before == user.read_text("utf-8")
 
@@ -159,6 +160,13 @@ def test_the_lines_that_the_words_come_by_are_known(bench, words, tmp_path):
     source = bench.source("loop.py").splitlines()
     assert any("def accept" in line for line in source)
     assert 0 < len(lines) < len(source)
+
+
+def test_each_line_is_known_with_the_words_that_come_by_it(bench, words, tmp_path):
+    with_abort = [any(isinstance(one, Abort) for one in word.stimuli) for word in words]
+    chosen = [words[with_abort.index(False)], words[with_abort.index(True)]]
+    (lines,) = bench.lines(chosen, tmp_path / "lines").values()
+    assert {tuple(every) for every in lines.values()} >= {(1,), (0, 1)}
 
 
 # ---- what is said of it ----

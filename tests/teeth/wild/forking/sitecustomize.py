@@ -39,7 +39,7 @@ def _wait():
         selector.register(0, selectors.EVENT_READ, "owner")
         selector.register(listening, selectors.EVENT_READ, "client")
         os.write(1, b"!")
-        clients = {}
+        clients: dict[int, tuple[int, socket.socket, int]] = {}  # by the descriptor of either end
         while True:
             # Ends come before starts: of a runtime that was killed nothing may run on when it is started again.
             for key, _ in sorted(selector.select(), key=lambda one: one[0].data == "client"):
