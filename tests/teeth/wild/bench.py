@@ -183,13 +183,12 @@ class Bench:
             for word in words:
                 answers(opened, word.options, word.stimuli)
         found: dict[str, dict[int, set[int]]] = {file: {} for file in self.files}
-        paths = [*folder.glob("*.json")]
+        paths = [*folder.iterdir()]
         for path in paths:
-            written = json.loads(path.read_bytes())
-            for messages, name, line in written if python else _of_v8(written, full):
-                word = messages // 2 - 1  # behind hello, each word is two messages: reset and run
-                of_one = python and len(paths) == 1 and 0 <= word < len(words)
-                found[full[name]].setdefault(line, set()).update([word] if of_one else range(len(words)))
+            for messages, name, line in _of_python(path) if python else _of_v8(path, full):
+                number = messages // 2 - 1  # behind hello, each word is two messages: reset and run
+                of_one = python and len(paths) == 1 and 0 <= number < len(words)
+                found[full[name]].setdefault(line, set()).update([number] if of_one else range(len(words)))
         return {file: {line: sorted(every) for line, every in lines.items()} for file, lines in found.items()}
 
 
@@ -214,9 +213,16 @@ def judged(step: Step) -> Step:
     return msgspec.structs.replace(step, events=tuple(events))
 
 
-def _of_v8(written: dict[str, object], full: Mapping[str, str]) -> Iterator[tuple[int, str, int]]:
+def _of_python(path: Path) -> Iterator[tuple[int, str, int]]:
+    """The number of messages before it, the file, the line: of what tracing/sitecustomize.py wrote."""
+    for number, seen in enumerate(path.read_text("utf-8").splitlines()):
+        for name, line in json.loads(seen):
+            yield number, name, line
+
+
+def _of_v8(path: Path, full: Mapping[str, str]) -> Iterator[tuple[int, str, int]]:
     """The lines that Node came by: those in which a character is in no range that was never entered."""
-    for script in written["result"]:  # type: ignore[attr-defined]
+    for script in json.loads(path.read_bytes())["result"]:
         name = script["url"].removeprefix("file://")
         if name not in full:
             continue

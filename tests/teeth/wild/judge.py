@@ -1,5 +1,6 @@
 """The fate of a mutant: what it changes, and what tells."""
 
+import contextlib
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -14,7 +15,7 @@ from turncheck.conformance.verify.subjects.history_policies import inferred
 from turncheck.conformance.verify.subjects.runtime import RuntimeSubject
 from turncheck.conformance.verify.subjects.subject import judged, missing
 from turncheck.conformance.verify.verification import verify_runtime
-from turncheck.model.core.stimuli import Word
+from turncheck.model.core.stimuli import User, Word
 from wild.bench import GENERATED, Bench, Played, answers
 from wild.mutants import Change, difference
 from wild.outcome import STILLBORN, SURVIVED, UNSEEN, Outcome
@@ -70,7 +71,10 @@ class Judge:
                     fate = self._on_fixed_words(runtime, numbers)
             except TargetError as error:
                 return Outcome(*place, before, after, STILLBORN, why=str(error.problem)[:200])
-            return Outcome(*place, before, after, *(fate or self._on_many_words()))
+            fate = fate or self._on_many_words()
+            if fate[0] == "error" and not self._begins():
+                fate = STILLBORN, None, None, fate[-1]
+            return Outcome(*place, before, after, *fate)
 
     def _on_fixed_words(self, runtime: RuntimeTarget, numbers: Sequence[int]) -> _Fate | None:
         """The fate of a mutant that shows nothing, or that breaks a law on a fixed word; None where it is open.
@@ -99,6 +103,16 @@ class Judge:
             if fate != SURVIVED:
                 return fate, law, by, why
         return SURVIVED, None, None, why
+
+    def _begins(self) -> bool:
+        """Return whether a session's first message is answered: a constructor may raise, as an import may."""
+        starts = {repr(one.options): one for one in self._words if isinstance(one.stimuli[0], User)}
+        for one in starts.values():
+            with contextlib.suppress(TargetError), self._bench.open() as runtime:
+                runtime.reset(one.options)
+                runtime.apply(one.stimuli[0])
+                return True
+        return False
 
     def _verified(self, words: int) -> tuple[str, str | None, str | None]:
         """What `verify` says of the copy: the fate, the law, and what else there is to say."""

@@ -148,6 +148,17 @@ def test_a_module_that_cannot_be_imported_does_not_start(bench, judge, words):
     assert fate(bench, judge, words, "import asyncio", "import nothing_of_this_name").fate == "does not start"
 
 
+def test_a_runtime_whose_constructor_raises_does_not_start_either(bench, judge, words):
+    raising = 'raise ValueError("no session")'
+    found = fate(bench, judge, words, "self.sessions[name] = Session(self.env, name)", raising)
+    assert (found.fate, "no session" in found.why) == ("does not start", True)
+
+
+def test_a_runtime_that_breaks_on_some_words_alone_is_an_error(bench, judge, words):
+    found = fate(bench, judge, words, "self._session(stimulus).abort()", 'raise ValueError("no abort")')
+    assert (found.fate, "no abort" in found.why) == ("error", True)
+
+
 def test_what_is_mutated_is_put_back_and_the_users_own_file_never_written(bench, judge, words):
     before = bench.source("loop.py")
     fate(bench, judge, words, "import asyncio", "import nothing_of_this_name")
