@@ -3,7 +3,6 @@
 import contextlib
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,8 +22,6 @@ from wild.outcome import STILLBORN, SURVIVED, UNSEEN, Outcome
 SECONDS = 600.0
 """Seconds for a verification of a mutant: that of the runtime itself takes 100 on a busy machine."""
 WHOLE = 300
-FIRST = 3
-"""Words that a mutant answers otherwise, and that are judged before all others: one that hangs takes TIMEOUT each."""
 OVERDUE = "--run-timeout"
 """In what `verify` says of a run that was not over in time: of a busy machine it says more than of the mutant."""
 _Fate: TypeAlias = tuple[str, str | None, str | None, str | None]
@@ -79,21 +76,20 @@ class Judge:
     def _on_fixed_words(self, runtime: RuntimeTarget, numbers: Sequence[int]) -> _Fate | None:
         """The fate of a mutant that shows nothing, or that breaks a law on a fixed word; None where it is open.
 
-        Words that it answers otherwise are judged before all others: `verify` plays them too, and many more.
+        The first one that it answers otherwise is judged before all others: `verify` plays them too, and many more.
         """
-        told = (
-            number
-            for number, one in ((number, self._words[number]) for number in numbers)
-            if answers(runtime, one.options, one.stimuli) != one.answers
-        )
-        changed = [*islice(told, FIRST)]
-        if not changed:
+        first = next((number for number in numbers if self._differs(runtime, self._words[number])), None)
+        if first is None:
             return UNSEEN, None, None, None
-        rest = (number for number in numbers if number not in changed)
-        for number, law, finding in self._breaks(runtime, [*changed, *rest]):
+        rest = (number for number in numbers if number != first)
+        for number, law, finding in self._breaks(runtime, [first, *rest]):
             if (number, law) not in self._broken:
                 return "law", law, "beside" if law in self.failed else "quick", finding.message
         return None
+
+    @staticmethod
+    def _differs(runtime: RuntimeTarget, word: Played) -> bool:
+        return answers(runtime, word.options, word.stimuli) != word.answers
 
     def _on_many_words(self) -> _Fate:
         """The fate by `verify`: as with ``--quick``, then whole."""
