@@ -106,7 +106,7 @@ class Session {
         break;
       case "agent_end": {
         // agent_end has no status; the last assistant message has one.
-        const { stopReason, errorMessage } = event.messages.findLast((message) => message.role === "assistant") ?? {};
+        const { stopReason, errorMessage } = event.messages?.findLast((message) => message.role === "assistant") ?? {};
         this.stop({ error: "error", aborted: "interrupted" }[stopReason] ?? "completed", errorMessage);
         break;
       }

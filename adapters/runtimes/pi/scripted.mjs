@@ -128,8 +128,8 @@ export function toolResult(callId, isError, result = {}) {
   return { type: "tool-result", callId, output, isError: isError || undefined };
 }
 
-/** Return the event of the log for an item's end, which shows it whole; undefined for all other updates. */
-export function itemOf(update, responseId) {
+/** Return the event of the log for an item's end, which shows it whole; undefined for all other updates, or none. */
+export function itemOf(update = {}, responseId = undefined) {
   const event = { type: "agent-output", responseId };
   if (update.type === "text_end") return { ...event, kind: "assistant", text: update.content };
   if (update.type === "thinking_end") return { ...event, kind: "reasoning", text: update.content };

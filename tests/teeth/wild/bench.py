@@ -183,12 +183,13 @@ class Bench:
             for word in words:
                 answers(opened, word.options, word.stimuli)
         found: dict[str, dict[int, set[int]]] = {file: {} for file in self.files}
-        paths = [*folder.iterdir()]
-        for path in paths:
-            for messages, name, line in _of_python(path) if python else _of_v8(path, full):
-                number = messages // 2 - 1  # behind hello, each word is two messages: reset and run
-                of_one = python and len(paths) == 1 and 0 <= number < len(words)
-                found[full[name]].setdefault(line, set()).update([number] if of_one else range(len(words)))
+        for path in folder.iterdir():
+            each = [*_of_python(path)] if python else [_of_v8(path, full)]
+            apart = len(each) == 2 * len(words) + 2  # hello, a reset and a run per word, and stop
+            for number, seen in enumerate(each):
+                of = [number // 2 - 1] if apart and number > 1 else range(len(words))
+                for name, line in seen:
+                    found[full[name]].setdefault(line, set()).update(of)
         return {file: {line: sorted(every) for line, every in lines.items()} for file, lines in found.items()}
 
 
@@ -213,14 +214,12 @@ def judged(step: Step) -> Step:
     return msgspec.structs.replace(step, events=tuple(events))
 
 
-def _of_python(path: Path) -> Iterator[tuple[int, str, int]]:
-    """The number of messages before it, the file, the line: of what tracing/sitecustomize.py wrote."""
-    for number, seen in enumerate(path.read_text("utf-8").splitlines()):
-        for name, line in json.loads(seen):
-            yield number, name, line
+def _of_python(path: Path) -> Iterator[Sequence[tuple[str, int]]]:
+    """The lines that an adapter came by before each message: what tracing/sitecustomize.py wrote."""
+    yield from map(json.loads, path.read_text("utf-8").splitlines())
 
 
-def _of_v8(path: Path, full: Mapping[str, str]) -> Iterator[tuple[int, str, int]]:
+def _of_v8(path: Path, full: Mapping[str, str]) -> Iterator[tuple[str, int]]:
     """The lines that Node came by: those in which a character is in no range that was never entered."""
     for script in json.loads(path.read_bytes())["result"]:
         name = script["url"].removeprefix("file://")
@@ -236,5 +235,5 @@ def _of_v8(path: Path, full: Mapping[str, str]) -> Iterator[tuple[int, str, int]
         at = 0
         for line, text in enumerate(source.splitlines(keepends=True), 1):
             if any(counts[at + place] for place, character in enumerate(text) if not character.isspace()):
-                yield 0, name, line
+                yield name, line
             at += len(text)

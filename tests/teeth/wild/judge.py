@@ -89,7 +89,7 @@ class Judge:
 
     @staticmethod
     def _differs(runtime: RuntimeTarget, word: Played) -> bool:
-        return answers(runtime, word.options, word.stimuli) != word.answers
+        return bool(answers(runtime, word.options, word.stimuli) != word.answers)
 
     def _on_many_words(self) -> _Fate:
         """The fate by `verify`: as with ``--quick``, then whole."""
