@@ -62,7 +62,7 @@ import { promisify } from "node:util";
  * @property {(stimulus: User) => unknown} user  take a message, start its run, and return: the kit runs to quiet
  * @property {(stimulus: {kind: "abort", sessionId?: string, agentId?: string}) => unknown} [abort]
  * @property {(stimulus: {kind: "compact", sessionId?: string}) => unknown} [compact]
- * @property {(stimulus: {kind: "client", action: "join" | "leave", sessionId?: string}) => unknown} [client]
+ * @property {(stimulus: {kind: "client", clientId: string, action: "join" | "leave", cursor?: string, sessionId?: string}) => unknown} [client]
  * @property {(stimulus: {kind: "store-fail", times: number, sessionId?: string}) => unknown} [storeFail]
  */
 
@@ -459,6 +459,7 @@ export class Environment {
 
   clear() {
     this.events = [];
+    /** @type {Map<string, string[]>} */ this.told = new Map();
     this.refused = undefined;
     this.failure = undefined;
   }
@@ -480,6 +481,19 @@ export class Environment {
       this.fail(error);
       throw error;
     }
+  }
+
+  /**
+   * Note that a client was told *event*: one of the log, or `{type: "snapshot", events}`, which takes the place of all
+   * that it was told before; `active` of a snapshot says if a run is open. `cursor`, a string, is the place from which
+   * the client could go on. Throws TypeError if it is no JSON.
+   * @param {string} clientId
+   * @param {{type: string, cursor?: string, [field: string]: unknown}} event
+   */
+  tell(clientId, event) {
+    if (!this.live) return;
+    if (!this.told.has(clientId)) this.told.set(clientId, []);
+    this.told.get(clientId).push(json(event));
   }
 
   /**
@@ -597,7 +611,9 @@ export class Environment {
       .sort((a, b) => a.due - b.due || a.turn - b.turn);
     for (const timer of kept) waiting.push(`{"kind":"timer","in":${(timer.due - clock.now) / 1000}}`);
     const refused = this.refused ? `,"refused":${json(this.refused)}` : "";
-    return `"events":[${this.events.join()}],"awaiting":[${waiting.join()}]${refused}${unsettled ? ',"unsettled":true' : ""}`;
+    const told = [...this.told].map(([name, events]) => `${json(name)}:[${events.join()}]`);
+    const clients = told.length ? `,"clients":{${told.join()}}` : "";
+    return `"events":[${this.events.join()}],"awaiting":[${waiting.join()}]${refused}${unsettled ? ',"unsettled":true' : ""}${clients}`;
   }
 }
 
@@ -670,7 +686,7 @@ const STIMULI = {
   "client-result": { callId: "a string", "output?": "any" },
   compact: {},
   advance: { seconds: "a number, 0 or more" },
-  client: { action: ["join", "leave"] },
+  client: { clientId: "a string", action: ["join", "leave"], "cursor?": "a string" },
   "store-fail": { times: "a number, 0 or more" },
   together: { stimuli: "a list" },
 };
@@ -770,6 +786,7 @@ const NEEDS = {
   "client-result": "client-tools",
   compact: "compaction",
   advance: "clock",
+  client: "clients",
   "store-fail": "store-faults",
   together: "together",
 };

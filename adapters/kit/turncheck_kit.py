@@ -951,6 +951,7 @@ class Environment:
         self._manual = options.get("clock") == "manual"
         self._awaited: dict[str, ModelRequest | ToolExecution | Decision] = {}
         self._events: list[str] = []
+        self._told: dict[str, list[str]] = {}
         self._refusal: Json | None = None
         self._failure: BaseException | None = None
         self._requests, self._executions = itertools.count(1), itertools.count(1)
@@ -968,6 +969,17 @@ class Environment:
         shown = {name: value for name, value in event.items() if value is not None}
         shown |= {name: value for name, value in (("source", source), ("via", via)) if value is not None}
         self._events.append(_encode(shown))
+        self._idle_fires = 0
+
+    def tell(self, client: str, event: Json) -> None:
+        """Note that a client was told *event*: one of the log, or ``{"type": "snapshot", "events": [...]}``.
+
+        A snapshot takes the place of all that this client was told before; its ``active`` says if a run is open.
+        ``cursor``, a string, is the place from which the client could go on. Fields that are None are left out. Raises
+        TypeError for a value in it that is no JSON.
+        """
+        shown = {name: value for name, value in event.items() if value is not None}
+        self._told.setdefault(client, []).append(_encode(shown))
         self._idle_fires = 0
 
     def model(
@@ -1114,6 +1126,7 @@ class Environment:
         failure, self._failure = self._failure, None
         events, self._events = self._events, []
         refusal, self._refusal = self._refusal, None
+        told, self._told = self._told, {}
         self._idle_fires = 0
         if failure is not None:
             raise failure
@@ -1122,7 +1135,9 @@ class Environment:
             awaiting.append(f'{{"kind":"timer","in":{round(self.loop.due, 6)}}}')
         refused = "" if refusal is None else f',"refused":{_encode(refusal)}'
         unsettled = "" if settled else ',"unsettled":true'
-        return f'"events":[{",".join(events)}],"awaiting":[{",".join(awaiting)}]{refused}{unsettled}'
+        clients = ",".join(f"{_encode(name)}:[{','.join(each)}]" for name, each in told.items())
+        heard = f',"clients":{{{clients}}}' if told else ""
+        return f'"events":[{",".join(events)}],"awaiting":[{",".join(awaiting)}]{refused}{unsettled}{heard}'
 
     def close(self) -> bool:
         """End everything that still runs; return False if a thread does not end. stderr names what ignored its end."""
@@ -1227,7 +1242,7 @@ class Adapter:
         raise NotImplementedError
 
     def client(self, stimulus: Json) -> Awaitable[None] | None:
-        """Let a client join or leave."""
+        """Let the client ``clientId`` join, from its ``cursor`` if it has one, or leave."""
         raise NotImplementedError
 
     def store_fail(self, stimulus: Json) -> Awaitable[None] | None:
@@ -1566,7 +1581,7 @@ _STIMULI: Final[dict[str, dict[str, _Field]]] = {
     "client-result": {"callId": _TEXT.must(), "output": _ANY},
     "compact": {},
     "advance": {"seconds": _SECONDS.must()},
-    "client": {"action": _one_of("join", "leave").must()},
+    "client": {"clientId": _TEXT.must(), "action": _one_of("join", "leave").must(), "cursor": _TEXT},
     "store-fail": {"times": _NUMBER.must()},
     "together": {"stimuli": _LIST.must()},
 }
@@ -1602,6 +1617,7 @@ _KIND_CAPABILITIES: Final = {
     "client-result": "client-tools",
     "compact": "compaction",
     "advance": "clock",
+    "client": "clients",
     "store-fail": "store-faults",
     "together": "together",
 }

@@ -14,6 +14,7 @@ from turncheck.model.core.history import ARRANGEMENTS, CUT, HANDOVERS, Compactio
 from turncheck.model.core.policies import (
     VALUES,
     Aborted,
+    Disconnect,
     Fate,
     Kept,
     Policies,
@@ -55,6 +56,7 @@ RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
     "client-tools": "calls of the client's tools wait for the client's result",
     "sub-agents": "calls of tools that need an agent start a sub-agent",
     "compaction": "a summary of the history can take its place: `compact`",
+    "clients": "clients join and leave: `client`",
     "reasoning": "logs the model's reasoning",
     "model-input": "shows the whole context that the model is shown",
     "raw-arguments": "takes a call's arguments as text, well-formed or not",
@@ -101,6 +103,8 @@ STORE_POLICY: Final = "storeFails"
 """The policy that says what a write that fails does."""
 COMPACTION_POLICY: Final = "compactionFails"
 """The policy that says what becomes of the history where no summary can be had."""
+DISCONNECT_POLICY: Final = "disconnect"
+"""The policy that says what a client that leaves does to an open run."""
 COMPACTION_RETRIES: Final = "compactionRetries"
 """The policy that says how often a compaction is tried again; 0 where it is not declared."""
 
@@ -118,6 +122,7 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     CHILDREN_POLICY: ("awaited", "detached"),
     CHILD_MESSAGES_POLICY: ("taken", "refused"),
     COMPACTION_POLICY: get_args(CompactionFails),
+    DISCONNECT_POLICY: get_args(Disconnect),
     **HANDOVERS,
     **HISTORY_POLICIES,
 }
@@ -283,8 +288,8 @@ class ErrorBody(msgspec.Struct, frozen=True, omit_defaults=True):
 class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The answer to every message except hello.
 
-    ``projection`` answers project; ``blocks`` answers collate; ``events``, ``awaiting``, ``refused`` and ``unsettled``
-    answer apply and a runtime's reset; each of ``steps`` answers a stimulus of run. ``input_changed`` is optional: it
+    ``projection`` answers project; ``blocks`` answers collate; ``events``, ``awaiting``, ``refused``, ``unsettled`` and
+    ``clients`` answer apply and a runtime's reset; each of ``steps`` answers a stimulus of run. ``input_changed`` is optional: it
     says whether the implementation changed the events that it was given, if the adapter can see that.
     """
 
@@ -298,6 +303,7 @@ class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     awaiting: tuple[Awaited, ...] | UnsetType = UNSET
     refused: Refusal | UnsetType = UNSET
     unsettled: bool = False
+    clients: dict[str, tuple[Any, ...]] = {}
     steps: tuple[Step, ...] | UnsetType = UNSET
 
 

@@ -53,7 +53,10 @@ def read(line: bytes) -> Message | Answer:
 def stepped(seq: int, step: Step) -> Answer:
     """Answer a stimulus or a reset that led to *step*."""
     refused = UNSET if step.refused is None else step.refused
-    return Answer(seq, ok=True, events=step.events, awaiting=step.awaiting, refused=refused, unsettled=step.unsettled)
+    unsettled, told = step.unsettled, step.clients
+    return Answer(
+        seq, ok=True, events=step.events, awaiting=step.awaiting, refused=refused, unsettled=unsettled, clients=told
+    )
 
 
 def unsupported(seq: int, message: str) -> Answer:

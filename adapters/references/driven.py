@@ -152,7 +152,11 @@ class InProcess(ABC):
         """Return the new events of the log, and what is awaited now."""
         new = tuple(self.log[self._told :])
         self._told = len(self.log)
-        return Step(new, tuple(awaited for awaited, _ in self.waiting()), refusal)
+        return Step(new, tuple(awaited for awaited, _ in self.waiting()), refusal, clients=self.heard())
+
+    def heard(self) -> dict[str, tuple[Any, ...]]:
+        """What each client was told in this step: nobody anything, where there are no clients."""
+        return {}
 
     def observe(self) -> None:
         """Call the observer, and ignore its error."""

@@ -89,7 +89,7 @@ class RemoteRuntime(Remote):
         if answer.events is UNSET or answer.awaiting is UNSET:
             raise self._rubbish("the answer has no events, or no awaiting", message, answer)
         refused = None if answer.refused is UNSET else answer.refused
-        return Step(answer.events, answer.awaiting, refused, answer.unsettled)
+        return Step(answer.events, answer.awaiting, refused, answer.unsettled, answer.clients)
 
     def _ask(self, message: Message, seconds: float | None = None) -> Answer:
         try:

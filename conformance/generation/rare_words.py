@@ -1,6 +1,7 @@
 """Situations that rows of ``interaction`` do not make: several things at once, a clock that waits, ids that recur.
 
-Those around decisions are of ``decision_words``, those on compactions of ``compaction_words``.
+Those around decisions are of ``decision_words``, those on compactions of ``compaction_words``, those on clients of
+``client_words``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +29,7 @@ from turncheck.model.machines.interaction import CONCURRENT
 
 from ..observe.runtime_trace import flat
 from .classic_words import starts
+from .lifecycle.client_words import client_words
 from .lifecycle.compaction_words import compaction_words
 from .lifecycle.decision_words import decision_words
 
@@ -59,7 +61,10 @@ def rare_words(capabilities: frozenset[str], policies: Mapping[str, Any]) -> Ite
     beside = policies.get("busy") == CONCURRENT  # of several open runs, no abort or clock says which one is meant
     words = [
         (plain, one)
-        for one in (*_aborts(), *_tools(policies), *_failures(), *decision_words(), *compaction_words(policies))
+        for one in (
+            *(*_aborts(), *_tools(policies), *_failures()),
+            *(*decision_words(), *compaction_words(policies), *client_words()),
+        )
     ]
     if capabilities.issuperset(("clock", "model-failure")) and policies.get("retries"):
         waits = (*_waits(), *_backoffs(policies))

@@ -12,6 +12,7 @@ from turncheck.model.core.stimuli import (
     Advance,
     ApprovalAwaited,
     Approve,
+    Client,
     ClientResult,
     ClientToolAwaited,
     Compact,
@@ -60,6 +61,8 @@ _NEEDS: Final[Mapping[str, str]] = {
     "client-result": "client-tools",
     "abort": "abort",
     "compact": "compaction",
+    "join": "clients",
+    "leave": "clients",
     "advance": "clock",
 }
 _SCHEMA: Final = {"type": "object", "properties": {"path": {"type": "string"}}}
@@ -91,6 +94,8 @@ def tools_for(capabilities: frozenset[str]) -> tuple[dict[str, Any], ...]:
     )
 
 
+_CLIENTS: Final = 3
+"""Clients of a word: one that stays, one that comes and goes, and one that joins late."""
 _CALLING: Final = ("tool-call", *_OTHER_KIND)
 
 
@@ -118,6 +123,8 @@ class _Place(NamedTuple):
     """The event of the calls that have to be decided in this word."""
     said: bool = False
     """Whether there is something to compact, where that is possible."""
+    there: bool = False
+    """Whether a client has joined."""
 
 
 _Arrival: TypeAlias = tuple[Row | None, _Place]
@@ -192,11 +199,12 @@ def _onward(given: Mapping[str, Any], capabilities: frozenset[str]) -> _Onward:
         sizes = tuple(min(len(held[name]), 2) for name in _QUEUES)
         gated = event if event in _OTHER_KIND else place.gated
         said = place.said or (event == "model-stop" and "compact" in events)
-        return row, _Place(row.dest, sizes, held["attempts"], gated, said)
+        return row, _Place(row.dest, sizes, held["attempts"], gated, said, place.there or event == "join")
 
     @cache
     def branches(place: _Place) -> Sequence[tuple[str, _Arrival]]:
         barred = {*_OTHER_KIND.get(place.gated or "", ()), *(() if place.said else ("compact",))}
+        barred |= set() if place.there else {"leave"}
         found = [(event, taken(place, event)) for event in events if event not in barred]
         return [(event, arrival) for event, arrival in found if not idle(arrival[0])]
 
@@ -218,6 +226,11 @@ class Situation:
         if event == "retryable-failure" and self._seen.said:
             return None  # a response that has begun can only break off: the row of a fatal failure
         if event in _DECIDED and not self._undecided(event):
+            return None
+        clients = self._driver.clients
+        if (event == "leave" and not clients.there) or (
+            event == "join" and not clients.away and len(clients.there) >= _CLIENTS
+        ):
             return None
         if event in _CALLING and row is not None and row.source == "inferring" and not self._seen.models[0].tools:
             return None  # the request offers none
@@ -287,6 +300,13 @@ class Situation:
                 return Abort()
             case "compact":
                 return Compact()
+            case "join":
+                away = self._driver.clients.away
+                known = len(self._driver.clients.views)
+                anew = not away or (variant % 2 and known < _CLIENTS)
+                return Client(client_id=f"k{known + 1}" if anew else away[0], action="join")
+            case "leave":
+                return Client(client_id=self._driver.clients.there[-1 if variant % 2 else 0], action="leave")
             case _:
                 return Advance(seconds=1)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from . import collation, log
 from .law import Law, declared
-from .lifecycle import agent_messages, agents, compaction, concurrency, decisions, provider_limits
+from .lifecycle import agent_messages, agents, clients, compaction, concurrency, decisions, provider_limits
 from .projector import answers, cycles, experiments, positions, reference, steps
 from .runtime import calls, capabilities, completion, contract, ends, machine, messages, requests, reruns, responses
 from .runtime.restarts import faults, kept, pauses, served
@@ -14,20 +14,8 @@ from .runtime.restarts import faults, kept, pauses, served
 _MODULES: Final = (
     (answers, cycles, steps, positions, experiments, reference),
     (ends, completion, calls, messages, requests, responses, contract, capabilities),
-    (
-        concurrency,
-        agents,
-        agent_messages,
-        decisions,
-        compaction,
-        provider_limits,
-        pauses,
-        served,
-        kept,
-        faults,
-        reruns,
-        machine,
-    ),
+    (concurrency, agents, agent_messages, decisions, compaction, provider_limits, clients),
+    (pauses, served, kept, faults, reruns, machine),
     (collation, log),
 )
 """The one place to add a module of laws. Within a module the order is that of its functions.

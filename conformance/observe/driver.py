@@ -1,6 +1,8 @@
 """Drive a runtime through a word: stimuli in, settled steps out, and the trace of them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 from turncheck.adapters.protocol.errors import TargetError
@@ -11,6 +13,7 @@ from turncheck.model.core.stimuli import (
     ApprovalAwaited,
     Approve,
     Awaited,
+    Client,
     ClientResult,
     ClientToolAwaited,
     ModelAwaited,
@@ -27,6 +30,7 @@ from turncheck.model.core.stimuli import (
     Word,
 )
 
+from .clients import Clients
 from .observation import Observation
 from .runtime_trace import Again, Applied, ObservedStep, Repeated, RuntimeTrace
 
@@ -57,6 +61,7 @@ class Recorder:
         check_policies(self.policies)
         self.capabilities: Final = frozenset(profile.capabilities)
         self.observation: Final = Observation(self.policies, options.decider)
+        self.clients: Final = Clients()
         self.steps: list[ObservedStep] = []
         self._trace: RuntimeTrace | None = None
         self.observation.follow(start)
@@ -85,6 +90,7 @@ class Recorder:
         """Record a stimulus and its answer."""
         before, was_active, first = self.awaiting, self.active, len(self.log)
         self.observation.follow(answer, stimulus)
+        self.clients.follow(stimulus, answer)
         step = ObservedStep(stimulus, answer, before, first, len(self.log), was_active, self.active, closing)
         self.steps.append(step)
         self._trace = None
@@ -109,15 +115,19 @@ class Driver(Recorder):
         self._runtime = runtime
 
     def apply(self, stimulus: Stimulus, *, closing: bool = False) -> ObservedStep:
-        """Apply a stimulus, and observe."""
+        """Apply a stimulus, and observe; a client that comes back gives the cursor that it was told last."""
+        stimulus = self.clients.resolved(stimulus)
         answer = self._asked((stimulus,), lambda: self._runtime.apply(stimulus))
         return self._settled(self.observe(stimulus, answer, closing=closing))
 
     def run(self, word: Sequence[Stimulus], closing: Sequence[bool] = ()) -> None:
-        """Apply a whole word in one message."""
-        answers = self._asked(word, lambda: self._runtime.run(word))
-        for place, (stimulus, answer) in enumerate(zip(word, answers, strict=False)):
-            self._settled(self.observe(stimulus, answer, closing=place < len(closing) and closing[place]))
+        """Apply a whole word in one message; where clients come back, in as many more: only then are cursors known."""
+        returns = [place for place, one in enumerate(word) if isinstance(one, Client) and one.action == "join"]
+        for first, end in pairwise((0, *(place for place in returns if place), len(word))):
+            part = (*map(self.clients.resolved, word[first : first + 1]), *word[first + 1 : end])
+            answers = self._asked(part, partial(self._runtime.run, part))
+            for place, (stimulus, answer) in enumerate(zip(part, answers, strict=False), first):
+                self._settled(self.observe(stimulus, answer, closing=place < len(closing) and closing[place]))
 
     def answers(self, word: Sequence[Stimulus]) -> tuple[Applied, ...]:
         """Apply a whole word in one message, and observe nothing; what came after an unsettled step is left out."""

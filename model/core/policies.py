@@ -26,6 +26,8 @@ Unread: TypeAlias = Literal["keep", "drop", "later"]
 """Where the messages stand that a run took and never showed: at its end, nowhere, or behind the next root (RC-D8)."""
 SteerWhilePaused: TypeAlias = Literal["waits", "instead"]
 """A steer that comes while calls wait for a decision: it waits too, or the run goes on with it, instead of them."""
+Disconnect: TypeAlias = Literal["ignored", "abort"]
+"""A client that leaves while a run is open: the run goes on, or it is aborted."""
 _REASONS: Final[tuple[StopReason, ...]] = get_args(StopReason)
 
 

@@ -142,9 +142,11 @@ class Advance(_Stimulus, frozen=True, kw_only=True, tag="advance"):
 
 
 class Client(_Stimulus, frozen=True, kw_only=True, tag="client"):
-    """A client joins or leaves."""
+    """A client joins, anew or again, or leaves; ``cursor`` is the last one that it was told, if it was told any."""
 
+    client_id: str
     action: Literal["join", "leave"]
+    cursor: str | None = None
 
 
 class StoreFail(_Stimulus, frozen=True, kw_only=True, tag="store-fail"):
@@ -255,12 +257,16 @@ class Refusal(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Step(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The outcome of a stimulus. ``events`` are log events as JSON; ``unsettled``: no quiet within the patience."""
+    """The outcome of a stimulus. ``events`` are log events as JSON; ``unsettled``: no quiet within the patience.
+
+    ``clients`` has, by its id, what each client that is there was told, in order.
+    """
 
     events: tuple[Any, ...] = ()
     awaiting: tuple[Awaited, ...] = ()
     refused: Refusal | None = None
     unsettled: bool = False
+    clients: dict[str, tuple[Any, ...]] = {}
 
 
 class ResetOptions(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

@@ -146,8 +146,8 @@ def of_stimulus(stimulus: stimuli.Stimulus) -> Telling:  # noqa: PLR0912 - one c
             return Telling(USER, AGENT, "asks for a compaction")
         case stimuli.Advance(seconds=seconds):
             return Telling(AGENT, AGENT, f"{seconds:g} s pass")
-        case stimuli.Client(action=action):
-            return Telling(AGENT, AGENT, f"a client {action}s")
+        case stimuli.Client(client_id=name, action=action, cursor=cursor):
+            return Telling(AGENT, AGENT, f"client {name} {action}s{'' if cursor is None else ' again'}")
         case stimuli.StoreFail(times=times):
             return Telling(
                 AGENT, AGENT, f"{times} writes to the store fail" if times > 1 else "a write to the store fails"

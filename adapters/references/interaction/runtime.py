@@ -21,6 +21,7 @@ from turncheck.model.core.history import CUT, FOLLOW_UP_HANDOVER, STEER_HANDOVER
 from turncheck.model.core.stimuli import (
     ApprovalAwaited,
     Approve,
+    Client,
     ClientResult,
     ClientToolAwaited,
     Deny,
@@ -49,6 +50,7 @@ from ...protocol.messages import HISTORY_POLICIES, PAUSE_POLICY, RESTART_POLICY,
 from ..driven import Driven, Refused, unsupported
 from ..history import as_text
 from ..usable import usable
+from .audience import Audience
 from .journal import Journal
 
 PROFILE: Final = Profile(
@@ -56,7 +58,7 @@ PROFILE: Final = Profile(
     (
         *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),
         *("raw-arguments", "call-ids", "together", "observer", "deaf", "clock", "terminal-events"),
-        *("approval", "client-tools", "compaction", "persistence"),
+        *("approval", "client-tools", "compaction", "persistence", "clients"),
     ),
     SPEC.name,
     {
@@ -114,13 +116,15 @@ class InteractionRuntime(Driven):
         self._unusable: set[int] = set()
         self._asked_about: set[int] = set()
         self._early: dict[str, tuple[str, Stimulus]] = {}  # decisions that the machine has not come to, by call id
-        self._paused = False  # the log says so
+        self._open = self._paused = False  # the log says so
         self._pauses = 0
+        self._audience = Audience()
         self._journal = None
         if self.options.state_dir:
             journal = Journal(Path(self.options.state_dir))
             for stimulus in journal.stimuli():
                 self.apply(stimulus)
+            self._audience.clear()
             self._journal = journal
 
     def apply(self, stimulus: Stimulus) -> Step:
@@ -133,6 +137,10 @@ class InteractionRuntime(Driven):
     def log(self) -> Sequence[dict[str, Any]]:
         """The whole log since the reset."""
         return self._log
+
+    def heard(self) -> dict[str, tuple[Any, ...]]:
+        """What each client was told in this step."""
+        return self._audience.told()
 
     def take(self, stimulus: Stimulus) -> None:
         """Pass the stimulus to the machine, and then the events that follow from it."""
@@ -170,6 +178,7 @@ class InteractionRuntime(Driven):
             case "message", (int(at),):
                 self._message(at)
             case "open", (int(at),):
+                self._open = True
                 self._read([at])
             case "read", ([*places],):
                 self._read(places)
@@ -200,10 +209,14 @@ class InteractionRuntime(Driven):
                 self._gist.append(self._text(at))
             case "summary", (int(at),):
                 self._entries[at] = Entry(Shown(role="assistant", text=" ".join((_SUMMARY, *self._gist))))
+            case (("welcome" | "part"), (int(at),)):
+                if isinstance(client := self._event(at), Client):
+                    self._audience.hear(client, self._log, active=self._open)
             case "give-up", ():
                 self.request = None
             case "stop", (reason,):
                 self._tell("run-stop", reason=reason)
+                self._open = False
                 self.leave()
                 self._early, self._paused = {}, False
             case ("refuse" | "not-awaited") as name, ():
@@ -381,6 +394,7 @@ class InteractionRuntime(Driven):
     def _tell(self, kind: str, /, **fields: Any) -> None:
         event = {"type": kind, **{name: value for name, value in fields.items() if value is not None}}
         self._log.append(event)
+        self._audience.tell(event, len(self._log) - 1)
         self.observe()
 
 

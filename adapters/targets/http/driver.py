@@ -42,7 +42,7 @@ _BEYOND: Final = ("limits", "policies", "clock", "deaf_tools", "deaf_model", "ob
 _UNDRIVEN: Final = "an interrupt is answered in a run of its own, which is not driven"
 _LACKS: Final[Mapping[type, str]] = {
     Advance: "the endpoint's clock is its own",
-    Client: "a run of AG-UI has one client, whose leaving is the abort",
+    Client: "a run of AG-UI has one client, whose leaving is the abort (policy disconnect)",
     StoreFail: "the endpoint's store is its own",
     Compact: "AG-UI has no event that asks for a compaction",
     **dict.fromkeys((Approve, Deny, ClientResult), _UNDRIVEN),

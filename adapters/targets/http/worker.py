@@ -11,6 +11,7 @@ import msgspec
 from turncheck.model.core.stimuli import Step
 
 from ...protocol.messages import (
+    DISCONNECT_POLICY,
     Answer,
     Apply,
     Hello,
@@ -45,7 +46,7 @@ _PROFILE: Final = Profile(
         "tool-failure",
         "tools",
     ),
-    policies={"tools": "parallel", "abortEnds": "at-once"},
+    policies={"tools": "parallel", "abortEnds": "at-once", DISCONNECT_POLICY: "abort"},
 )
 """The capabilities of an AG-UI endpoint; an endpoint without some of them gets its own profile (docs/http.md)."""
 

@@ -20,6 +20,7 @@ from turncheck.model.rendering.printable import fill, lines
 from turncheck.model.rendering.words import awaited_line, event_line
 from turncheck.model.writing import write_file
 
+from ...observe.clients import Clients
 from ..options.completing import complete_target
 from ..options.shared import timeout_option
 from ..options.shorthand import FORMS, SEE, Form, Shorthand, ShorthandError
@@ -137,19 +138,20 @@ class _Session:
                     echo(fill("  {}  {}", style(f"{form.form:22}", bold=True), form.description))
                 echo(fill("  {:22}  any stimulus as JSON: {}", "{...}", SEE))
             case _:
-                stimulus = self._shorthand.read(line, self._awaiting)
+                stimulus = self._clients.resolved(self._shorthand.read(line, self._awaiting))
                 self._sent.append(stimulus)
-                self._take(self._runtime.apply(stimulus))
+                self._take(self._runtime.apply(stimulus), stimulus)
 
     def _reset(self, options: ResetOptions) -> None:
         self._options = options
-        self._shorthand = Shorthand()
+        self._shorthand, self._clients = Shorthand(), Clients()
         self._sent: list[Stimulus] = []
         self._log: list[Any] = []
         self._awaiting: Sequence[Awaited] = ()
         self._take(self._runtime.reset(options))
 
-    def _take(self, step: Step) -> None:
+    def _take(self, step: Step, stimulus: Stimulus | None = None) -> None:
+        self._clients.follow(stimulus, step)
         self._log += step.events
         self._awaiting = step.awaiting
         if step.refused is not None:
@@ -158,6 +160,7 @@ class _Session:
             _echo(["unsettled: it does not get quiet, and its process was ended; reset to go on"], fg="red")
             _echo(self._runtime.last_words)
         _echo(map(_event, step.events))
+        _echo((f"{name} is told {_json(one)}" for name, told in step.clients.items() for one in told), fg="magenta")
         if any(isinstance(judge(event), RunStop) for event in step.events):
             self._show_cycles()
         self._show_awaiting()

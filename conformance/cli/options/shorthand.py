@@ -69,8 +69,8 @@ FORMS: Final[Mapping[str, Form]] = {
     "answer": Form("answer [OUTPUT]", "the client answers the call that waits longest for it: JSON, or a text"),
     "compact": Form("compact", "the user asks for a compaction of the history"),
     "advance": Form("advance SECONDS", "time passes"),
-    "join": Form("join", "a client joins"),
-    "leave": Form("leave", "a client leaves"),
+    "join": Form("join [CLIENT]", "a client joins, anew or again; without a name it is k1"),
+    "leave": Form("leave [CLIENT]", "a client leaves"),
 }
 """Every short form. A stimulus as JSON can say more."""
 
@@ -127,16 +127,16 @@ class Shorthand:
                 return ClientResult(call_id=_oldest(awaiting, ClientToolAwaited), output=_value(rest) if rest else "")
             case "advance":
                 return Advance(seconds=float(_given(rest)))
+            case "join" | "leave":
+                return Client(client_id=rest or "k1", action="join" if name == "join" else "leave")
             case _ if rest:
                 raise ValueError(f"{rest!r} follows it")
             case "abort":
                 return Abort()
             case "compact":
                 return Compact()
-            case "approve":
-                return Approve(call_id=_oldest(awaiting, ApprovalAwaited))
             case _:
-                return Client(action="join" if name == "join" else "leave")
+                return Approve(call_id=_oldest(awaiting, ApprovalAwaited))
 
     def _call(self, rest: str) -> Stimulus:
         tool, _, arguments = _given(rest).partition(" ")

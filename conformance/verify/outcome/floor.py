@@ -25,7 +25,7 @@ _BY_CASE: Final = frozenset(
     (
         *("steer", "follow-up", "abort", "tools", "serial", "tool-failure", "model-failure", "reasoning"),
         *("model-input", "raw-arguments", "call-ids", "together", "limits", "deaf", "clock", "images", "usage"),
-        *("approval", "client-tools", "compaction", "policies", "steps", "rounds"),
+        *("approval", "client-tools", "compaction", "clients", "policies", "steps", "rounds"),
     )
 )
 

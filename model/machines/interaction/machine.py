@@ -15,6 +15,9 @@ others. The machine decides about them in their order; a decision that comes bef
 While no run is open, the user may ask for a compaction: a summary takes the place of the history, if the model gives
 one. A message that comes amid it comes first: the compaction is given up.
 
+Clients come and go. Where nothing else is declared, this changes no state: what a client is told is for the shell, by
+the log and by what the client has seen of it. Else a client that leaves is an abort: its rows are those of ``abort``.
+
 What the model is asked with is a history of positions, in the registers of that kind; ``request`` puts it out. A
 message, an item or a tool's end stands where it came; a call's position that stands a second time is the result that
 the call never got. What a runtime may choose there is ``Kept``, ``Aborted`` and ``Unread``.
@@ -24,7 +27,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ...core.history import CompactionFails
-from ...core.policies import Aborted, Busy, Fate, Kept, SteerLands, SteerWhilePaused, Unread
+from ...core.policies import Aborted, Busy, Disconnect, Fate, Kept, SteerLands, SteerWhilePaused, Unread
 from ...declaration.machine import Machine, NativeRow
 from ...declaration.vocabulary import *
 
@@ -54,6 +57,8 @@ EVENTS: Final = {
     "client-result": ("L-A8",),
     "abort": ("BED-005a", "BED-005b", "BED-005d", "BED-D3", "RC-D6", "L-A5"),
     "compact": ("L-C2", "L-C4", "RS-3.1"),
+    "join": ("L-N1", "L-N2", "BED-011c"),
+    "leave": ("L-N3",),
     "advance": ("BED-006a",),
 }
 
@@ -81,7 +86,29 @@ _INSTEAD: Final = ["accept", "keep_steer", "resume", "cut", "record_cut", "rest"
 _DENY: Final = ["deny", "record"]
 _CUT: Final = ["cut", "record_cut", "rest", *_SKIP, "retract", *_LEAVE, "interrupt"]
 
+
+def _leaving(row: NativeRow) -> NativeRow:
+    """Return the row of an abort as that of a client that leaves, where this aborts."""
+    _, source, dest, given, unless, then = row
+    assert isinstance(given, list)
+    assert isinstance(then, list)
+    return ["leave", source, dest, ["leaving_aborts", *given], unless, ["part", *then]]
+
+
 # fmt: off
+_ABORTS: Final[list[NativeRow]] = [
+    ["abort",             "inferring",     "inferring", ["abort_promotes", "waiting"],        [],                                 [*_ABORT, *_NEXT]],
+    ["abort",             _STOPPED,        "inferring", ["abort_promotes", "waiting"],        [],                                 [*_CUT, *_NEXT]],
+    ["abort",             "inferring",     "idle",      ["abort_promotes"],                   ["waiting"],                        _ABORT],
+    ["abort",             _STOPPED,        "idle",      ["abort_promotes"],                   ["waiting"],                        _CUT],
+    ["abort",             "inferring",     "idle",      ["abort_drops"],                      [],                                 [*_ABORT, "forget_queue"]],
+    ["abort",             _STOPPED,        "idle",      ["abort_drops"],                      [],                                 [*_CUT, "forget_queue"]],
+    ["abort",             "inferring",     "idle",      ["abort_holds"],                      [],                                 _ABORT],
+    ["abort",             _STOPPED,        "idle",      ["abort_holds"],                      [],                                 _CUT],
+    ["abort",             "inferring",     "idle",      ["abort_joins"],                      [],                                 [*_ABORT, *_JOIN]],
+    ["abort",             _STOPPED,        "idle",      ["abort_joins"],                      [],                                 [*_CUT, *_JOIN]],
+    ["abort",             "compacting",    "idle",      [],                                   [],                                 ["give_up"]],
+]
 TABLE: Final[list[NativeRow]] = [
     # event               source           dest         if                                    unless                              then
     ["user",              "idle",          "inferring", [],                                   [],                                 _OPEN],
@@ -140,16 +167,7 @@ TABLE: Final[list[NativeRow]] = [
     ["client-result",     "paused",        None,        ["undecided"],                        [],                                 [*_ANSWER, "take_gated"]],
     ["client-result",     "paused",        "inferring", ["steered"],                          ["undecided"],                      [*_ANSWER, "rest", "resume", *_READ, *_ASK]],
     ["client-result",     "paused",        "inferring", [],                                   ["undecided", "steered"],           [*_ANSWER, "rest", "resume", *_ASK]],
-    ["abort",             "inferring",     "inferring", ["abort_promotes", "waiting"],        [],                                 [*_ABORT, *_NEXT]],
-    ["abort",             _STOPPED,        "inferring", ["abort_promotes", "waiting"],        [],                                 [*_CUT, *_NEXT]],
-    ["abort",             "inferring",     "idle",      ["abort_promotes"],                   ["waiting"],                        _ABORT],
-    ["abort",             _STOPPED,        "idle",      ["abort_promotes"],                   ["waiting"],                        _CUT],
-    ["abort",             "inferring",     "idle",      ["abort_drops"],                      [],                                 [*_ABORT, "forget_queue"]],
-    ["abort",             _STOPPED,        "idle",      ["abort_drops"],                      [],                                 [*_CUT, "forget_queue"]],
-    ["abort",             "inferring",     "idle",      ["abort_holds"],                      [],                                 _ABORT],
-    ["abort",             _STOPPED,        "idle",      ["abort_holds"],                      [],                                 _CUT],
-    ["abort",             "inferring",     "idle",      ["abort_joins"],                      [],                                 [*_ABORT, *_JOIN]],
-    ["abort",             _STOPPED,        "idle",      ["abort_joins"],                      [],                                 [*_CUT, *_JOIN]],
+    *_ABORTS,
     ["abort",             "idle",          None,        [],                                   [],                                 ["ignore"]],
     ["compact",           "idle",          "compacting", [],                                  [],                                 ["first_try", "summarise"]],
     ["compact",           [*_OPEN_RUN, "compacting"], None, [],                               [],                                 ["refuse"]],
@@ -162,7 +180,10 @@ TABLE: Final[list[NativeRow]] = [
     ["retryable-failure", "compacting",    None,        ["summaries_left"],                   [],                                 ["give_up", "try_again", "summarise"]],
     ["retryable-failure", "compacting",    "idle",      [],                                   ["summaries_left"],                 ["give_up", "drop_prefix"]],
     ["fatal-failure",     "compacting",    "idle",      [],                                   [],                                 ["give_up", "drop_prefix"]],
-    ["abort",             "compacting",    "idle",      [],                                   [],                                 ["give_up"]],
+    ["join",              "*",             None,        [],                                   [],                                 ["welcome"]],
+    ["leave",             "*",             None,        ["leaving_ignored"],                  [],                                 ["part"]],
+    ["leave",             "idle",          None,        ["leaving_aborts"],                   [],                                 ["part"]],
+    *map(_leaving, _ABORTS),
     ["advance",           "*",             None,        [],                                   [],                                 ["ignore"]],
 ]
 # fmt: on
@@ -177,6 +198,7 @@ _BUSY, _LANDS = Table("busy", Busy), Table("steer_lands", SteerLands)
 _PAUSED = Table("steer_while_paused", SteerWhilePaused)
 _UNREAD, _ABORTED = Table("unread", Unread), Table("aborted_response", Aborted)
 _COMPACTION = Table("compaction_fails", CompactionFails)
+_DISCONNECT = Table("disconnect", Disconnect)
 _AFTER_ERROR, _AFTER_ABORT = Table("queue_after_error", Fate), Table("queue_after_interrupted", Fate)
 
 SPEC: Final = Machine(
@@ -215,6 +237,8 @@ SPEC: Final = Machine(
         "lands_after_call": Equal(_LANDS, Const("after-call")),
         "retries_left": Less(_ATTEMPTS, Table("retries")),
         "summaries_left": Less(_ATTEMPTS, Table("compaction_retries")),
+        "leaving_ignored": Equal(_DISCONNECT, Const("ignored")),
+        "leaving_aborts": Equal(_DISCONNECT, Const("abort")),
         "error_promotes": Equal(_AFTER_ERROR, Const("promote")),
         "error_holds": Equal(_AFTER_ERROR, Const("hold")),
         "error_drops": Equal(_AFTER_ERROR, Const("drop")),
@@ -235,6 +259,7 @@ SPEC: Final = Machine(
     #   the second says;
     # * ``summarise``: ask the model to sum up what stands at these positions; ``gist``: a part of the summary;
     #   ``summary``: it is whole, and is shown where this position stands; ``give-up``: nobody asks for it any more;
+    # * ``welcome``: tell the client that joins what it has not been told; ``part``: tell one that leaves nothing more;
     # * ``stop``: log that the run is over, and await nothing any more;
     # * ``refuse``: the message is rejected; ``not-awaited``: nobody waits for the event; ``ignore``: it changes nothing.
     effects={
@@ -273,6 +298,8 @@ SPEC: Final = Machine(
         "gist": Emit("gist", (Here(),)),
         "summary": Emit("summary", (Here(),)),
         "give_up": Emit("give-up"),
+        "welcome": Emit("welcome", (Here(),)),
+        "part": Emit("part", (Here(),)),
         "condense": Condense(_HISTORY, Here()),
         "drop_prefix": Condense(_HISTORY, when=Equal(_COMPACTION, Const("drop-prefix"))),
         "complete": Emit("stop", (Const("completed"),)),
@@ -339,6 +366,7 @@ POLICIES: Final[Mapping[str, tuple[str, Any]]] = {
     "steer_while_paused": ("steerWhilePaused", "waits"),
     "compaction_retries": ("compactionRetries", 0),
     "compaction_fails": ("compactionFails", "keep"),
+    "disconnect": ("disconnect", "ignored"),
 }
 """Table → its name in a profile, and its default."""
 

@@ -34,7 +34,7 @@ ROLES: Final = ProofRoles(
         reasons={
             "complete": [Ending(("model-stop",), (), ("called", "undecided", "steered"))],
             "fail": [Ending(("fatal-failure",)), Ending(("retryable-failure",), (), ("retries_left",))],
-            "interrupt": [Ending(("abort",))],
+            "interrupt": [Ending(("abort",)), Ending(("leave",), ("leaving_aborts",))],
         },
         logged=("output", "call", "result", "failure", "deny", "cut", "skip", "pause", "resume"),
         asks={"inferring": ("request",), "executing": ("start",), "compacting": ("summarise",)},
@@ -47,7 +47,7 @@ ROLES: Final = ProofRoles(
             "follow-up": ("open", "enqueue"),
         },
         queues=("queue", "steers", "calls", "gated"),
-        drops=dict.fromkeys(("abort", "fatal-failure", "retryable-failure"), ("forget_queue",)),
+        drops=dict.fromkeys(("abort", "leave", "fatal-failure", "retryable-failure"), ("forget_queue",)),
         waiting="queue",
         promotes={
             "complete": (),
@@ -67,25 +67,36 @@ ROLES: Final = ProofRoles(
         results=("result", "failure", "deny", "cut", "skip"),
         empty={"inferring": ("running",)},
     ),
-    # The fates of a queue after an error and after an abort are independent, and a steer's while it pauses is of both.
+    # The fates of a queue after an error and after an abort are independent, and a steer's while it pauses is of both;
+    # of what a client's leaving does, only the rows of an abort depend.
     tables=(
         *every_choice(
             **_ALWAYS,
             queue_after_error=get_args(Fate),
             queue_after_interrupted=("promote",),
             steer_while_paused=("waits",),
+            disconnect=("ignored",),
         ),
         *every_choice(
             **_ALWAYS,
             queue_after_error=("promote",),
             queue_after_interrupted=("hold", "drop", "join"),
             steer_while_paused=("waits",),
+            disconnect=("ignored",),
         ),
         *every_choice(
             **_ALWAYS,
             queue_after_error=("promote",),
             queue_after_interrupted=("promote",),
             steer_while_paused=("instead",),
+            disconnect=("ignored",),
+        ),
+        *every_choice(
+            **{**_ALWAYS, "busy": ("followUp",), "steer_lands": ("after-batch",)},
+            queue_after_error=("promote",),
+            queue_after_interrupted=get_args(Fate),
+            steer_while_paused=("waits",),
+            disconnect=("abort",),
         ),
     ),
     parts={"run": ("idle", "inferring", "executing"), "decisions": ("paused",), "compaction": ("compacting",)},

@@ -7,6 +7,7 @@ from ...core.stimuli import (
     Abort,
     Advance,
     Approve,
+    Client,
     ClientResult,
     Compact,
     Decider,
@@ -35,6 +36,8 @@ def event_of(stimulus: Stimulus, decider: Callable[[str], Decider | None] = lamb
             return "reasoning"
         case ModelOutput(item=ToolCall(tool=tool)):
             return _CALLS_OF[decider(tool)]
+        case Client(action=action):
+            return action
         case ModelFail(failure=failure):
             return "retryable-failure" if failure == "retryable" else "fatal-failure"
         case _:

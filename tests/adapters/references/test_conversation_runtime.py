@@ -261,7 +261,9 @@ def test_a_sub_agent_has_every_standard_tool_of_its_parent(runtime, tool) -> Non
 
 
 def test_sub_agents_run_side_by_side_and_know_their_task_alone(runtime, parent) -> None:  # BED-008b, BED-009a
-    awaited = [one for one in runtime.apply(Client(action="join")).awaiting if isinstance(one, ModelAwaited)]
+    awaited = [
+        one for one in runtime.apply(Client(client_id="k1", action="join")).awaiting if isinstance(one, ModelAwaited)
+    ]
     assert [[entry.text for entry in one.input or ()] for one in awaited] == [["red"], ["blue"]]
 
 

@@ -17,7 +17,6 @@ from turncheck.model.core.policies import Busy, Fate, SteerLands
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
-    Client,
     ModelFail,
     ModelOutput,
     ModelStop,
@@ -206,9 +205,8 @@ def test_time_that_passes_changes_nothing():
     assert driven(FIRST, Advance(seconds=5))[1][-1].events == ()
 
 
-@pytest.mark.parametrize("stimulus", [Client(action="join"), User(id="u1", text="one", content=[])], ids=str)
-def test_what_it_has_not_is_unsupported(stimulus):
-    assert driven(stimulus)[1][-1].refused.why == "unsupported"
+def test_what_it_has_not_is_unsupported():
+    assert driven(User(id="u1", text="one", content=[]))[1][-1].refused.why == "unsupported"
 
 
 @pytest.mark.parametrize("stimulus", [TEXT, END, returned()], ids=["text", "end", "result"])

@@ -80,7 +80,7 @@ def test_what_is_said_speaks_for_itself_in_brief(stimulus, brief):
     assert of_stimulus(stimulus).brief == brief
 
 
-@pytest.mark.parametrize("stimulus", [Advance(seconds=1), Client(action="join")])
+@pytest.mark.parametrize("stimulus", [Advance(seconds=1), Client(client_id="k1", action="join")])
 def test_what_nobody_tells_the_agent_has_one_party(stimulus):
     told = of_stimulus(stimulus)
     assert told.source == told.dest

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from itertools import takewhile
 from typing import Any, Final, cast
 
-from turncheck.model.core.stimuli import TimerAwaited
+from turncheck.model.core.stimuli import Compact, TimerAwaited
 
 from ....observe.compactions import for_compaction, summarises
 from ....observe.killed import PROBE, Killed
@@ -25,7 +25,7 @@ _COMPACTED: Final = "maxHistoryMessages"
 def restart_keeps(rerun: Rerun) -> Judgement:
     """After a kill at any point ended runs are there, once and whole, and each accepted message was served or ended."""
     for killed, whole in kills(rerun):
-        if killed.before.messages and not _condensed(whole, rerun.trace.policies):
+        if killed.before.messages and not _condensed(killed, whole, rerun.trace.policies):
             yield WITNESS
             yield from lost(killed, whole, rerun.trace.policies, texts(rerun))
 
@@ -33,7 +33,7 @@ def restart_keeps(rerun: Rerun) -> Judgement:
 def lost(killed: Killed, whole: RuntimeTrace, policies: Mapping[str, Any], sent: Mapping[str, str]) -> Judgement:
     """Yield what of an ended run is missing, changed or there twice, and each accepted message that is gone."""
     expected, observed = asked(whole.requests, sent), asked(killed.requests, sent)
-    if expected is None or observed is None or _condensed(whole, policies):
+    if expected is None or observed is None or _condensed(killed, whole, policies):
         return  # another law judges that nothing is asked, and what a compaction leaves
     before, applied = killed.before, killed.applied
     read = {name for request in before.requests for name in before.shown(request)}
@@ -76,9 +76,9 @@ def idle_restart_changes_nothing(rerun: Rerun) -> Judgement:
         yield Finding(None, "a restart while idle changes what follows", one, two, killed.applied)
 
 
-def _condensed(whole: RuntimeTrace, policies: Mapping[str, Any]) -> bool:
-    """Return whether a history may be shorter than what was said: by its bound, or by a compaction."""
-    return _COMPACTED in policies or any(map(for_compaction, whole.log))
+def _condensed(killed: Killed, whole: RuntimeTrace, policies: Mapping[str, Any]) -> bool:
+    """Return whether a history may be shorter than what was said: by its bound, or by a compaction, cut or not."""
+    return _COMPACTED in policies or isinstance(killed.amid, Compact) or any(map(for_compaction, whole.log))
 
 
 def _over(trace: RuntimeTrace, cycle: int) -> bool:

@@ -234,7 +234,9 @@ def test_a_worker_whose_port_was_taken_amid_a_word_fails(right):
 # What an endpoint has no way to do
 
 
-@pytest.mark.parametrize("stimulus", [Advance(seconds=1), Client(action="leave"), User(id="u", text="", content=[])])
+@pytest.mark.parametrize(
+    "stimulus", [Advance(seconds=1), Client(client_id="k1", action="leave"), User(id="u", text="", content=[])]
+)
 def test_what_an_endpoint_cannot_be_told_is_unsupported(right, stimulus):
     assert right.apply(stimulus).refused.why == "unsupported"
 
