@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from turncheck.model.core.stimuli import Client, Step, Stimulus
 
-from .runtime_trace import named
+from .fields import named
 
 Event: TypeAlias = Mapping[str, Any]
 Said: TypeAlias = tuple[Any, ...]

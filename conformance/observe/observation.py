@@ -29,7 +29,8 @@ from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines import interaction, request_cycle
 
 from .compactions import answers_compaction, for_compaction, summarises
-from .runtime_trace import flat, input_entries, named, projection_policies, tools_of
+from .fields import input_entries, named
+from .runtime_trace import flat, projection_policies, tools_of
 from .told_ends import ToldEnds
 
 _SPEECH: Final = frozenset(("output", "call"))

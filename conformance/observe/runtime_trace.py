@@ -1,9 +1,9 @@
 """The observation that a law on a runtime judges: a word of stimuli, its settled steps, and their log."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, NamedTuple, TypeAlias, cast
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -14,6 +14,7 @@ from turncheck.model.core.projection import project
 from turncheck.model.core.stimuli import (
     Abort,
     Awaited,
+    Client,
     Compact,
     ModelAwaited,
     ModelFail,
@@ -29,6 +30,7 @@ from turncheck.model.core.stimuli import (
 )
 
 from .compactions import answers_compaction, for_compaction, summarises
+from .fields import input_entries
 
 _NO_EVENT: Final = ("exception", "close")
 """Channels of an end that no event told (``via``)."""
@@ -41,8 +43,6 @@ _BEFORE_AN_END: Final[Mapping[type, str]] = {
     User: "a message",
 }
 """Stimulus → the name for what an end follows."""
-_NAMES: Final = ("role", "callId", "tool")
-"""Fields of an entry of a request's input that name something."""
 
 
 class Applied(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -220,6 +220,20 @@ class RuntimeTrace:
         alone = (replace(step, stimulus=Compact()) if step.summarises else step for step in self.steps)
         return replace(self, steps=tuple(alone))
 
+    def leaving_aborts(self, step: ObservedStep) -> bool:
+        """Return whether *step* is an abort, since a client left amid a run or a compaction, and the policy says so."""
+        stimulus, amid = step.stimulus, step.was_active or any(map(summarises, step.before))
+        leaves = isinstance(stimulus, Client) and stimulus.action == "leave" and step.took_place
+        return leaves and amid and self.policies.get("disconnect") == "abort"
+
+    @cached_property
+    def unattended(self) -> "RuntimeTrace":
+        """The same with an abort in the place of each client that left, where this aborts."""
+        if not any(map(self.leaving_aborts, self.steps)):
+            return self
+        steps = (replace(step, stimulus=Abort()) if self.leaving_aborts(step) else step for step in self.steps)
+        return replace(self, steps=tuple(steps))
+
     @cached_property
     def messages(self) -> dict[str, int]:
         """The id of each accepted message of the session's own agent → its position."""
@@ -361,34 +375,3 @@ def projection_policies(declared: Mapping[str, Any]) -> Policies:
     busy = declared.get("busy")
     active = declared.get("whileActive", busy if busy in {"steer", "followUp"} else "followUp")
     return msgspec.convert({**projected(declared), "whileActive": active}, Policies)
-
-
-def input_entries(given: Any) -> list[Mapping[str, Any]] | None:
-    """Return the entries of a request's logged input, None where it is not seen."""
-    if not isinstance(given, list):
-        return None
-    entries = [named(entry, _NAMES) for entry in cast("Sequence[Any]", given) if isinstance(entry, dict)]
-    return [entry if _are_names(entry.get("ids", [])) else {**entry, "ids": []} for entry in entries]
-
-
-def named(given: Any, names: Collection[str]) -> dict[str, Any]:
-    """An object in which each of the fields *names* is text, or left out: laws look others up by them.
-
-    What is no object has no fields.
-    """
-    if not isinstance(given, dict):
-        return {}
-    fields = cast("dict[str, Any]", given)
-    for (
-        name
-    ) in names:  # each event of each log comes through here: one expression over all names takes several times as long
-        value = fields.get(name)
-        if value is not None and not isinstance(value, str):
-            break
-    else:
-        return fields
-    return {field: value for field, value in fields.items() if field not in names or isinstance(value, str | None)}
-
-
-def _are_names(given: Any) -> bool:
-    return isinstance(given, list | tuple) and all(isinstance(name, str) for name in cast("Sequence[Any]", given))

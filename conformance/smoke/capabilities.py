@@ -6,13 +6,20 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, Literal, cast
 
-from turncheck.adapters.protocol.messages import CHILD_MESSAGES_POLICY, CHILDREN_POLICY, DEPTH_POLICY, encode
+from turncheck.adapters.protocol.messages import (
+    CHILD_MESSAGES_POLICY,
+    CHILDREN_POLICY,
+    DEPTH_POLICY,
+    DISCONNECT_POLICY,
+    encode,
+)
 from turncheck.model.core.provider_limits import NOTICE, WINDOW
 from turncheck.model.core.stimuli import (
     Abort,
     Advance,
     ApprovalAwaited,
     Approve,
+    Client,
     ClientResult,
     ClientToolAwaited,
     Compact,
@@ -37,6 +44,7 @@ from turncheck.model.core.stimuli import (
 
 from ..generation.classic_words import PIXEL, USAGE
 from ..generation.lifecycle.agent_words import DELEGATE, delegating
+from ..observe.clients import alike
 from ..observe.told_ends import told_by_event
 from ..verify.subjects.history_policies import inferred
 from .life import APPLY, RESET, TOOLS, Life, calling
@@ -46,6 +54,7 @@ HISTORY: Final = "docs/protocol.md#what-the-model-is-shown"
 TERMINALS: Final = "docs/adapters.md#what-every-adapter-has-to-settle"
 DECISIONS: Final = "docs/protocol.md#decisions"
 AGENTS: Final = "docs/protocol.md#sub-agents"
+CLIENTS: Final = "docs/protocol.md#clients"
 COMPACTION: Final = "docs/protocol.md#compaction"
 LIMITS: Final = "docs/protocol.md#the-providers-limits"
 GIST_TEXT: Final = "they said hello"
@@ -172,6 +181,25 @@ def _compaction(life: Life) -> None:
     if life.can("model-input") and not any(GIST_TEXT in text for text in life.shown):
         raise life.misbehaving("the model is not shown the summary", f'an "input" with {GIST_TEXT!r}', COMPACTION)
     life.ended("completed", 2)
+
+
+def _clients(life: Life) -> None:
+    """One client stays, one leaves and comes back, and one joins late: they show the same."""
+    life.begin()
+    stays, comes, late = (Client(client_id=name, action="join") for name in ("k1", "k2", "k3"))
+    life.send(stays, comes, HELLO, Client(client_id="k2", action="leave"))
+    life.finish()
+    life.send(comes, late)
+    views = life.clients.views
+    if not views["k1"].events:
+        raise life.broken("a client that is there is told nothing", '"clients": {"k1": [{"type": …}, …]}', CLIENTS)
+    for name in ("k2", "k3"):
+        found = alike(views[name], views["k1"])
+        if not found.same:
+            problem, shown = f"the client {name} does not show what k1 does", encode(found.other).decode()
+            raise life.misbehaving(problem, shown, CLIENTS, found.one)
+    if DISCONNECT_POLICY not in life.runtime.profile.policies:
+        raise Unseen(f'declare in profile.policies "{DISCONNECT_POLICY}": "ignored" or "abort"; see {CLIENTS}')
 
 
 def _delivery(life: Life, delivery: Literal["steer", "followUp"], cycles: int) -> None:
@@ -329,6 +357,7 @@ CAPABILITIES: Final = (
         needs=("tools", "sub-agents"),
     ),
     Stage("compacts its history", _compaction, needs=("compaction",)),
+    Stage("tells clients that come and go the same", _clients, needs=("clients",)),
     Stage(
         "takes arguments that are no JSON", _word(*calling('{"path": '), ends=None), needs=("tools", "raw-arguments")
     ),

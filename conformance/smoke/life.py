@@ -28,6 +28,7 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
+from ..observe.clients import Clients
 from ..observe.told_ends import ToldEnds
 from .stage import Misbehaving
 
@@ -53,6 +54,7 @@ class Life:
         self.log: list[Any] = []
         self.shown: list[str] = []  # every text that a model was shown
         self.step = Step()
+        self.clients = Clients()  # and what each was told
         self._sent: Reset | Apply = Reset(0)
         self._ends = ToldEnds()
 
@@ -65,6 +67,7 @@ class Life:
         tools = TOOLS if self.can("tools") else ()
         chosen = options or ResetOptions(tools=tools)
         self._sent, self.log, self.shown, self._ends = Reset(0, chosen), [], [], ToldEnds()
+        self.clients = Clients()
         self._take(self.runtime.reset(chosen))
 
     def begin(self, options: ResetOptions | None = None) -> None:
@@ -74,8 +77,10 @@ class Life:
 
     def apply(self, stimulus: Stimulus) -> Step:
         """Apply *stimulus*, which may be refused. Raises TargetError where the runtime does not settle."""
+        stimulus = self.clients.resolved(stimulus)
         self._sent = Apply(0, stimulus)
         self._take(self.runtime.apply(stimulus))
+        self.clients.follow(stimulus, self.step)
         return self.step
 
     def send(self, *stimuli: Stimulus) -> None:

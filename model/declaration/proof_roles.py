@@ -187,6 +187,8 @@ class ProofRoles:
     """Effects at the boundary of a machine without runs; else it is where a run ends."""
     parts: NamesOf = field(default_factory=dict[str, Names])
     """Name → states of a part that is drawn by itself, if the machine is too large for one picture."""
+    asides: NamesOf = field(default_factory=dict[str, Names])
+    """Name → events whose rows are drawn by themselves, in all states, and in no other picture."""
 
 
 def every_choice(**values: Sequence[Any]) -> tuple[dict[str, Any], ...]:

@@ -48,19 +48,25 @@ class _Arrow(NamedTuple):
 
 
 def to_dot(roles: ProofRoles, part: str | None = None, *, registers: bool = False) -> str:
-    """Write a machine as DOT: of one with ``parts`` the overview, or one *part*; with all effects if *registers*.
+    """Write a machine as DOT: of one with ``parts`` the overview, or one *part* (or aside); *registers*: all effects.
 
     Raises KeyError for a part that the machine does not have.
     """
     machine = roles.machine
     overview = bool(roles.parts) and part is None
-    states = roles.parts[part] if part is not None else machine.states
+    aside = part in roles.asides
+    states = machine.states if part is None or aside else roles.parts[part]
+    apart = {event for events in roles.asides.values() for event in events}
+    events = (
+        roles.asides[part] if part is not None and aside else [name for name in machine.events if name not in apart]
+    )
     title = machine.title if part is None else f"{machine.title}: {part}"
     sizes = {"fontsize": "10", "nodesep": "0.3", "ranksep": "0.28", "labelloc": "t"}
     heading = f"{title}\\n \\n{_LEGEND}\\n{_REST}\\n \\n"
     name = machine.name if part is None else f"{machine.name} {part}"
     graph = digraph(name, heading, sizes, {"shape": "box", "fontsize": "10.5"}, {"fontsize": "10.5"})
-    arrows = [*_arrows(roles, states, overview=overview, registers=registers)]
+    rows = [row for row in machine.rows if row.source in states and row.event in events]
+    arrows = [*_arrows(roles, rows, overview=overview, registers=registers)]
     inner = [arrow for arrow in arrows if arrow.dest is None]
     if machine.initial in states:
         graph.node("start", label="", shape="circle", width="0.16", style="filled", fillcolor="black", **_class("mark"))
@@ -71,7 +77,7 @@ def to_dot(roles: ProofRoles, part: str | None = None, *, registers: bool = Fals
         _state(graph, roles, state, _lines(own), here=state in states)
     for number, arrow in enumerate(arrows):
         _draw(graph, arrow, f"text {number}", states)
-    if rejected := _rejected(roles, states):
+    if rejected := _rejected(roles, rows):
         graph.node(
             "rejected", label=_left(rejected), shape="note", color=_GREY, fontcolor=_GREY, style="", **_class("quiet")
         )
@@ -125,11 +131,11 @@ def _named(some: Sequence[str], states: Sequence[str]) -> str:
     return f"all but {named}" if fewer else f"any of {named}"
 
 
-def _arrows(roles: ProofRoles, states: Sequence[str], *, overview: bool, registers: bool) -> Iterator[_Arrow]:
+def _arrows(roles: ProofRoles, rows: Sequence[Row], *, overview: bool, registers: bool) -> Iterator[_Arrow]:
     """Yield the arrows: rows that several states share first, then each state's own, in the table's order."""
     cases: dict[tuple[str, _Case], None] = {}
-    for row in roles.machine.rows:
-        if row.source in states and not _quiet(roles, row) and not (overview and row.source == row.dest):
+    for row in rows:
+        if not _quiet(roles, row) and not (overview and row.source == row.dest):
             cases[row.source, _case(roles, row, overview=overview, registers=registers)] = None
     sources: dict[_Case, list[str]] = {}
     for state, case in cases:
@@ -182,14 +188,14 @@ def _lines(cases: Iterable[_Case]) -> list[str]:
     return found
 
 
-def _rejected(roles: ProofRoles, states: Sequence[str]) -> list[str]:
+def _rejected(roles: ProofRoles, rows: Sequence[Row]) -> list[str]:
     """Write what is not ignored but rejected: by its anomaly, the events and the states."""
     machine = roles.machine
     found: dict[str, dict[str, list[str]]] = {}
-    for row in machine.rows:
+    for row in rows:
         effects = [machine.effects[name] for name in row.effects]
         rejects = [one for one in effects if isinstance(one, Emit) and one.output not in _IGNORES]
-        if row.source in states and _quiet(roles, row) and rejects:
+        if _quiet(roles, row) and rejects:
             told = " ".join(filter(None, (row.event, line(machine, row).guard)))
             what = row.effects[0].replace("_", " ")
             found.setdefault(what, {}).setdefault(row.source, []).append(told)
@@ -212,4 +218,4 @@ def _escaped(text: str) -> str:
 def figures(roles: ProofRoles) -> Mapping[str, str | None]:
     """Return the figures of a machine: file name without its ending → part, None for the machine or its overview."""
     name = roles.machine.name
-    return {name: None} | {f"{name}_{part}": part for part in roles.parts}
+    return {name: None} | {f"{name}_{part}": part for part in (*roles.parts, *roles.asides)}

@@ -161,6 +161,7 @@ def test_a_stop_reason_that_no_policy_is_about_is_a_type_error(model: Path) -> N
                 "interaction: event 'abort' in state 'inferring'",
                 "interaction: event 'abort' in state 'executing'",
                 "interaction: event 'abort' in state 'paused'",
+                *(f"interaction: event 'leave' in state '{state}'" for state in ("inferring", "executing", "paused")),
             },
         ),
         (

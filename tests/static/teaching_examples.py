@@ -18,7 +18,7 @@ from event_flow import wrong as collations
 from inprocess import InProcess, InProcessCollator
 from projectors import agents
 from projectors import wrong as projectors
-from runtimes import compacting, concurrent, deciding, delegating, hosting, limited, pausing
+from runtimes import attended, compacting, concurrent, deciding, delegating, hosting, limited, pausing
 from runtimes import wrong as runtimes
 from runtimes.right import Right
 
@@ -138,6 +138,12 @@ COMPACTIONS = {
     "compaction-is-no-run": "LogsItsPrompt",
     "abort-amid-compaction": "AbortLosesWhatWasCompacted",
 }
+ATTENDANTS = {
+    "returning-client-misses-nothing": "TellsAllAgain",
+    "joining-client-caught-up": "ShowsWhatIsStoredAlone",
+    "clients-see-the-same": "ErrorsReachTheFirstAlone",
+    "leaving-changes-nothing": "ErrorsWithoutItsClients",
+}
 BESIDE = {
     "runs-begin-at-once": "QueuesWhatShouldRunBeside",
     "events-name-their-run": "AnswersInTheOthersName",
@@ -232,6 +238,7 @@ _MODULES = (
     (deciding, DECIDERS, deciding.Deciding),
     (pausing, PAUSERS, pausing.Pausing),
     (compacting, COMPACTIONS, compacting.LetsMessagesWait),
+    (attended, ATTENDANTS, attended.Attended),
     (concurrent, BESIDE, concurrent.Concurrent),
     (delegating, DELEGATORS, delegating.Delegating),
     (runtimes, RUNTIMES, Right),

@@ -13,7 +13,8 @@ from turncheck.model.core.stimuli import ModelAwaited, TimerAwaited, ToolAwaited
 from ...laws.law import Finding
 from ...laws.runtime.requests import well_formed
 from ...observe.driver import Recorder
-from ...observe.runtime_trace import ObservedStep, input_entries
+from ...observe.fields import input_entries
+from ...observe.runtime_trace import ObservedStep
 
 QUIET: Final = "quiet"
 ARROW: Final = " → "

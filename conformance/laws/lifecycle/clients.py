@@ -15,13 +15,10 @@ from msgspec import to_builtins
 from turncheck.model.core.stimuli import Abort, Client, Stimulus
 
 from ...observe.clients import Alike, Clients, View, alike
-from ...observe.compactions import summarises
 from ...observe.runtime_trace import ObservedStep, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from ..runtime.subject import Rerun, relation_law, run_law
 
-_DISCONNECT: Final = "disconnect"
-"""The policy that says what a client that leaves does to an open run."""
 _UNSEEN: Final = ("timestamp", "seq")
 
 _law: Final = partial(relation_law, needs=("clients",), since="0.2", overlapping="whole", each_word=True)
@@ -166,12 +163,7 @@ def _left(trace: RuntimeTrace, name: str) -> bool:
 def _removed(trace: RuntimeTrace, step: ObservedStep) -> bool:
     """Return whether nothing takes a client's place in a word without it: it does not abort the run, by the policy."""
     stimulus = step.stimulus
-    return isinstance(stimulus, Client) and not _aborts(trace, step)
-
-
-def _aborts(trace: RuntimeTrace, step: ObservedStep) -> bool:
-    amid = step.was_active or any(map(summarises, step.before))
-    return _leaves(step.stimulus) and amid and trace.policies.get(_DISCONNECT) == "abort"
+    return isinstance(stimulus, Client) and not trace.leaving_aborts(step)
 
 
 def _other(rerun: Rerun, keeps: Callable[[Client, Clients], bool], first: Sequence[Stimulus] = ()) -> _Other | None:
@@ -182,7 +174,7 @@ def _other(rerun: Rerun, keeps: Callable[[Client, Clients], bool], first: Sequen
         stimulus = step.stimulus
         if not isinstance(stimulus, Client) or keeps(stimulus, seen):
             word.append(stimulus)
-        elif _aborts(trace, step):
+        elif trace.leaving_aborts(step):
             word.append(Abort())
         seen.follow(stimulus, step.answer)
         reached.append(len(word))

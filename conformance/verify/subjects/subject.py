@@ -168,7 +168,8 @@ def judged(law: Law, observation: Observation[Any]) -> Iterator[Finding | Witnes
 def _looked_at(law: Law, observation: Observation[Any]) -> Iterator[Finding | Witness]:
     """Judge the whole observation; where runs overlap in it, as the law says.
 
-    Only laws on compactions are shown what the model is asked and says for one.
+    Only laws on compactions are shown what the model is asked and says for one, and only those on clients that a client
+    left where this aborts.
     """
     if observation.parts is None or law.overlapping == "whole":
         yield from law.judge(observation.means if law.kind == "relation" else _trace(law, observation.trace))
@@ -179,8 +180,10 @@ def _looked_at(law: Law, observation: Observation[Any]) -> Iterator[Finding | Wi
 
 
 def _trace(law: Law, trace: Any) -> Any:
-    whole = "compaction" in law.needs or not isinstance(trace, RuntimeTrace)
-    return trace if whole else trace.of_runs
+    if not isinstance(trace, RuntimeTrace):
+        return trace
+    trace = trace if "compaction" in law.needs else trace.of_runs
+    return trace if "clients" in law.needs else trace.unattended
 
 
 def failing(error: ImplementationError | UnsupportedError, failed: str) -> str:

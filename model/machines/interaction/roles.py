@@ -100,4 +100,5 @@ ROLES: Final = ProofRoles(
         ),
     ),
     parts={"run": ("idle", "inferring", "executing"), "decisions": ("paused",), "compaction": ("compacting",)},
+    asides={"clients": ("join", "leave")},
 )

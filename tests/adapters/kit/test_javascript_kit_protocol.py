@@ -169,6 +169,7 @@ def test_options_come_with_their_defaults():
     [
         ({"kind": "abort"}, "abort"),
         ({"kind": "together", "stimuli": []}, "together"),
+        ({"kind": "client", "clientId": "k1", "action": "join"}, "clients"),
         ({"kind": "store-fail", "times": 1}, "store-faults"),
         (user("go", sessionId="s1"), "sessions"),
         (user("go", content=[]), "images"),
@@ -197,11 +198,11 @@ def test_an_option_of_an_undeclared_capability_is_refused(options, capability):
     assert refused == {"why": "unsupported", "message": f"the options need {capability}, which is not declared"}
 
 
-def test_a_declared_capability_without_its_method_is_refused():
-    assert (
-        steps_of("echo", {"kind": "client", "action": "join"})[0]["refused"]["message"]
-        == "the adapter has no method client"
-    )
+def test_what_clients_are_told_stands_in_the_step_in_which_they_were_told_it():
+    join = {"kind": "client", "clientId": "k1", "action": "join", "cursor": "7"}
+    first, second = steps_of("attended", join, user("go"))
+    assert first["clients"] == {"k1": [{"type": "snapshot", "events": [], "cursor": "7"}]}
+    assert [list(one) for one in (first, second)] == [["events", "awaiting", "clients"], ["events", "awaiting"]]
 
 
 @pytest.mark.parametrize(

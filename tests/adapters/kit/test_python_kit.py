@@ -278,7 +278,7 @@ def test_a_run_goes_on_after_a_refusal(fakes):
 @pytest.mark.parametrize(
     "stimulus",
     [
-        {"kind": "client", "action": "join"},
+        {"kind": "client", "clientId": "k1", "action": "join"},
         {"kind": "store-fail", "times": 1},
         user("nothing", sessionId="s"),
         user("nothing", content=[]),

@@ -34,7 +34,11 @@ def test_all_formats_of_all_pictures_are_written(tmp_path):
     assert {path.name for path in (tmp_path / "new").iterdir()} == {
         *(f"{machine}{end}" for machine in MACHINES for end in (".dot", ".mmd", ".svg")),
         *(f"turn_{part}{end}" for part in ("begin", "work", "end", "recovery") for end in (".dot", ".svg")),
-        *(f"interaction_{part}{end}" for part in ("run", "decisions", "compaction") for end in (".dot", ".svg")),
+        *(
+            f"interaction_{part}{end}"
+            for part in ("run", "decisions", "compaction", "clients")
+            for end in (".dot", ".svg")
+        ),
         *(f"{machine}_sequence{end}" for machine in ("turn", "engine", "event_flow") for end in (".mmd", ".svg")),
         *(f"engine_path{end}" for end in (".mmd", ".svg")),
     }

@@ -69,8 +69,8 @@ def plain(stimulus):
         ("return [1]", {"kind": "tool-return", "callId": "c1", "output": [1]}),
         ("toolfail no such file", {"kind": "tool-fail", "callId": "c1", "message": "no such file"}),
         ("advance 0.5", {"kind": "advance", "seconds": 0.5}),
-        ("join", {"kind": "client", "action": "join"}),
-        ("leave", {"kind": "client", "action": "leave"}),
+        ("join", {"kind": "client", "clientId": "k1", "action": "join"}),
+        ("leave k2", {"kind": "client", "clientId": "k2", "action": "leave"}),
         ('{"kind": "abort", "sessionId": "a"}', {"kind": "abort", "sessionId": "a"}),
     ],
 )

@@ -54,6 +54,7 @@ def test_a_conforming_runtime_has_every_step_that_it_declares(smoke):
         ),
         "not declared: sub-agents",
         "not declared: compaction",
+        "not declared: clients",
     }
 
 

@@ -7,7 +7,7 @@ import inspect
 import pytest
 from breaking import doubles
 from msgspec.structs import replace
-from runtimes import compacting, concurrent, deciding, delegating, hosting, limited, pausing, wrong
+from runtimes import attended, compacting, concurrent, deciding, delegating, hosting, limited, pausing, wrong
 from runtimes.doubles import MODULES
 from runtimes.right import Right, Undeclared
 from runtimes.target import CAPABILITIES
@@ -27,6 +27,7 @@ TOLD = {name: (module, broken) for module in MODULES for name, broken in doubles
 """Wrong runtime → its module, and the laws that it breaks with their clauses, the one that names its fault first."""
 EVERY = [(name, law) for name, (_, broken) in TOLD.items() for law in broken if law != "equals-model"]
 DECIDED = {law for module in (deciding, pausing) for _, broken in doubles(module) for law in broken}
+ATTENDED = {law for _, broken in doubles(attended) for law in broken}
 COMPACTED = {law for _, broken in doubles(compacting) for law in broken}
 LIMITED = {law for _, broken in doubles(limited) for law in broken}
 SIDE_BY_SIDE = {law.name for law in ALL if "policy busy=concurrent" in law.needs}
@@ -260,7 +261,7 @@ def test_a_right_conversation_passes_every_law(policies):
     assert counterexamples == {}
     assert (
         without_pass(result)
-        - {"equals-machine", "system-shown", *HOSTED, *DECIDED, *COMPACTED, *LIMITED, *SIDE_BY_SIDE, *DELEGATED}
+        - {"equals-machine", "system-shown", *HOSTED, *DECIDED, *COMPACTED, *LIMITED, *ATTENDED, *SIDE_BY_SIDE, *DELEGATED}
         == set()
     )  # where it queues, no machine does so: nothing to compare
 
@@ -273,6 +274,7 @@ def test_a_right_host_of_sessions_passes_every_law():
         *DECIDED,
         *COMPACTED,
         *LIMITED,
+        *ATTENDED,
         *SIDE_BY_SIDE,
         *DELEGATED,
     }
@@ -396,6 +398,25 @@ def test_a_runtime_that_compacts_breaks_no_law_and_passes_on_evidence(runtime):
     assert counterexamples == {}
     assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
     assert {law.law for law in result.laws if law.law in COMPACTED and law.verdict == "skipped"} == set()
+
+
+ATTENDANTS = {
+    "telling events": attended.Attended(),
+    "telling events, parallel": attended.Attended(tools="parallel", steerLands="after-call"),
+    "aborting": attended.AbortsWhenLeft(),
+    "aborting, holding": attended.AbortsWhenLeft(queueAfterInterrupted="hold", busy="steer"),
+    "snapshots of all": attended.Snapshots(),
+    "snapshots of a run": attended.ShowsTheLastRun(busy="reject", retries=1),
+    "snapshots for ever": attended.ShowsAllAgain(),
+}
+
+
+@pytest.mark.parametrize("runtime", ATTENDANTS.values(), ids=ATTENDANTS)
+def test_a_runtime_that_tells_its_clients_breaks_no_law_and_passes_on_evidence(runtime):
+    result, counterexamples = verified(runtime, words=MORE)
+    assert counterexamples == {}
+    assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
+    assert {law.law for law in result.laws if law.law in ATTENDED and law.verdict == "skipped"} == set()
 
 
 def test_a_write_that_fails_with_the_next_message_is_no_fault_of_the_session():

@@ -23,7 +23,8 @@ from scripted import (
 
 from turncheck.adapters.protocol.messages import Profile
 from turncheck.conformance.observe.driver import Recorder
-from turncheck.conformance.observe.runtime_trace import flat, input_entries, projection_policies
+from turncheck.conformance.observe.fields import input_entries
+from turncheck.conformance.observe.runtime_trace import flat, projection_policies
 from turncheck.model.core.stimuli import (
     ModelFail,
     ModelStop,

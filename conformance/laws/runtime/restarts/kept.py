@@ -8,8 +8,9 @@ from typing import Any, Final, cast
 from turncheck.model.core.stimuli import Compact, TimerAwaited
 
 from ....observe.compactions import for_compaction, summarises
+from ....observe.fields import input_entries
 from ....observe.killed import PROBE, Killed
-from ....observe.runtime_trace import RuntimeTrace, input_entries
+from ....observe.runtime_trace import RuntimeTrace
 from ...law import WITNESS, Finding, Judgement
 from ..subject import Rerun, relation_law
 from .kills import Entry, asked, kills, names, plain, texts, worth

@@ -173,19 +173,25 @@ const FAKES = {
     note(env, [request.id, request.reason, JSON.stringify(request.usage)]);
   },
   options: (env) => note(env, JSON.stringify(env.options)),
+  attended: () => {},
   echo: (env, { text }) => note(env, text),
 };
 
 serve(
   {
     implementation: { name: `fake: ${name}`, version: "0", language: "javascript" },
-    profile: { capabilities: ["clock", "tools", "tool-failure", "model-failure", "model-input", "observer", "approval", "client-tools", "compaction"] },
+    profile: { capabilities: [...(name === "attended" ? ["clients"] : []), "clock", "tools", "tool-failure", "model-failure", "model-input", "observer", "approval", "client-tools", "compaction"] },
     reset(env) {
       this.env = env;
     },
     user(stimulus) {
       return FAKES[name](this.env, stimulus);
     },
+    ...(name === "attended" && {
+      client({ clientId, cursor }) {
+        this.env.tell(clientId, { type: "snapshot", events: [], cursor });
+      },
+    }),
     ...(name === "compacts" && {
       compact() {
         this.env.model([], { purpose: "compaction" });
