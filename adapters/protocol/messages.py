@@ -289,8 +289,8 @@ class Answer(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The answer to every message except hello.
 
     ``projection`` answers project; ``blocks`` answers collate; ``events``, ``awaiting``, ``refused``, ``unsettled`` and
-    ``clients`` answer apply and a runtime's reset; each of ``steps`` answers a stimulus of run. ``input_changed`` is optional: it
-    says whether the implementation changed the events that it was given, if the adapter can see that.
+    ``clients`` answer apply and a runtime's reset; each of ``steps`` answers a stimulus of run. ``input_changed`` is
+    optional: it says whether the implementation changed the events that it was given, if the adapter can see that.
     """
 
     seq: int

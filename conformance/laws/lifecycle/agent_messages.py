@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ...observe.fields import input_entries
 from ...observe.parts.agents import agent_of, children, told_to_children
-from ...observe.runtime_trace import RuntimeTrace, input_entries
+from ...observe.runtime_trace import RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from .agents import NEEDS, agent_law
 
