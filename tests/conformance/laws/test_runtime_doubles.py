@@ -261,7 +261,17 @@ def test_a_right_conversation_passes_every_law(policies):
     assert counterexamples == {}
     assert (
         without_pass(result)
-        - {"equals-machine", "system-shown", *HOSTED, *DECIDED, *COMPACTED, *LIMITED, *ATTENDED, *SIDE_BY_SIDE, *DELEGATED}
+        - {
+            "equals-machine",
+            "system-shown",
+            *HOSTED,
+            *DECIDED,
+            *COMPACTED,
+            *LIMITED,
+            *ATTENDED,
+            *SIDE_BY_SIDE,
+            *DELEGATED,
+        }
         == set()
     )  # where it queues, no machine does so: nothing to compare
 
