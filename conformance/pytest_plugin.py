@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from turncheck.adapters.protocol.projector import ProjectorTarget
     from turncheck.adapters.protocol.runtime import RuntimeTarget
 
-    from .check.judge import LogResult
+    from .check.results import LogResult
     from .testing import Floor, Judged
 
 

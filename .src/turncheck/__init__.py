@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
-    from turncheck.conformance.check.judge import LogResult
     from turncheck.conformance.check.monitor import Monitor, SessionFinding
+    from turncheck.conformance.check.results import LogResult
     from turncheck.conformance.verify.outcome.results import AnyCounterexample, Result
     from turncheck.model.core.cycles import SessionProjection
     from turncheck.model.core.policies import Policies

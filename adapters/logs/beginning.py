@@ -102,11 +102,12 @@ def _parsed(data: bytes) -> Any:
 class Rewound:
     """A stream whose beginning can be looked at before it is read; a byte order mark is dropped.
 
-    ``start`` is the offset at which it then begins.
+    ``start`` is the offset at which it then begins, ``packed`` whether that is one of a compressed log's content.
     """
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: Stream, *, packed: bool = False) -> None:
         self._stream = stream
+        self.packed: Final = packed
         self._ended = False
         self._held = bytearray()
         while len(self._held) < len(BOM_UTF8) and self._more():

@@ -1,5 +1,6 @@
 """Where a log lies: a path of this machine, or a URL that fsspec opens, such as s3://bucket/folder/*.jsonl."""
 
+import os
 import re
 import stat
 from collections.abc import Generator, Iterator, Sequence
@@ -67,6 +68,19 @@ def opened(path: str) -> AbstractContextManager[Stream]:
     return _remote(path) if is_url(path) else Path(path).open("rb")
 
 
+@contextmanager
+def opened_at(path: str, offset: int) -> Generator[tuple[Stream, os.stat_result | None]]:
+    """Open the log at *path* at an offset, with the state of a file of this machine. Raises what ``opened`` raises."""
+    if is_url(path):
+        with _remote(path) as file:
+            file.seek(offset)
+            yield file, None
+    else:
+        with Path(path).open("rb") as file:
+            file.seek(offset)
+            yield file, os.fstat(file.fileno())
+
+
 def listed(url: str, suffixes: Sequence[str]) -> Iterator[str]:
     """Yield the URLs that a glob stands for, or the logs below a folder, sorted; any other URL as it is.
 
@@ -117,7 +131,7 @@ def identity(path: str) -> tuple[int, str] | None:
 
 
 @contextmanager
-def _remote(url: str) -> Generator[Stream]:
+def _remote(url: str) -> Generator["_File"]:
     with _told(url):
         system, path = _system(url)
         # A store of objects is asked for ranges; a web server for the whole, as many know no ranges.
@@ -138,6 +152,10 @@ class _File:
     def read1(self, size: int = -1, /) -> bytes:
         with _told(self._url):
             return cast(bytes, self._file.read(size))
+
+    def seek(self, offset: int) -> None:
+        with _told(self._url):
+            self._file.seek(offset)
 
 
 def _system(url: str) -> tuple[Any, str]:

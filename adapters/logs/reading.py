@@ -63,11 +63,14 @@ class Log:
     Of a text of the agent it may be known that there is one, and not what it says: no state depends on that (X-8).
 
     ``doubt`` says why the log is not in the format by whose name it is read; None where at least one value fits.
+    ``start`` is the offset of the first line where the log can be cut between any two lines: each is an event by
+    itself, as in a log in turncheck's own format that is not compressed.
     """
 
     format: Format
     chunks: Iterator[Chunk]
     doubt: str | None = None
+    start: int | None = None
 
 
 def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = MAX_LINE, live: bool = False) -> Log:
@@ -100,7 +103,8 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
     form, why = _format(looked, format_name)
     kept = head.end()
     if form is FORMATS["turncheck"] and not sent and kept is not None:
-        return Log(form, _decoded(chain(kept, cut), head.begin), why)
+        start = None if source.packed else source.start
+        return Log(form, _decoded(chain(kept, cut), head.begin), why, start)
     mapper = form.mapper()
     if form.name in LOOPS and FORMATS.get(form.name) is form and kept is not None:
         loop = LOOPS[form.name]
@@ -172,7 +176,7 @@ def _source(stream: Stream, *, live: bool) -> Rewound:
         return source
     if live:
         raise UnsupportedFormatError(f"a log that is compressed with {kind} cannot be followed")
-    return Rewound(Decompressed(source, kind))
+    return Rewound(Decompressed(source, kind), packed=True)
 
 
 def _is_settled(name: str | None) -> bool:

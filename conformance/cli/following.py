@@ -9,7 +9,7 @@ from types import FrameType
 
 from turncheck.adapters.logs.tail import PAUSE, Tail
 
-from ..check.judge import LogFinding, LogResult
+from ..check.results import LogFinding, LogResult
 from .printing.output import echo, style
 
 

@@ -1,7 +1,7 @@
 """Many logs: judged here or by several processes, and not again where a manifest knows them."""
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from ..check.fleet.one import How, judged, shown, unjudged
-from ..check.judge import LogFinding, LogResult
+from ..check.results import LogFinding, LogResult
 from .options.inputs import Input, opened
 from .printing.output import Progress, notice
 
 if TYPE_CHECKING:
+    from ..check.fleet.fragment import Summary
     from ..check.fleet.manifest import Manifest
     from ..check.fleet.pool import Task
+    from ..check.fleet.sharing import LogTask
 
 
 class Shared(NamedTuple):
@@ -49,7 +51,7 @@ def results(
     """Yield the results in the order of the logs; *found* gets each finding before, where *how* tells them."""
     order: deque[str] = deque()
 
-    def tasks() -> Iterator["Task"]:
+    def tasks() -> Iterator["LogTask"]:
         for given in inputs:
             order.append(given.path)
             before = known.known(given.path) if known is not None and given.fault is None else None
@@ -68,20 +70,21 @@ def results(
 
 
 def _judged(
-    tasks: Iterator["Task"], how: How, shared: Shared, found: Callable[[LogFinding], None]
+    tasks: Iterator["LogTask"], how: How, shared: Shared, found: Callable[[LogFinding], None]
 ) -> Iterator[LogResult]:
     if shared.engine is None and shared.jobs == 1:
         yield from (task() if callable(task) else _here(Input(task), how, found) for task in tasks)
         return
-    from ..check.fleet import dask_engine, pool  # noqa: PLC0415 - only several processes need them
+    from ..check.fleet import dask_engine, pool, sharing  # noqa: PLC0415 - only several processes need them
+
+    def run(tasks: Iterable["Task"]) -> Iterator["LogResult | Summary"]:
+        if shared.engine is None:
+            yield from pool.judged(tasks, how, shared.jobs, found=found, lost=notice)
+        else:
+            yield from dask_engine.judged(tasks, how, shared.engine, shared.jobs)
 
     with Progress("check") as progress:
-        every = (
-            pool.judged(tasks, how, shared.jobs, found=found, lost=notice)
-            if shared.engine is None
-            else dask_engine.judged(tasks, how, shared.engine, shared.jobs)
-        )
-        for done, result in enumerate(every, 1):
+        for done, result in enumerate(sharing.shared(tasks, how, shared.jobs, run), 1):
             yield result
             progress.say(f"{done:,} logs")
 

@@ -14,7 +14,7 @@ from turncheck.model.rendering.printable import Document
 from ..verify.outcome.results import AnyCounterexample, Result
 
 if TYPE_CHECKING:
-    from ..check.judge import LogResult  # reads every log format, which is a tenth of the start of `verify`
+    from ..check.results import LogResult  # reads every log format, which is a tenth of the start of `verify`
 
 OnResult: TypeAlias = Callable[[Result, Mapping[str, AnyCounterexample]], Document]
 OnLogs: TypeAlias = "Callable[[Sequence[LogResult]], Document]"

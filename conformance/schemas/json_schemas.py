@@ -14,7 +14,7 @@ from turncheck.model.core.cycles import SessionProjection
 from turncheck.model.core.decode import field_rules
 
 from ..automata.learn.learned import Comparison, Conflict, Learned
-from ..check.judge import LogResult
+from ..check.results import LogResult
 from ..report.matrix import Matrix
 from ..verify.kept.replay import Replay
 from ..verify.outcome.results import Counterexample, FlowCounterexample, Result, WordCounterexample

@@ -18,7 +18,8 @@ from turncheck.adapters.targets.inprocess import InProcessProjector
 from turncheck.adapters.targets.registry import Target, open_collator, open_projector, open_runtime, open_target
 from turncheck.model.rendering.printable import joined
 
-from ..check.judge import LogResult, check, more_lines
+from ..check.judge import check
+from ..check.results import LogResult, more_lines
 
 TIMEOUT: Final = 5.0
 """Seconds per answer, as in `verify`."""

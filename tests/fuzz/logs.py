@@ -19,8 +19,9 @@ from turncheck.adapters.logs.formats.recognition import UnrecognisedError
 from turncheck.adapters.logs.formats.registry import UnsupportedFormatError
 from turncheck.adapters.logs.framing import Origin
 from turncheck.adapters.logs.reading import MAX_LINE, Log, read_log, read_values
-from turncheck.conformance.check.judge import LogResult, check, judged
+from turncheck.conformance.check.judge import check, judged
 from turncheck.conformance.check.redaction import _FIELDS, _WORDS, redact
+from turncheck.conformance.check.results import LogResult
 from turncheck.model.checking import oracle
 from turncheck.model.checking.oracle import Interpreter
 from turncheck.model.core import decode

@@ -64,6 +64,15 @@ class ToldEnds:
         return (*events[:first], *map(self.once, events[first:], vias[first:]))
 
 
+def tells_ends(events: tuple[Event, ...], text: bytes) -> bool:
+    """Return whether an end among the events of the lines *text* says how it was told.
+
+    >>> tells_ends((RunStop(reason="error"),), b'{"type": "run-stop", "reason": "error", "via": "close"}')
+    True
+    """
+    return VIA in text and any(via is not None for via in _vias(events, text))
+
+
 def _vias(events: tuple[Event, ...], text: bytes) -> Sequence[object]:
     """The channel of each event, None where its line has none."""
     lines = (line for line in lines_of(text) if not is_blank(line))

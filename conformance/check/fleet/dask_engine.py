@@ -1,4 +1,4 @@
-"""Logs judged by the workers of a Dask cluster, each log in one of them; results leave in the order of the logs."""
+"""Logs and ranges of logs judged by the workers of a Dask cluster; results leave in the order of the tasks."""
 
 import logging
 from collections import deque
@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, Final
 
-from turncheck.adapters.logs.places import without_secrets
 from turncheck.model.extras import MissingExtraError, needs_extra
 
-from ..judge import LogResult
-from .one import How, unjudged
-from .one import judged as judged_here
+from ..results import LogResult
+from .fragment import Summary
+from .one import How, done, name_of, unjudged
 from .pool import AHEAD, Task, WorkerBugError
 
 _PATIENCE: Final = 30.0
@@ -23,8 +22,8 @@ class ClusterError(OSError):
     """A cluster cannot be reached; the message names its address and says why."""
 
 
-def judged(tasks: Iterable[Task], how: How, address: str, jobs: int) -> Iterator[LogResult]:
-    """Yield the results of *tasks*, in their order, from the cluster whose scheduler is at *address*.
+def judged(tasks: Iterable[Task], how: How, address: str, jobs: int) -> Iterator[LogResult | Summary]:
+    """Yield the results of *tasks* in their order, of a range its summary, from the cluster's scheduler at *address*.
 
     Without an address a cluster of *jobs* processes is started here, and ended. Workers need this version of turncheck,
     and to reach the logs by the same paths or URLs. A log whose worker is lost goes to another one, as often as Dask's
@@ -37,7 +36,7 @@ def judged(tasks: Iterable[Task], how: How, address: str, jobs: int) -> Iterator
     with _client(address, jobs) as client:
         order: deque[tuple[Task, Any]] = deque()
         for task in tasks:
-            future = None if callable(task) else client.submit(judged_here, task, how, pure=False)
+            future = None if callable(task) else client.submit(done, task, how, pure=False)
             order.append((task, future))
             while len(order) >= AHEAD or (order and _is_ready(order[0])):
                 yield _result(*order.popleft(), how)
@@ -50,7 +49,7 @@ def _is_ready(first: tuple[Task, Any]) -> bool:
     return callable(task) or future.done()
 
 
-def _result(task: Task, future: Any, how: How) -> LogResult:
+def _result(task: Task, future: Any, how: How) -> LogResult | Summary:
     if callable(task):
         return task()
     try:
@@ -59,10 +58,10 @@ def _result(task: Task, future: Any, how: How) -> LogResult:
         raise
     except import_module("distributed").KilledWorker as error:
         lost = f"{error.allowed_failures + 1} workers of the cluster were lost while they judged this log"
-        return unjudged(task, how, f"{lost}; is there enough memory?")
+        return unjudged(task if isinstance(task, str) else task.path, how, f"{lost}; is there enough memory?")
     except Exception as error:
         raised = WorkerBugError(f"{type(error).__name__}: {error}")
-        raised.add_note(f"in a worker of the cluster, at {without_secrets(task)}")
+        raised.add_note(f"in a worker of the cluster, at {name_of(task)}")
         raise raised from error
 
 

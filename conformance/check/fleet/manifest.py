@@ -15,7 +15,7 @@ import msgspec
 from turncheck.adapters.logs.formats.registry import FORMATS
 from turncheck.adapters.logs.places import identity
 
-from ..judge import LogResult
+from ..results import LogResult
 from .one import How, shown
 
 _OURS: Final = 0x7475726E

@@ -1,28 +1,37 @@
-"""One log of a fleet: what cannot be opened or read is a result too."""
+"""One log of a fleet, or a range of one: what cannot be opened or read is a result too."""
 
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from turncheck.adapters.logs.framing import Stream
 from turncheck.adapters.logs.places import opened, without_secrets
+from turncheck.adapters.logs.ranges import Range
 
-from ..judge import LogFinding, LogResult, check
+from ..judge import check
+from ..results import LogFinding, LogResult
+from .fragment import Summary, summarised
 
+Work: TypeAlias = str | Range
+"""The path of a log, or a range of a large one."""
 AUTO: Final = "auto"
 """The format of a result for a log whose format nobody named or recognised."""
 
 
 @dataclass(frozen=True)
 class How:
-    """How the logs are judged, as in ``judge.check``; where *tells*, each finding is told as soon as it is certain."""
+    """How the logs are judged, as in ``judge.check``; where *tells*, each finding is told as soon as it is certain.
+
+    Where *by_session*, the results list the sessions.
+    """
 
     format_name: str | None
     max_line: int
     strict: bool = False
     tells: bool = False
+    by_session: bool = False
 
 
 def judged(
@@ -46,11 +55,27 @@ def judged(
                 format_name=how.format_name,
                 max_line=how.max_line,
                 strict=how.strict,
+                by_session=how.by_session,
                 found=found if how.tells else _ignored,
                 progress=progress,
             )
     except (OSError, ValueError) as error:
         return unjudged(path, how, reason(error))
+
+
+def done(work: Work, how: How, found: Callable[[LogFinding], None] = lambda _: None) -> LogResult | Summary:
+    """Judge a log, or summarise a range of one."""
+    if isinstance(work, str):
+        return judged(work, how, found=found)
+    try:
+        return summarised(work, how.max_line)
+    except OSError as error:
+        return unjudged(work.path, how, reason(error))
+
+
+def name_of(work: Work) -> str:
+    """Return the name of a log, of a range with its place, as text that can be printed."""
+    return shown(work) if isinstance(work, str) else f"{shown(work.path)}, from byte {work.begin:,} on"
 
 
 def _ignored(_: LogFinding) -> None:

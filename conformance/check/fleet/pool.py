@@ -1,17 +1,18 @@
-"""Worker processes that judge logs, each log in one of them; results leave in the order of the logs."""
+"""Worker processes that judge logs and ranges of logs, each in one of them; results leave in the order of the tasks."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import wait
 from typing import Any, Final, TypeAlias
 
-from ..judge import LogFinding, LogResult
-from .one import How, shown, unjudged
+from ..results import LogFinding, LogResult
+from .fragment import Summary
+from .one import How, Work, name_of, unjudged
 from .process import Process
 from .worker import Failed
 
-Task: TypeAlias = str | Callable[[], LogResult]
-"""The path of a log, which a worker judges, or what gives a result in this process when its turn has come."""
+Task: TypeAlias = Work | Callable[[], LogResult]
+"""A log, or a range of one, for a worker; or what gives a result in this process when its turn has come."""
 
 TRIES: Final = 2
 """Workers that a log may cost: one can be killed for its neighbours' memory; that kills no second one in a row."""
@@ -36,7 +37,7 @@ class _Entry:
         self.skip = 0
         """Findings of the log's next judging that came from the one before."""
         self.tries = 0
-        self.result: LogResult | None = None
+        self.result: LogResult | Summary | None = None
 
 
 def judged(
@@ -46,8 +47,8 @@ def judged(
     *,
     found: Callable[[LogFinding], None] = lambda _: None,
     lost: Callable[[str], None] = lambda _: None,
-) -> Iterator[LogResult]:
-    """Yield the results of *tasks*, in their order, from up to *jobs* processes.
+) -> Iterator[LogResult | Summary]:
+    """Yield the results of *tasks*, in their order, from up to *jobs* processes: of a range, its summary.
 
     *found* gets each finding before the result of its log, where *how* tells them. A worker that is killed is named to
     *lost*, and its log is judged again; after ``TRIES`` workers the log's result is an ``error`` that says so.
@@ -73,7 +74,7 @@ class _Pool:
         self.idle: list[Process] = []
         self.busy: dict[Process, _Entry] = {}
 
-    def results(self, found: Callable[[LogFinding], None]) -> Iterator[LogResult]:
+    def results(self, found: Callable[[LogFinding], None]) -> Iterator[LogResult | Summary]:
         while True:
             self._give()
             if not self._entries:
@@ -87,7 +88,7 @@ class _Pool:
                 yield first.task()
             elif first.result is not None:
                 self._entries.popleft()
-                self._held -= len(first.result.findings)
+                self._held -= _weight(first.result)
                 yield first.result
             else:
                 self._hear(first)
@@ -98,7 +99,7 @@ class _Pool:
             entry = self._again.popleft() if self._again else self._next()
             if entry is None:
                 return
-            assert isinstance(entry.task, str)
+            assert not callable(entry.task)
             process = self.idle.pop() if self.idle else Process(self._names.pop(), self._how)
             self.busy[process] = entry
             try:
@@ -134,9 +135,9 @@ class _Pool:
     def _take(self, process: Process, said: Any) -> None:
         entry = self.busy[process]
         match said:
-            case LogResult():
+            case LogResult() | Summary():
                 entry.result = said
-                self._held += len(said.findings)
+                self._held += _weight(said)
                 del self.busy[process]
                 self.idle.append(process)
             case Failed(error=error, traceback=where):
@@ -153,16 +154,21 @@ class _Pool:
     def _bury(self, process: Process) -> None:
         """Name a worker that is gone, and let its log be judged again, unless that has been done."""
         entry = self.busy.pop(process)
-        assert isinstance(entry.task, str)
+        assert not callable(entry.task)
         ended = process.ended()
         process.end()
         self._names.append(process.name)
         entry.tries += 1
         entry.skip = entry.taken
         if entry.tries < TRIES:
-            self._lost(f"{ended} while it judged {shown(entry.task)}: the log is judged again")
+            self._lost(f"{ended} while it judged {name_of(entry.task)}: the log is judged again")
             self._again.append(entry)
         else:
-            self._lost(f"{ended} while it judged {shown(entry.task)}, as the one before")
+            self._lost(f"{ended} while it judged {name_of(entry.task)}, as the one before")
             why = f"{ended} while it judged this log, and so did the worker before it; is there enough memory?"
-            entry.result = unjudged(entry.task, self._how, why)
+            entry.result = unjudged(entry.task if isinstance(entry.task, str) else entry.task.path, self._how, why)
+
+
+def _weight(result: LogResult | Summary) -> int:
+    """Findings that a result keeps, or what takes as much memory."""
+    return len(result.findings) if isinstance(result, LogResult) else len(result)

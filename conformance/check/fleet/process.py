@@ -8,7 +8,7 @@ import sys
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
-from .one import How
+from .one import How, Work
 
 COMMAND: Final = (sys.executable, "-P", "-m", "turncheck.conformance.check.fleet.worker")
 _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -37,12 +37,12 @@ class Process:
         """The process id."""
         return self._process.pid
 
-    def give(self, path: str) -> None:
-        """Let it judge a log. Raises OSError where it is gone."""
+    def give(self, work: Work) -> None:
+        """Let it judge a log, or a range of one. Raises OSError where it is gone."""
         if self._how is not None:
             self.wire.send(self._how)
             self._how = None
-        self.wire.send(path)
+        self.wire.send(work)
 
     def ended(self) -> str:
         """Say who it was, and how it ended; it has closed its socket."""

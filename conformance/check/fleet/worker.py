@@ -1,8 +1,8 @@
-"""A worker process: it judges the logs whose paths it is sent, until the socket is closed.
+"""A worker process: it judges the logs, or ranges of logs, that it is sent, until the socket is closed.
 
 ``python -m turncheck.conformance.check.fleet.worker DESCRIPTOR PARENT``: the descriptor is a socket's, on which ``How``
-comes first, and then paths; each is answered with lists of findings, where they are told, and with a ``LogResult``, or
-with what was raised.
+comes first, and then paths and ranges; each is answered with lists of findings, where they are told, and with a
+``LogResult``, the ``Summary`` of a range, or what was raised.
 """
 
 import contextlib
@@ -17,8 +17,8 @@ from typing import Any, Final
 
 from turncheck.adapters.protocol.processes.supervisor import die_with_parent
 
-from ..judge import LogFinding
-from .one import How, judged
+from ..results import LogFinding
+from .one import How, Work, done
 
 TOGETHER: Final = 200
 """Findings that are told in one message: some 40 KB, so that a message costs little beside them."""
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str]) -> None:
                 wire.send(said)
 
 
-def _said(wire: "Connection[Any, Any]", path: str, how: How) -> Iterator[object]:
+def _said(wire: "Connection[Any, Any]", work: Work, how: How) -> Iterator[object]:
     """Judge a log; yield what is to be sent last."""
     told: list[LogFinding] = []
 
@@ -60,7 +60,7 @@ def _said(wire: "Connection[Any, Any]", path: str, how: How) -> Iterator[object]
             told.clear()
 
     try:
-        result = judged(path, how, found=tell)
+        result = done(work, how, tell)
     except MemoryError:  # as where the kernel kills the process: the log is judged again, alone perhaps
         os._exit(NO_MEMORY)
     except Exception as error:  # noqa: BLE001 - the parent raises it

@@ -11,7 +11,8 @@ import click
 from turncheck.model.rendering.printable import fill
 
 from ...check.fleet.one import How, reason
-from ...check.judge import LogFinding, LogResult, check
+from ...check.judge import check
+from ...check.results import LogFinding, LogResult
 from ...report.registry import OF_LOGS, on_logs
 from ..interruption import INTERRUPTED
 from ..many_logs import Shared, manifest_at, results
@@ -84,7 +85,7 @@ def command(
     every: list[LogResult] = []  # only a report needs them all
     how = How(format_name, max_line, strict, tells=shows_all)
     with aside(reports, as_json=as_json), manifest_at(kept, how) as known:
-        processes, inputs = jobs_for(jobs, expanded(logs))
+        processes, inputs = jobs_for(jobs, expanded(logs), how)
         for result in results(inputs, how, Shared(processes, engine), emit if as_json else _show_finding, known):
             worst = max(worst, result.exit_code)
             every += [result] if reports else []

@@ -10,6 +10,8 @@ import click
 
 from turncheck.adapters.logs.places import is_url
 
+from ...check.fleet.one import How
+from ...check.fleet.sharing import ranges_of
 from .inputs import Input
 
 LARGE: Final = 32 << 20
@@ -47,8 +49,11 @@ engine_option: Final = click.option(
 )
 
 
-def jobs_for(jobs: int | None, given: Iterable[Input]) -> tuple[int, Iterator[Input]]:
-    """Return the number of processes, and the inputs *given*, whose first ones' sizes decide where *jobs* is None."""
+def jobs_for(jobs: int | None, given: Iterable[Input], how: How) -> tuple[int, Iterator[Input]]:
+    """Return the number of processes, and the inputs *given*, whose first ones' sizes decide where *jobs* is None.
+
+    A single log counts where it is one that is cut.
+    """
     inputs = iter(given)
     if jobs is not None:
         return jobs, inputs
@@ -60,7 +65,8 @@ def jobs_for(jobs: int | None, given: Iterable[Input]) -> tuple[int, Iterator[In
         total += _size(one)
         if len(seen) == LOOKED_AT or (len(seen) > 1 and total >= LARGE):
             return most, chain(seen, inputs)
-    return 1, chain(seen, inputs)
+    alone = len(seen) == 1 and total >= LARGE and ranges_of(seen[0].path, how, most)
+    return most if alone else 1, chain(seen, inputs)
 
 
 def processors() -> int:

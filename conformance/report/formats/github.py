@@ -5,7 +5,7 @@ GitHub shows the first ten errors and the first ten warnings of a step.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...check.judge import LogFinding, LogResult, more_lines
+from ...check.results import LogFinding, LogResult, more_lines
 from ...verify.outcome.results import BREAKS, AnyCounterexample, LawResult, Result
 from ..causes import by_cause, cause_of
 from ..law_summary import crash_story, explained, safe, why

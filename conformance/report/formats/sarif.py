@@ -16,7 +16,7 @@ from turncheck.adapters.logs.framing import blocks, physical
 from turncheck.adapters.logs.reading import MAX_LINE
 from turncheck.model.clauses import clause_text
 
-from ...check.judge import LogFinding, LogResult, more_lines
+from ...check.results import LogFinding, LogResult, more_lines
 from ...laws.registry import LAWS
 from ...verify.outcome.results import BREAKS, AnyCounterexample, Crash, LawResult, Result
 from ..causes import by_cause, cause_of

@@ -8,7 +8,8 @@ from typing import Any, Final
 import pytest
 
 from turncheck.adapters.logs.formats.registry import FORMATS
-from turncheck.conformance.check.judge import LogResult, check
+from turncheck.conformance.check.judge import check
+from turncheck.conformance.check.results import LogResult
 from turncheck.model.core.events import AgentOutput, Event, Native, RunStop, ToolResult, UserMessage
 
 LOGS: Final = Path(__file__).parents[2] / "recordings" / "logs" / "codex-acp-0.16.0"

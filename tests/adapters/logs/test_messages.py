@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from turncheck.adapters.logs.formats.registry import FORMATS
-from turncheck.conformance.check.judge import LogResult, check
+from turncheck.conformance.check.judge import check
+from turncheck.conformance.check.results import LogResult
 from turncheck.model.core.events import AgentOutput, Event, Native, RunStop, ToolResult, UserMessage
 
 ASKS = {"role": "user", "content": "what is in notes.txt?"}

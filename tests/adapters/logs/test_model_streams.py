@@ -12,7 +12,8 @@ from pydantic import TypeAdapter
 
 from turncheck.adapters.logs.formats.registry import FORMATS
 from turncheck.adapters.logs.reading import read_values
-from turncheck.conformance.check.judge import LogResult, check
+from turncheck.conformance.check.judge import check
+from turncheck.conformance.check.results import LogResult
 from turncheck.model.core.events import AgentOutput, Event, Malformed, Native, RunStop
 
 LOGS: Final = Path(__file__).parents[2] / "data" / "logs"

@@ -9,7 +9,8 @@ import pytest
 from openai.types.chat import ChatCompletionChunk
 
 from turncheck.adapters.logs.formats.openai_chat import ChatMapper
-from turncheck.conformance.check.judge import LogResult, check
+from turncheck.conformance.check.judge import check
+from turncheck.conformance.check.results import LogResult
 from turncheck.model.core.events import AgentOutput, Event, Malformed, Native, RunStop
 
 LOGS: Final = Path(__file__).parents[2] / "recordings" / "logs" / "openai-chat-3.54.0"

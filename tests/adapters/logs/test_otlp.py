@@ -12,7 +12,8 @@ from otlp_spans import SPEC, agent, line, model, openinference_model, span, tool
 from turncheck.adapters.logs.formats.otlp.reader import _OPEN, _WAIT, OtlpMapper
 from turncheck.adapters.logs.formats.otlp.wire import plain
 from turncheck.adapters.logs.formats.recognition import UnrecognisedError
-from turncheck.conformance.check.judge import LogResult, check
+from turncheck.conformance.check.judge import check
+from turncheck.conformance.check.results import LogResult
 from turncheck.model.core.events import AgentOutput, Event, Malformed, Native, RunStop, ToolResult, UserMessage
 
 LOGS: Final = Path(__file__).parents[2] / "recordings" / "logs"

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from turncheck.adapters.logs.formats.recognition import UnrecognisedError
 from turncheck.adapters.logs.framing import BLOCK
-from turncheck.conformance.check.judge import LISTED, LogResult, check, more_lines
+from turncheck.conformance.check.judge import check
+from turncheck.conformance.check.results import LISTED, LogResult, Tally, more_lines
 from turncheck.conformance.generation.logs import Case, cases
 from turncheck.conformance.laws.log import LOG_LAWS
 from turncheck.model.core.decode import judge
@@ -173,7 +174,7 @@ def test_what_is_remembered_of_lines_does_not_grow_with_the_log() -> None:
 
     log = lines(*[USER, call("a"), FOLLOW_UP, TEXT, result("a"), STOP, STOP] * 500)
     read = read_log(Pieces(log, 300))
-    judged = _Judge(read, Policies())
+    judged = _Judge(read, Policies(), Tally())
     for chunk in read.chunks:
         judged.take(chunk)
         assert len(judged._places._parts) <= 65

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
+from turncheck.conformance.check.fleet.one import How
 from turncheck.conformance.cli.group import COMMANDS, main
 from turncheck.conformance.cli.options import log_jobs
 from turncheck.conformance.cli.options.inputs import Input
@@ -346,9 +347,9 @@ def test_logs_that_pay_for_them_are_shared_among_as_many_processes_as_processors
     monkeypatch.setattr(log_jobs, "LOOKED_AT", 5)
     monkeypatch.setattr(log_jobs, "processors", lambda: 2)
     logs = [Input(write(str(tmp_path / str(number)), b" " * size)) for number, size in enumerate(sizes)]
-    count, inputs = log_jobs.jobs_for(None, iter(logs))
+    count, inputs = log_jobs.jobs_for(None, iter(logs), How(None, 1000))
     assert (count, list(inputs)) == (processes, logs)
 
 
 def test_a_number_of_processes_that_is_named_is_taken() -> None:
-    assert log_jobs.jobs_for(3, iter(()))[0] == 3
+    assert log_jobs.jobs_for(3, iter(()), How(None, 1000))[0] == 3

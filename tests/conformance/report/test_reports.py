@@ -12,7 +12,7 @@ import xmlschema
 from hostile_text import TEXT, harm
 from jsonschema import Draft4Validator
 
-from turncheck.conformance.check.judge import LogFinding, LogResult
+from turncheck.conformance.check.results import LogFinding, LogResult
 from turncheck.conformance.report.registry import KINDS, OF_LOGS, on_logs, on_result
 
 DATA = Path(__file__).parents[2] / "data"

@@ -4,7 +4,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
@@ -15,13 +16,14 @@ import pytest
 from processes import living
 
 from turncheck.adapters.logs.reading import MAX_LINE
-from turncheck.conformance.check.fleet import dask_engine
+from turncheck.conformance.check.fleet import dask_engine, sharing
 from turncheck.conformance.check.fleet.one import How, judged
 from turncheck.model import extras
 
 SOUND: Final = b'{"type":"user-message","text":"red"}\n{"type":"run-stop","reason":"completed"}\n'
 STOP: Final = b'{"type":"run-stop","reason":"completed"}\n'
 HOW: Final = How(None, MAX_LINE)
+judge_all: Final[Callable[..., Iterator[Any]]] = dask_engine.judged
 
 
 @pytest.fixture(scope="module")
@@ -75,17 +77,30 @@ def test_the_log_of_a_lost_worker_is_judged_by_another(cluster: Any, tmp_path: P
 
     thread = Thread(target=write, daemon=True)
     thread.start()
-    (result,) = dask_engine.judged([pipe], HOW, cluster.scheduler_address, 2)
+    (result,) = judge_all([pipe], HOW, cluster.scheduler_address, 2)
     thread.join(60)
     assert (len(killed), [found.law for found in result.findings]) == (1, ["outside-run"])
+
+
+def test_a_range_of_a_lost_worker_is_judged_by_another(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("LEAST", "_SMALLEST", "_LARGEST"):
+        monkeypatch.setattr(sharing, name, 200)
+    monkeypatch.setattr(dask_engine, "done", partial(_dies_once, str(tmp_path / "died")))
+    log = tmp_path / "log.jsonl"
+    log.write_bytes((SOUND + STOP) * 10)
+    assert len(sharing.ranges_of(str(log), HOW, 2)) > 4
+    (result,) = sharing.shared([str(log)], HOW, 2, lambda tasks: judge_all(tasks, HOW, cluster.scheduler_address, 2))
+    assert (result, (tmp_path / "died").exists()) == (judged(str(log), HOW), True)
 
 
 def test_a_log_that_costs_worker_after_worker_is_an_error(cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     config = import_module("dask.config")
     cluster.scheduler.allowed_failures = 0
-    monkeypatch.setattr(dask_engine, "judged_here", _dies)
+    monkeypatch.setattr(dask_engine, "done", _dies)
     with config.set({"distributed.scheduler.allowed-failures": 0}):
-        (result,) = dask_engine.judged(["a.jsonl"], HOW, cluster.scheduler_address, 2)
+        (result,) = judge_all(["a.jsonl"], HOW, cluster.scheduler_address, 2)
     why = "1 workers of the cluster were lost while they judged this log; is there enough memory?"
     assert (result.verdict, result.why) == ("error", why)
 
@@ -93,7 +108,7 @@ def test_a_log_that_costs_worker_after_worker_is_an_error(cluster: Any, monkeypa
 def test_results_come_in_the_order_of_the_logs(cluster: Any, logs: Path) -> None:
     tasks = [str(path) for path in sorted(logs.iterdir(), reverse=True)]
     here = judged(tasks[0], HOW)
-    every = [*dask_engine.judged([*tasks, lambda: here, *tasks], HOW, cluster.scheduler_address, 2)]
+    every = [*judge_all([*tasks, lambda: here, *tasks], HOW, cluster.scheduler_address, 2)]
     assert every == [*map(_alone, tasks), here, *map(_alone, tasks)]
 
 
@@ -126,6 +141,15 @@ def test_without_the_extra_it_is_named(
 
 def _alone(path: str) -> Any:
     return judged(path, HOW)
+
+
+def _dies_once(mark: str, work: Any, how: How) -> Any:
+    from turncheck.conformance.check.fleet.one import done
+
+    if not Path(mark).exists():
+        Path(mark).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return done(work, how)
 
 
 def _dies(*_: object) -> None:

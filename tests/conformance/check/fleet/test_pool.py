@@ -16,7 +16,7 @@ from turncheck.conformance.check.fleet import pool
 from turncheck.conformance.check.fleet.one import How, judged
 from turncheck.conformance.check.fleet.process import Process
 from turncheck.conformance.check.fleet.worker import TOGETHER
-from turncheck.conformance.check.judge import LogFinding, LogResult
+from turncheck.conformance.check.results import LogFinding, LogResult
 
 USER: Final = b'{"type":"user-message","text":"red"}\n'
 STOP: Final = b'{"type":"run-stop","reason":"completed"}\n'
@@ -51,12 +51,13 @@ def logs(tmp_path: Path) -> list[str]:
     return [*(str(tmp_path / f"{name}.jsonl") for name in "abcdefg"), str(tmp_path)]
 
 
-Said = list[LogFinding | LogResult]
+Said = list[Any]
+judge_all: Final[Callable[..., Iterator[Any]]] = pool.judged
 
 
 def told(tasks: Any, jobs: int, how: How = How(None, MAX_LINE, tells=True), **options: Any) -> Said:  # noqa: B008
     said: Said = []
-    for result in pool.judged(tasks, how, jobs, found=said.append, **options):
+    for result in judge_all(tasks, how, jobs, found=said.append, **options):
         said.append(result)
     return said
 
@@ -90,7 +91,7 @@ def test_a_task_of_this_process_is_done_at_its_turn(logs: list[str]) -> None:
         before.append(len(said))
         return judged(logs[0], How(None, MAX_LINE))
 
-    for result in pool.judged([logs[4], here, logs[0]], How(None, MAX_LINE), 2):
+    for result in judge_all([logs[4], here, logs[0]], How(None, MAX_LINE), 2):
         said.append(result)
     assert before == [1]
     assert [result.log for result in said if isinstance(result, LogResult)] == [logs[4], logs[0], logs[0]]
@@ -132,7 +133,7 @@ def test_the_log_of_a_worker_that_was_killed_is_judged_again(tmp_path: Path, sta
     pipe = str(tmp_path / "pipe")
     thread = written(pipe, [b"", BROKEN], partial(killed, started))
     lost: list[str] = []
-    (result,) = pool.judged([pipe], How(None, MAX_LINE), 2, lost=lost.append)
+    (result,) = judge_all([pipe], How(None, MAX_LINE), 2, lost=lost.append)
     thread.join(LIMIT)
     assert [finding.law for finding in result.findings] == ["outside-run"]
     why = f"worker 1 of 2 (process {started[0].pid}) was killed by SIGKILL while it judged {pipe}"
@@ -157,7 +158,7 @@ def test_findings_that_were_told_before_the_kill_are_not_told_again(tmp_path: Pa
         killed(started)
 
     thread = written(str(pipe), [text, text], between)
-    (result,) = pool.judged([str(pipe)], How("turncheck", MAX_LINE, tells=True), 1, found=found)
+    (result,) = judge_all([str(pipe)], How("turncheck", MAX_LINE, tells=True), 1, found=found)
     thread.join(LIMIT)
     expected = alone([str(plain)], How("turncheck", MAX_LINE, tells=True))
     assert said == expected[:-1]
@@ -171,7 +172,7 @@ def test_a_log_that_kills_two_workers_is_an_error_and_the_others_are_judged(
 ) -> None:
     pipe = str(tmp_path / "pipe")
     thread = written(pipe, [b"", b"", b""], partial(killed, started))
-    first, second = pool.judged([pipe, logs[0]], How(None, MAX_LINE), 1)
+    first, second = judge_all([pipe, logs[0]], How(None, MAX_LINE), 1)
     with open(pipe, "rb"):  # noqa: PTH123 - lets the last writer go
         thread.join(LIMIT)
     assert (first.log, first.verdict, first.exit_code) == (pipe, "error", 2)
@@ -195,7 +196,7 @@ def test_no_worker_is_left_after_the_last_result(logs: list[str], started: list[
 
 
 def test_no_worker_is_left_where_the_results_are_not_wanted(logs: list[str], started: list[Process]) -> None:
-    results = pool.judged(logs, How(None, MAX_LINE), 2)
+    results = judge_all(logs, How(None, MAX_LINE), 2)
     next(results)
     results.close()  # type: ignore[attr-defined]
     assert list(gone(started)) == [True, True]
@@ -220,5 +221,5 @@ def test_what_is_raised_in_a_worker_names_the_log(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "reader_that_raises.py").write_text(READER)
     with pytest.raises(pool.WorkerBugError, match="KeyError: 'of the reader'") as raised:
-        list(pool.judged([logs[0]], How("python:reader_that_raises:FORM", MAX_LINE), 1))
+        list(judge_all([logs[0]], How("python:reader_that_raises:FORM", MAX_LINE), 1))
     assert f"at {logs[0]}" in raised.value.__notes__[0]

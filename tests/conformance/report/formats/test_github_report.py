@@ -2,7 +2,7 @@
 
 import pytest
 
-from turncheck.conformance.check.judge import LogFinding, LogResult
+from turncheck.conformance.check.results import LogFinding, LogResult
 from turncheck.conformance.report.formats.github import render, render_logs
 
 CLAUSES = "RC-3.1%2C RC-5.1%2C RC-7.1%2C RC-7.2"

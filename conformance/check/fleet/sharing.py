@@ -1,0 +1,87 @@
+"""Large logs cut into ranges, so that several workers judge one log; the results are those of one process."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, TypeAlias
+
+from turncheck.adapters.logs.formats.own import OWN
+from turncheck.adapters.logs.places import opened
+from turncheck.adapters.logs.ranges import Range, cut, size_and_state
+from turncheck.adapters.logs.reading import read_log
+
+from ..results import LogResult
+from .fragment import Summary
+from .one import How, judged, shown
+from .pool import Task
+
+LEAST: Final = 32 << 20
+"""Bytes of a log that is cut; a shorter one costs less than two workers take to start."""
+_SMALLEST: Final = 8 << 20
+_LARGEST: Final = 64 << 20
+"""Bytes of a range: 8 MiB take a worker some 0.04 s; the summary of 64 MiB takes up to a tenth of that in memory."""
+_TURNS: Final = 4
+"""Ranges per worker, so that all end at about the same time."""
+
+LogTask: TypeAlias = str | Callable[[], LogResult]
+"""The path of a log, or what gives a result in this process when its turn has come."""
+Run: TypeAlias = Callable[[Iterable[Task]], Iterator[LogResult | Summary]]
+
+
+def shared(tasks: Iterable[LogTask], how: How, jobs: int, run: Run) -> Iterator[LogResult]:
+    """Yield the results of *tasks*, in order, where *run* gives one of each task or range; *jobs* workers judge."""
+    plan: deque[tuple[LogTask, int]] = deque()
+
+    def pieces() -> Iterator[Task]:
+        for task in tasks:
+            ranges = ranges_of(task, how, jobs) if isinstance(task, str) else []
+            plan.append((task, len(ranges)))
+            yield from ranges or (task,)
+
+    results = run(pieces())
+    for first in results:
+        task, count = plan.popleft()
+        if not count:
+            assert isinstance(first, LogResult)
+            yield first
+        else:
+            assert isinstance(task, str)
+            yield _joined(task, how, first, (next(results) for _ in range(count - 1)))
+
+
+def _joined(path: str, how: How, first: LogResult | Summary, others: Iterable[LogResult | Summary]) -> LogResult:
+    """The result of the log at *path*, from those of its ranges; the first one that is an error is that of the log."""
+    whole = first
+    for one in others:
+        if isinstance(whole, Summary):
+            if isinstance(one, Summary):
+                whole.extend(one)
+            else:
+                whole = one
+    if isinstance(whole, LogResult):
+        return whole
+    if whole.told:
+        return judged(path, how)
+    return whole.result(shown(path), strict=how.strict, by_session=how.by_session)
+
+
+def ranges_of(path: str, how: How, jobs: int) -> list[Range]:
+    """Return the ranges into which the log at *path* is cut for *jobs* workers; none where one worker judges it.
+
+    Logs in turncheck's own format are cut, where they are large and not compressed. What a line of another format means
+    depends on the lines before it. Where findings are told at once, the log is judged from its beginning on.
+
+    >>> ranges_of("nowhere.jsonl", How(None, 1000), 2)
+    []
+    """
+    found = None if how.tells or how.format_name not in {None, OWN.name} else size_and_state(path)
+    if found is None or found[0] < LEAST:
+        return []
+    size, state = found
+    try:
+        with opened(path) as stream:
+            log = read_log(stream, format_name=how.format_name, max_line=how.max_line)
+    except (OSError, ValueError):
+        return []  # whoever judges it says why
+    if log.start is None or log.doubt is not None:
+        return []
+    return cut(path, size, state, log.start, min(max(size // (_TURNS * jobs), _SMALLEST), _LARGEST))
