@@ -11,7 +11,6 @@ import click
 from turncheck.adapters.logs.places import is_url
 
 from ...check.fleet.one import How
-from ...check.fleet.sharing import ranges_of
 from .inputs import Input
 
 LARGE: Final = 32 << 20
@@ -65,8 +64,14 @@ def jobs_for(jobs: int | None, given: Iterable[Input], how: How) -> tuple[int, I
         total += _size(one)
         if len(seen) == LOOKED_AT or (len(seen) > 1 and total >= LARGE):
             return most, chain(seen, inputs)
-    alone = len(seen) == 1 and total >= LARGE and ranges_of(seen[0].path, how, most)
+    alone = len(seen) == 1 and total >= LARGE and _is_cut(seen[0].path, how, most)
     return most if alone else 1, chain(seen, inputs)
+
+
+def _is_cut(path: str, how: How, jobs: int) -> bool:
+    from ...check.fleet.sharing import ranges_of  # noqa: PLC0415 - only a single large log needs it
+
+    return bool(ranges_of(path, how, jobs))
 
 
 def processors() -> int:
