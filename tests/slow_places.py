@@ -35,7 +35,7 @@ SLOW: Final[Mapping[str, str]] = {
     "conformance/check/fleet/test_dask_engine.py": "12 s: clusters of processes",
     "conformance/check/fleet/test_places.py": "12 s: moto's S3 on loopback, and two workers",
     "adapters/targets/test_worker.py": "11 s: workers that are killed",
-    "conformance/check/fleet/test_ranges.py": "8 s: logs are cut at any bytes, and shared among processes that are killed",
+    "conformance/check/fleet/test_ranges.py": "8 s: logs cut at any bytes, and workers that are killed",
     "conformance/check/fleet/test_pool.py": "11 s: logs are shared among processes that are killed and hang",
     "adapters/kit/test_null_runtimes.py": "10 s: 500 words, and processes in Python and in Node",
     "adapters/kit/test_javascript_kit_protocol.py": "9 s: Node is started for each message",
