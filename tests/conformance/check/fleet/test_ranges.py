@@ -174,11 +174,11 @@ def test_ranges_of_workers_that_are_killed_are_judged_again(tmp_path: Path, monk
         """Killed with every second range that it is given for the first time."""
 
         def give(self, work: Any) -> None:
-            super().give(work)
             if work not in given:
                 given.append(work)
                 if len(given) % 2:
                     os.kill(self.pid, signal.SIGKILL)
+            super().give(work)
 
     monkeypatch.setattr(pool, "Process", Doomed)
     monkeypatch.setattr(sharing, "_LARGEST", 800)
