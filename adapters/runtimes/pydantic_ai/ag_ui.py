@@ -9,6 +9,7 @@ refuses messages. Abort is the server's ``CancellationToken``. The terminals are
 import itertools
 import json
 import sys
+from collections.abc import AsyncIterator
 from importlib.metadata import version
 from typing import Any, ClassVar
 
@@ -98,13 +99,23 @@ class Thread:
         sent = {key: message[key] for key in ("id", "text", "delivery") if message.get(key)}
         self.log({"type": "user-message", **sent})
         self._say("user", message["id"], content=message["text"])
-        adapter = AGUIAdapter(agent=self.agent, run_input=self._input())
-        stream = adapter.run_stream(cancellation_token=self.token, usage_limits=limits_of(self.env))
-        async for event in stream:
+        async for event in self._events():
             self._event(event)
         self.settle()
         if self.token is not None:
             self.stop("error", "the stream ended without RUN_FINISHED or RUN_ERROR", via="close")
+
+    async def _events(self) -> AsyncIterator[Any]:
+        """Yield the events of a run; an exception ends it, as it breaks a server's answer."""
+        try:
+            adapter = AGUIAdapter(agent=self.agent, run_input=self._input())
+            async for event in adapter.run_stream(cancellation_token=self.token, usage_limits=limits_of(self.env)):
+                yield event
+        except Exception as error:
+            if self.token is None:  # it has ended before
+                raise
+            self.settle()
+            self.stop("error", f"{type(error).__name__}: {error}", via="exception")
 
     def abort(self) -> None:
         """Cancel the run, if there is one."""
@@ -144,13 +155,15 @@ class Thread:
                 self._say("assistant", event.message_id)
             case EventType.TEXT_MESSAGE_CONTENT:
                 self._output({"kind": "assistant", "text": event.delta})  # the scripted model says it in one piece
+                self._say("assistant", event.message_id)
                 self._add(self.messages[event.message_id], "content", event.delta)
             case EventType.REASONING_MESSAGE_CONTENT:
                 self._output({"kind": "reasoning", "text": event.delta})
             case EventType.TOOL_CALL_START:
                 self._called(event)
             case EventType.TOOL_CALL_ARGS:
-                self._add(self.calls[event.tool_call_id]["function"], "arguments", event.delta)
+                if event.tool_call_id in self.calls:
+                    self._add(self.calls[event.tool_call_id]["function"], "arguments", event.delta)
                 self._log_call()
             case EventType.TOOL_CALL_END:
                 self._log_call()

@@ -6,6 +6,7 @@
 """
 
 import argparse
+import json
 import random
 import subprocess
 import time
@@ -24,6 +25,7 @@ from wild.outcome import STILLBORN, UNSEEN, Measured
 from wild.page import ROOT, write
 
 KEPT = ROOT / ".turncheck"
+MATRIX = ROOT / "docs" / "matrix" / "matrix.json"
 
 
 def run(name: str, asked: argparse.Namespace) -> None:
@@ -36,7 +38,7 @@ def run(name: str, asked: argparse.Namespace) -> None:
         words = bench.recorded(asked.seed)
         lines = bench.lines(words, Path(folder) / "lines")
         found = [one for path in bench.files for one in changes(path, bench.source(path), lines[path])]
-        judge = Judge(bench, words, asked.seed, failed=None if kept is None else kept.failed)
+        judge = Judge(bench, words, asked.seed, failed=red(name))
         print(f"{name}: {len(found)} mutants in {sum(map(len, lines.values()))} lines, {len(words)} words", flush=True)
         outcomes = list(kept.outcomes) if kept is not None else []
         again = [one for one in outcomes if asked.survivors and one.fate not in {"law", UNSEEN, STILLBORN}]
@@ -69,6 +71,12 @@ def run(name: str, asked: argparse.Namespace) -> None:
             )
             keep()
         keep()
+
+
+def red(name: str) -> Sequence[str] | None:
+    """The laws that a runtime fails unchanged: its red cells in the matrix; None where it has no column there."""
+    columns = {one["target"]: one["laws"] for one in json.loads(MATRIX.read_bytes())["results"]}
+    return [law["law"] for law in columns[name] if law["verdict"] == "fail"] if name in columns else None
 
 
 def commit() -> str:

@@ -15,6 +15,7 @@ from wild.judge import Judge
 from wild.mutants import Change, changes, difference
 from wild.outcome import SURVIVED, UNSEEN, Measured, Outcome
 from wild.page import DATA, PAGE, Reasons, page
+from wild.running import red
 
 TESTS = Path(__file__).parents[2]
 ADAPTER = """
@@ -181,6 +182,12 @@ def test_each_line_is_known_with_the_words_that_come_by_it(bench, words, tmp_pat
 
 
 # ---- what is said of it ----
+
+
+def test_the_laws_that_a_runtime_fails_unchanged_are_its_red_cells():
+    assert "ids-never-mixed" in (red("pi@0.87.1") or ())
+    assert red("null@1") is None
+
 
 OUTCOME = Outcome("pi@1", "loop.js", "Literal", 0, 7, "run", "a", "b", SURVIVED)
 KNOWN = '[[mutant]]\nruntime = "pi@1"\nfile = "loop.js"\nchange = ["a → b"]\nreason = "Nothing reads it."\n'
