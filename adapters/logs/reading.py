@@ -19,7 +19,8 @@ from .chunks import TOO_LONG, Chunk
 from .compression import MAGIC, Decompressed, compression
 from .fast import reading as fast
 from .fast.cutting import Events, JsonLines
-from .fast.registry import LOOPS, FastMapper
+from .fast.fast_loop import FastMapper
+from .fast.registry import LOOPS, fast_loop
 from .formats.mapping import Format, Mapper
 from .formats.recognition import detect, doubt, named
 from .formats.registry import FORMATS, UnsupportedFormatError
@@ -107,7 +108,7 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
         return Log(form, _decoded(chain(kept, cut), head.begin), why, start)
     mapper = form.mapper()
     if form.name in LOOPS and FORMATS.get(form.name) is form and kept is not None:
-        loop = LOOPS[form.name]
+        loop = fast_loop(form.name)
         cutter = Events(loop, max_line) if sent else JsonLines(head.begin, loop)
         return Log(form, fast.read(chain(kept, cut), cutter, loop, cast("FastMapper", mapper)), why)
     return Log(form, _mapped(chain(seen, frames), looked.values, mapper, together), why)

@@ -29,7 +29,8 @@ from . import streams, synthetic, yardstick
 class Row:
     """A row of the table: bytes → …, as a multiple of the yardstick on the same bytes.
 
-    With *stream* the log is in that format, and the yardstick is the generic decoder.
+    With *stream* the log is in that format, and the yardstick is the generic decoder. With *sent* too, the subject has
+    the log as server-sent events, and the yardstick decodes their data.
     """
 
     name: str
@@ -40,17 +41,20 @@ class Row:
     filler: int = 0
     spread: int = 0
     stream: str | None = None
+    sent: bool = False
 
     @property
     def yardstick(self) -> Callable[[bytes], object]:
         """What the row is a multiple of."""
         return yardstick.decode if self.stream is None else yardstick.generic
 
-    def log(self, events: int) -> bytes:
-        """The log that the row is measured on."""
+    def logs(self, events: int) -> tuple[bytes, bytes]:
+        """The logs that the yardstick and the subject have: mostly the same one."""
         if self.stream is not None:
-            return streams.log(self.stream, events)
-        return synthetic.log(events, sessions=self.sessions, filler=self.filler, spread=self.spread)
+            data = streams.log(self.stream, events)
+            return data, streams.sent(data) if self.sent else data
+        data = synthetic.log(events, sessions=self.sessions, filler=self.filler, spread=self.spread)
+        return data, data
 
 
 def cycles(data: bytes) -> int:
@@ -78,8 +82,10 @@ def by_transitions(data: bytes) -> object:
     return interpret(decode_lines(data)[0])
 
 
-TARGET = {"ag-ui": 2.0, "ai-sdk": 2.5}
-GOAL = {"ag-ui": 1.2, "ai-sdk": 1.5}
+TARGET = {"ag-ui": 2.0, "pi": 1.5, **dict.fromkeys(("ai-sdk", "openai-chat", "openai-responses", "anthropic"), 2.5)}
+GOAL = {"ag-ui": 1.2, "pi": 1.0, **dict.fromkeys(("ai-sdk", "openai-chat", "openai-responses", "anthropic"), 1.5)}
+SENT = ("ag-ui", "ai-sdk", "openai-chat", "openai-responses", "anthropic")
+"""The formats that come as server-sent events."""
 ROWS = (
     Row("cycles with positions, anomalies, policies", cycles, 1.85, 1.6),
     Row("the same, 200 sessions interleaved", cycles, 2.1, 1.8, sessions=200),
@@ -88,6 +94,7 @@ ROWS = (
     Row("cycles with steps and rounds built", built, 2.4, 2.0),
     Row("cycles and all log laws in one pass", judged, 3.2, 2.4),
     *(Row(f"{name} → verdict", judged, TARGET.get(name), GOAL.get(name), stream=name) for name in streams.STREAMS),
+    *(Row(f"{name}, sent → verdict", judged, TARGET[name], GOAL[name], stream=name, sent=True) for name in SENT),
 )
 
 
@@ -119,8 +126,8 @@ def pairs(row: Row, events: int, repetitions: int) -> list[tuple[float, float]]:
 
 
 def _pairs(row: Row, events: int, repetitions: int) -> list[tuple[float, float]]:
-    data = row.log(events)
-    return [(seconds(row.yardstick, data), seconds(row.subject, data)) for _ in range(repetitions)]
+    plain, data = row.logs(events)
+    return [(seconds(row.yardstick, plain), seconds(row.subject, data)) for _ in range(repetitions)]
 
 
 def seconds(call: Callable[[bytes], object], data: bytes) -> float:

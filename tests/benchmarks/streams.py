@@ -101,6 +101,55 @@ def anthropic(n: int) -> Iterator[Event]:
     yield {"type": "message_stop"}
 
 
+def pi(n: int) -> Iterator[Event]:
+    """The same run as `pi --mode json` 0.87.1 prints it, with the usage on each update."""
+    cost = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "total": 0}
+    usage = {"input": 1, "output": 1, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 2, "cost": cost}
+    model = {"api": "openai-completions", "provider": "openai", "model": "scripted", "usage": usage}
+    asked = {"role": "user", "content": [{"type": "text", "text": "please look"}], "timestamp": 1767225600000}
+    call = {"type": "toolCall", "id": f"c{n}", "name": "read", "arguments": {"path": "src/module.py"}}
+    text = {"type": "text", "text": "".join(WORDS)}
+    said = [{"type": "text", "text": RESULT}]
+    result = {"role": "toolResult", "toolCallId": f"c{n}", "toolName": "read", "content": said, "isError": False}
+    added: list[Event] = [asked]
+
+    def update(kind: str, index: int, **given: object) -> Event:
+        told = {"type": kind, "contentIndex": index, **given}
+        return {"type": "message_update", "usage": usage, "assistantMessageEvent": told}
+
+    def message(**given: object) -> Iterator[Event]:
+        yield {"type": "message_start", "message": given}
+        yield {"type": "message_end", "message": given}
+
+    yield {"type": "agent_start"}
+    yield {"type": "turn_start"}
+    yield from message(**asked)
+    for turn in (1, 2):
+        if turn == 2:
+            yield {"type": "turn_start"}
+        content = [text, call] if turn == 1 else [text]
+        answer = {"role": "assistant", "content": content, **model, "stopReason": "toolUse" if turn == 1 else "stop"}
+        yield {"type": "message_start", "message": {**answer, "content": []}}
+        yield update("text_start", 0)
+        yield from (update("text_delta", 0, delta=piece) for piece in WORDS)
+        yield update("text_end", 0, content=text["text"])
+        if turn == 1:
+            yield update("toolcall_start", 1, id=f"c{n}", toolName="read")
+            yield from (update("toolcall_delta", 1, delta=piece) for piece in PIECES)
+            yield update("toolcall_end", 1, toolCall=call)
+        yield {"type": "message_end", "message": answer}
+        added.append(answer)
+        if turn == 1:
+            named = {"toolCallId": f"c{n}", "toolName": "read"}
+            yield {"type": "tool_execution_start", **named, "args": call["arguments"]}
+            yield {"type": "tool_execution_end", **named, "result": {"content": said}, "isError": False}
+            yield from message(**result)
+            added.append(result)
+        yield {"type": "turn_end", "message": answer, "toolResults": [result] if turn == 1 else []}
+    yield {"type": "agent_end", "messages": added, "willRetry": False}
+    yield {"type": "agent_settled"}
+
+
 def messages(n: int) -> Iterator[Event]:
     """The same run as OpenAI's chat messages, one a line."""
     call: Event = {"id": f"c{n}", "type": "function", "function": {"name": "read", "arguments": "".join(PIECES)}}
@@ -116,6 +165,7 @@ STREAMS: Mapping[str, Callable[[int], Iterator[Event]]] = {
     "openai-chat": openai_chat,
     "openai-responses": openai_responses,
     "anthropic": anthropic,
+    "pi": pi,
     "messages": messages,
 }
 """Format → the lines of a run."""
@@ -134,3 +184,8 @@ def log(name: str, count: int) -> bytes:
         number += 1
         events += STREAMS[name](number)
     return b"".join(json.dumps(event, separators=(",", ":")).encode() + b"\n" for event in (*events, *behind))
+
+
+def sent(data: bytes) -> bytes:
+    """The same log as server-sent events, one a line of *data*."""
+    return b"".join(b"data: " + line + b"\n\n" for line in data.splitlines())

@@ -15,7 +15,7 @@ def test_ratio_to_decoding(benchmark, row: Row, events: int) -> None:
         pytest.skip("a log of more than a gigabyte")
     repetitions = 11 if events < SIZES[-1] else 3
     measured = measure.ratio(row, events, repetitions)
-    data = row.log(events)
+    _, data = row.logs(events)
     result = benchmark.pedantic(row.subject, args=(data,), rounds=3)
     benchmark.extra_info.update(
         ratio=round(measured.ratio, 3), low=round(measured.low, 3), high=round(measured.high, 3), target=row.target

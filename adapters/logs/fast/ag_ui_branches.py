@@ -154,7 +154,9 @@ from turncheck.model.core.events import AgentOutput
 from ...formats.ag_ui import AgUiMapper, Result
 from ...formats.ag_ui_items import SAID
 from ...formats.items import Item, Whole
-from ..ag_ui_wires import STRUCTURES
+from ..ag_ui_shapes import item_pattern
+from ..ag_ui_wires import DECODER, STRUCTURES
+from ..fast_loop import FastLoop
 
 {structures}
 _SOME: Final = {{kind: AgentOutput(kind=kind, text="…") for kind in SAID}}
@@ -162,7 +164,7 @@ _SOME: Final = {{kind: AgentOutput(kind=kind, text="…") for kind in SAID}}
 
 
 def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int], bool]) -> int:
-    """Take events from number *at* on, and return the number behind them (``registry.FastLoop``)."""
+    """Take events from number *at* on, and return the number behind them (``FastLoop``)."""
     items, outputs, results = mapper.items, mapper.outputs, mapper.results
     opened, others = items.open, outputs.others
     begun, used, owners = mapper.rules.open, mapper.rules.used, mapper.rules.owners.of
@@ -181,4 +183,7 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
         calm = mapper.running and outputs.chunk is None
         {forget}
     return at
+
+
+LOOP = FastLoop(DECODER.decode, item_pattern, feed)
 '''

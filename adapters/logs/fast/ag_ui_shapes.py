@@ -5,6 +5,7 @@ An item that is written in another way (another order of fields, another event i
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Final
 
 from ..formats.ag_ui_fields import FIELDS
@@ -22,24 +23,29 @@ _GIVEN: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def _line(name: str, values: Mapping[str, str]) -> str:
-    """The pattern of a line with its line feed before it: all required fields, and the optional ones that are given."""
+    """The pattern of an event: all required fields, and the optional ones that are given."""
     required, optional = (fields.split() for fields in FIELDS[name])
     needed = "".join(f',"{field}":"{values[field]}"' for field in required)
     more = "".join(f'(?:,"{field}":"{values[field]}")?' for field in optional if field in values)
     return rf'{HEAD}{name}"{needed}{more}\}}'
 
 
-def _item(item: Item) -> str:
+def _item(item: Item, between: str) -> str:
     field, group = item.part.field, item.family
     begin = _line(item.part.begin, {field: rf"(?P<{group}_id>{_ID})", **_GIVEN.get(item.part.begin, {})})
     same = {field: rf"(?P={group}_id)"}
     # Deltas differ in their texts alone: what stands before a text is compared as one piece, which is twice as fast.
-    head, tail = _line(item.delta, {**same, "delta": "|"}).split("|")
+    head, tail = f"{between}{_line(item.delta, {**same, 'delta': '|'})}".split("|")
     deltas = rf"(?P<{group}_delta>{head})(?!\"){TEXT}{tail}(?:(?P={group}_delta){TEXT}{tail})*+"
-    return rf"(?P<{group}>{begin.removeprefix(HEAD)}{deltas}{_line(item.part.ends[0], same)})"
+    return rf"(?P<{group}>{begin.removeprefix(HEAD)}{deltas}{between}{_line(item.part.ends[0], same)})"
 
 
-ITEM: Final = re.compile(rf"{HEAD}(?:{'|'.join(map(_item, ITEMS))})(?=\n)".encode())
-"""An item with all its lines, each with the line feed before it; its first delta is not empty.
+@cache
+def item_pattern(between: str) -> re.Pattern[bytes]:
+    """Return what finds an item with all its lines, each with what stands *between* lines before it.
 
-The last group is named after the item's family; the group ``…_id`` is its id."""
+    Its first delta is not empty. The last group is named after the item's family; the group ``…_id`` is its id.
+    """
+    return re.compile(
+        rf"{between}{HEAD}(?:{'|'.join(_item(item, between) for item in ITEMS)})(?={between}|\n?\Z)".encode()
+    )

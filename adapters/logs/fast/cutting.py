@@ -8,8 +8,8 @@ from typing import Any, Final, Protocol, TypeAlias
 from turncheck.model.core.decode import lines_of
 
 from ..framing import Block, Frame, Origin, ServerSent
-from .registry import FastLoop
-from .spans import FrameSpan, LineSpan, Span
+from .fast_loop import FastLoop
+from .spans import FrameSpan, LineSpan, SentSpan, Span
 
 Found: TypeAlias = tuple[Span, list[Any]]
 """A span, and what its values are decoded to."""
@@ -104,24 +104,23 @@ class Events:
         before = part.count(b"\n", 0, head.end())
         if before:
             texts, others = _between(before).subn(b"\n", part[head.end() : -1])
+            made = LineSpan(self.first, block, self._line, texts, ((), ()))
         else:
-            texts = part[head.end() : -1].replace(_PLAIN, b"\n")
-            others = (len(part) - head.end() - 1 - len(texts)) // (len(_PLAIN) - 1)
-        events = others + 1
-        line, at = self._line + before, self._framer.at + before
-        lines = range(line, line + events * (before + 2), before + 2)
-        ats = range(at, at + events * (before + 1), before + 1)
-        span = LineSpan(self.first, block, self._line, texts, (lines, ats))
-        decoded = span.decoded(self._loop)
-        if span.count != events:
+            made = SentSpan(self.first, block, self._line, part[len(head[0]) : -2], ((), ()))
+        decoded = made.decoded(self._loop)
+        events = made.count
+        if events == 0 or (before and events != others + 1):
             return None
+        line, at = self._line + before, self._framer.at + before
+        made.lines = range(line, line + events * (before + 2), before + 2)
+        made.ats = range(at, at + events * (before + 1), before + 1)
+        made.in_step = not before and at == self.first
         self._line += events * (before + 2)
         self._framer.at += events * (before + 1)
-        return span, decoded
+        return made, decoded
 
 
 _HEAD: Final = re.compile(rb"(?:(?:event|id|retry): [^\n]*+\n){0,3}+data: ")
-_PLAIN: Final = b"\n\ndata: "
 
 
 @cache

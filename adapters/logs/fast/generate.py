@@ -28,20 +28,22 @@ def _loop(title: str, mapper: str, wires: tuple[Wire, ...], module: str, calm: s
     """The loop of a mapper: while it is *calm*, a row's method may be called, and nothing else is to be done."""
     fast = [row for rows in by_type(wires).values() for row in rows if is_fast(row, rows)]
     names = sorted(structures(wires), key=class_name)
-    imports = [f"from ...formats.{module} import {'WIRES, ' * bool(fast)}{mapper}"]
+    taken = ["WIRES", mapper] if fast else ["DELTAS", mapper]
+    formats = [f"from ...formats.{module} import {', '.join(taken)}"]
     branches = _INT + "".join(_branches(fast, calm))
     if fast:
-        imports = [
-            *sorted([*imports, "from ...formats.fields import MisfitError"]),
-            "from ..structures import structures",
-        ]
+        formats += ["from ...formats.fields import MisfitError", "from ...formats.wires import deltas"]
         branches = f"try:\n{_in(branches)}except MisfitError:\n    pass\n"
+    own = ["from ..fast_loop import FastLoop", "from ..runs import pattern"]
+    own.append(f"from ..structures import {'decoder, structures' if fast else 'undecoded'}")
     made = "".join(f'{class_name(name)} = STRUCTURES["{name}"]\n' for name in names)
     return _FRAME.format(
         title=title,
         mapper=mapper,
         calm=calm,
-        imports="\n".join(imports),
+        imports="\n".join([*sorted(formats), *own]),
+        decode="decoder(WIRES).decode" if fast else "undecoded",
+        deltas="deltas(WIRES)" if fast else "DELTAS",
         structures=f"\nSTRUCTURES = structures(WIRES)\n{made}" if fast else "",
         methods="".join(f"    {name} = mapper.{name}\n" for name in dict.fromkeys(row.take for row in fast) if name),
         known=_KNOWN if fast else "",
@@ -103,13 +105,14 @@ def _in(text: str, levels: int = 1) -> str:
 _FRAME: Final = '''"""The fast loop of {title}, generated from its rows: run `make generate`, do not edit."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 {imports}
 {structures}
 
 def feed(mapper: {mapper}, events: Iterable[Any], at: int, hand: Callable[[int], bool]) -> int:
-    """Take events from number *at* on, and return the number behind them (``registry.FastLoop``)."""
+    """Take events from number *at* on, and return the number behind them (``FastLoop``)."""
 {methods}    good = -1  # the number behind a delta of which repetitions change nothing
 {known}    for event in events:
         struct = type(event)  # pyright: ignore[reportUnknownVariableType]
@@ -120,6 +123,9 @@ def feed(mapper: {mapper}, events: Iterable[Any], at: int, hand: Callable[[int],
             if fine and mapper.{calm}:
                 good = at
 {forget}    return at
+
+
+LOOP = FastLoop({decode}, partial(pattern, {deltas}), feed)
 '''
 _INT: Final = """if struct is int:
     behind = at + event

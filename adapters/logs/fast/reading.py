@@ -4,7 +4,8 @@ from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
+from operator import attrgetter, lt
 from typing import Final
 
 from turncheck.model.core.decode import Batch
@@ -15,7 +16,7 @@ from ..chunks import TOO_LONG, Chunk
 from ..formats.items import NATIVE, Slot
 from ..framing import Block, Origin
 from .cutting import Cutter
-from .registry import FastLoop, FastMapper
+from .fast_loop import FastLoop, FastMapper
 from .spans import Span
 
 _KEPT: Final = 4
@@ -54,6 +55,10 @@ def _hand(mapper: FastMapper, span: Span, waiting: "_Waiting", number: int) -> b
     return not mapper.items.complains(number)
 
 
+_at_of: Final = attrgetter("at")
+_event_of: Final = attrgetter("event")
+
+
 class _Waiting:
     """The spans of which some values may wait yet, and the number of the first that does.
 
@@ -87,8 +92,8 @@ class _Waiting:
         spans = tuple(span for span in self._spans if span.first < numbers[-1] + 1)
         ats = _joined(spans, numbers, lambda span: span.ats)
         heard = [slot for slot in slots if slot.event is not NATIVE]
-        events = tuple(slot.event for slot in heard if slot.event is not None)
-        places = _places(spans, [slot.at for slot in heard])
+        events: tuple[Event, ...] = tuple(map(_event_of, heard))
+        places = _places(spans, list(map(_at_of, heard)))
         lines = partial(_joined, spans, numbers, lambda span: span.lines)
         origin = partial(_origin, spans, numbers)
         yield Chunk(Batch(events, places), origin, lines, (ats, lambda: _events(slots, numbers)))
@@ -97,14 +102,9 @@ class _Waiting:
 
     def _numbers(self, slots: Sequence[Slot], end: int) -> Sequence[int]:
         """The number of each event's value."""
-        last = self._first - 1
-        for slot in slots:
-            if slot.at <= last:  # several events share a number
-                break
-            last = slot.at
-        else:
-            if last < end and not self.absent:
-                return range(self._first, end)
+        ats = [self._first - 1, *map(_at_of, slots), end]
+        if not self.absent and all(map(lt, ats, ats[1:])):  # no two events share a number
+            return range(self._first, end)
         numbers: list[int] = []
         following = self._first
         for slot in slots:
@@ -143,7 +143,7 @@ def _places(spans: Sequence[Span], numbers: list[int]) -> list[int]:
 
 
 def _joined(spans: Sequence[Span], numbers: Sequence[int], places: Callable[[Span], Sequence[int]]) -> Sequence[int]:
-    """The *places* of the values, which are in these spans: a range where they ascend by one."""
+    """The *places* of the values, which are in these spans: a range where they ascend evenly."""
     if not isinstance(numbers, range):
         ends = [bisect_left(numbers, span.first) for span in spans[1:]]
         cut = zip(spans, [0, *ends], [*ends, len(numbers)], strict=True)
@@ -152,8 +152,11 @@ def _joined(spans: Sequence[Span], numbers: Sequence[int], places: Callable[[Spa
     found = [part for part in parts if part]
     if len(found) == 1:
         return found[0]
-    if all(isinstance(part, range) for part in found) and found[-1][-1] - found[0][0] + 1 == len(numbers):
-        return range(found[0][0], found[-1][-1] + 1)
+    step = (found[-1][-1] - found[0][0]) // (len(numbers) - 1)
+    if all(len(part) == 1 or (isinstance(part, range) and part.step == step) for part in found) and all(
+        before[-1] + step == part[0] for before, part in pairwise(found)
+    ):
+        return range(found[0][0], found[-1][-1] + 1, step)
     return [*chain.from_iterable(found)]
 
 

@@ -6,6 +6,7 @@ fields that mean nothing.
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from ..formats.wires import Delta
@@ -13,8 +14,13 @@ from ..formats.wires import Delta
 PLAIN: Final = r'[^"\\\x00-\x1f]'
 TEXT: Final = rf'{PLAIN}*+(?:\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{{4}}){PLAIN}*+)*+'
 """The content of a string, without halves of characters, which may lack the other half."""
-HEAD: Final = r'\n\{"type":"'
-"""The beginning of a line. Before the first branch, it lets the search skip to it: 66 ns a line of AG-UI, not 156."""
+LINE: Final = r"\n"
+"""What stands before each line but the first."""
+BETWEEN: Final = b"\n\ndata: "
+SENT: Final = re.escape(BETWEEN.decode())
+"""What stands between the data of server-sent events that have no other field."""
+HEAD: Final = r'\{"type":"'
+"""The beginning of an event. Before the first branch, it lets the search skip to it: 66 ns a line of AG-UI, not 156."""
 _ATOM: Final = rf'"{TEXT}"|[-0-9][-+.eE0-9]*+|true|false|null|\[\]'
 
 
@@ -26,19 +32,20 @@ _VALUE: Final = _or_object(_or_object(_ATOM))
 """A value whose objects are at most two deep; that the first line is JSON is known, the others repeat it."""
 
 
-def pattern(deltas: Sequence[Delta]) -> re.Pattern[bytes]:
+@cache
+def pattern(deltas: tuple[Delta, ...], between: str = LINE) -> re.Pattern[bytes]:
     r"""Return what finds an event whose text is not empty, and the lines behind it that repeat it with other texts.
 
-    Its last group has these lines, without the first, each with the line feed before it.
+    Its last group has these lines, without the first, each with what stands *between* lines before it.
 
-    >>> found = pattern([Delta("text", ("say",))]).search(b'\n{"type":"say","text":"a"}\n{"type":"say","text":"b"}\n')
+    >>> found = pattern((Delta("text", ("say",)),)).search(b'\n{"type":"say","text":"a"}\n{"type":"say","text":"b"}\n')
     >>> found[found.lastindex]
     b'\n{"type":"say","text":"b"}'
     """
     typed = all(delta.types for delta in deltas)
-    start = HEAD if typed else r"\n\{"
+    start = between + (HEAD if typed else r"\{")
     families = "|".join(_family(delta, f"g{number}", start) for number, delta in enumerate(deltas))
-    return re.compile(rf"{start}(?:{families})(?=\n)".encode())
+    return re.compile(rf"{start}(?:{families})(?={between}|\n?\Z)".encode())
 
 
 def _family(delta: Delta, group: str, start: str) -> str:
@@ -53,18 +60,21 @@ def _family(delta: Delta, group: str, start: str) -> str:
         head, tail = f'"{outer}":{left}{tag}{_before(name)}{head}', f"{tail}{_behind(name)}{right}"
         name, tag, in_list = outer, "", False
     begin, before, behind = _words(delta.types), _before(name, *delta.varies), _behind(name, *delta.varies)
-    heads, tails, any_before, any_behind = [f"{begin}{before}{head}"], [f"{tail}{behind}"], "", ""
+    parts: list[str | tuple[str] | None] = [f"{begin}{before}{head}", None, f"{tail}{behind}"]
     if delta.varies:
         varied = rf'"(?:{"|".join(delta.varies)})":(?:"{PLAIN}*+"|0|[1-9][0-9]{{0,17}}+)'
-        any_before, any_behind = f"(?:{varied},)*+", f"(?:,{varied})*+"
-        heads, tails = [begin, before, head], [tail, behind, ""]
-    named = [[f"{group}{side}{number}" for number in range(len(parts))] for side, parts in (("a", heads), ("b", tails))]
-    first = any_before.join(f"(?P<{one}>{part})" for one, part in zip(named[0], heads, strict=True))
-    last = any_behind.join(f"(?P<{one}>{part})" for one, part in zip(named[1], tails, strict=True))
-    again = [
-        any_.join(f"(?P={one})" for one in names) for any_, names in zip((any_before, any_behind), named, strict=True)
-    ]
-    return rf'{first}(?!"){TEXT}{last} *+\}}((?:{start}{again[0]}{TEXT}{again[1]} *+\}})++)'
+        some, more = f"(?:{varied},)++", f"(?:,{varied})++"
+        parts = [begin, (some,), before, (some,), head, None, tail, (more,), behind, (more,)]
+    first, again = "", ""
+    for number, part in enumerate(parts):
+        name = f"{group}p{number}"
+        if part is None:
+            first, again = rf'{first}(?!"){TEXT}', f"{again}{TEXT}"
+        elif isinstance(part, tuple):
+            first, again = f"{first}(?P<{name}>{part[0]})?", f"{again}(?({name}){part[0]})"
+        else:
+            first, again = f"{first}(?P<{name}>{part})", f"{again}(?P={name})"
+    return rf"{first} *+\}}((?:{start}{again} *+\}})++)"
 
 
 def _words(words: Sequence[str], key: str = "") -> str:

@@ -1,17 +1,19 @@
 """Stretches of a log: the values that they hold, and the places where these stand."""
 
+import re
 from array import array
 from collections.abc import Sequence
 from io import BytesIO
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from msgspec import MsgspecError
 
 from turncheck.model.core.decode import is_blank, lines_of
 
 from ..framing import Block, Frame, Origin
-from .registry import FastLoop
+from .fast_loop import FastLoop
+from .runs import BETWEEN, LINE, SENT
 
 REFUSALS: Final = (MsgspecError, UnicodeDecodeError, RecursionError)
 """What a decoder raises."""
@@ -30,7 +32,7 @@ class Span:
         self.first, self.in_step = first, in_step
 
     def decoded(self, loop: FastLoop) -> list[Any]:
-        """Return what the values are decoded to (``registry.FastLoop.feed``)."""
+        """Return what the values are decoded to (``FastLoop.feed``)."""
         raise NotImplementedError
 
     def text(self, number: int) -> bytes | None:
@@ -52,6 +54,7 @@ class FrameSpan(Span):
         super().__init__(first)
         self.lines = [frame.origin.line for frame in frames]
         self.ats = [frame.at for frame in frames]
+        self.in_step = self.ats == [*range(first, first + len(frames))]
         self._offsets = array("q", (frame.origin.offset for frame in frames))
         self._texts: Sequence[bytes | None] = [frame.data for frame in frames]
 
@@ -84,8 +87,12 @@ class LineSpan(Span):
     """The values of a block: one in each line of *texts*.
 
     These are the block's own lines, a blank one of which holds no value; the first is line *line* of the log. Or else
-    they were *made* of the block's, whose values have these lines and positions.
+    they were *made* of the block's, whose values have these lines and positions. ``between`` bytes, and so many line
+    ``feeds``, are between one value and the next.
     """
+
+    between: ClassVar = 1
+    feeds: ClassVar = 1
 
     def __init__(
         self, first: int, block: Block, line: int, texts: bytes, made: tuple[Sequence[int], Sequence[int]] | None = None
@@ -101,34 +108,47 @@ class LineSpan(Span):
         self._offsets: Sequence[int] | None = None
 
     def decoded(self, loop: FastLoop) -> list[Any]:
-        """Return what the values are decoded to (``registry.FastLoop.feed``), and count the values."""
-        events: list[Any] = []
+        """Return what the values are decoded to (``FastLoop.feed``), and count the values."""
         texts = self._whole
-        more = 0
         if is_text(texts):
-            begin = 0
-            for found in loop.whole.finditer(texts):
-                item = found.lastgroup
-                start, end = found.span(0 if item else found.lastindex or 0)
-                self._decode(texts[begin : start + 1], loop, events)
-                number = texts.count(b"\n", start, end)
-                events.append((found, number) if item else number)
-                more += number - 1
-                begin = end + 1
-            self._decode(texts[begin:], loop, events)
+            events = self._found(texts, loop, loop.pattern(LINE), len(texts))
         else:
+            events = []
             for text in lines_of(texts):
                 if is_text(text):
                     self._decode(text + b"\n", loop, events)  # a blank one is a line all the same
                 else:
                     events.append(None)
+            self.count = len(events)
         if self.blank:
             self.lines = [line for line, text in enumerate(lines_of(texts), self._line) if not is_blank(text)]
-        self.count = len(events) + more
         if not self._made:
             self.lines = self.lines[: self.count]
             self.ats = range(self.first, self.first + self.count)
         return events
+
+    def _found(self, texts: bytes, loop: FastLoop, pattern: re.Pattern[bytes], end: int) -> list[Any]:
+        """Find what is many lines, decode what is between, up to *end*, and count the values."""
+        events: list[Any] = []
+        begin = more = 0
+        take, between, feeds = self._take, self.between, self.feeds
+        for found in pattern.finditer(texts):
+            item = found.lastgroup
+            start, stop = found.span(0 if item else found.lastindex or 0)
+            if begin <= start:
+                take(texts, begin, start, loop, events)
+            number = texts.count(b"\n", start, stop) // feeds
+            events.append((found, number) if item else number)
+            more += number - 1
+            begin = stop + between
+        if begin <= end:
+            take(texts, begin, end, loop, events)
+        self.count = len(events) + more
+        return events
+
+    def _take(self, texts: bytes, begin: int, end: int, loop: FastLoop, events: list[Any]) -> None:
+        """Decode lines, of which the line feed of the last is at *end*."""
+        self._decode(texts[begin : end + 1], loop, events)
 
     def _decode(self, text: bytes, loop: FastLoop, events: list[Any]) -> None:
         """Decode lines one by one, which is exact; a blank one is counted."""
@@ -149,9 +169,12 @@ class LineSpan(Span):
     def text(self, number: int) -> bytes | None:
         """Return the JSON of a value, while the bytes are kept."""
         if self._texts is None:
-            self._texts = lines_of(self._whole)
+            self._texts = self._values()
         index = number - self.first
         return self._texts[index if self._made else self.lines[index] - self._line]
+
+    def _values(self) -> list[bytes]:
+        return lines_of(self._whole)
 
     def origin(self, number: int) -> Origin:
         """Return where a value stands in the log."""
@@ -171,6 +194,33 @@ class LineSpan(Span):
         self._places()
         self._block = self._texts = None
         self._whole = b""
+
+
+class SentSpan(LineSpan):
+    """Server-sent events that have data alone: *texts* begins with the first event's data, and ends with the last's."""
+
+    between: ClassVar = len(BETWEEN)
+    feeds: ClassVar = BETWEEN.count(b"\n")
+
+    def decoded(self, loop: FastLoop) -> list[Any]:
+        """Return what the values are decoded to (``FastLoop.feed``), and count them: 0 where not all events are so."""
+        texts = self._whole
+        self._alike = is_text(texts)
+        events = self._found(texts, loop, loop.pattern(SENT), len(texts)) if self._alike else []
+        if not self._alike:
+            self.count = 0
+        return events
+
+    def _take(self, texts: bytes, begin: int, end: int, loop: FastLoop, events: list[Any]) -> None:
+        """Decode the data of events, the last of which ends before *end*."""
+        part = texts[begin:end]
+        lines = part.replace(BETWEEN, b"\n")
+        others = (len(part) - len(lines)) // (len(BETWEEN) - 1)
+        self._alike = self._alike and part.count(b"\n") == others * self.feeds
+        self._decode(lines + b"\n", loop, events)
+
+    def _values(self) -> list[bytes]:
+        return self._whole.split(BETWEEN)
 
 
 def is_text(data: bytes) -> bool:

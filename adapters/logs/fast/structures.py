@@ -60,8 +60,7 @@ def structures(wires: tuple[Wire, ...]) -> Mapping[str, type[Any]]:
 
 def is_fast(row: Wire, rows: Sequence[Wire]) -> bool:
     """Whether the fast loop reads the events of a row, which is one of the *rows* of its type."""
-    read = all(field.shape is not None or not field.needed for field in _fields(row))
-    return read and (row.when is not None or len(rows) == 1)
+    return row.when is not None or len(rows) == 1
 
 
 def _fields(row: Wire) -> list[Field]:

@@ -2,6 +2,8 @@
 
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
+from itertools import takewhile
+from operator import attrgetter
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -18,19 +20,22 @@ Build: TypeAlias = Callable[[str], Event]
 """From an item's gathered text to its event."""
 
 
-class Slot(Struct, eq=False):
+class Slot(Struct, eq=False, gc=False):
     """A place in the order, for an event that may be known later; nothing behind it leaves before it is filled."""
 
     at: int
     event: Event | None = None
 
 
-class Item(Struct, eq=False):
+class Item(Struct, eq=False, gc=False):
     """An item that is open: its deltas so far, and its place, None before it has one."""
 
     build: Build
     slot: Slot | None
     pieces: list[str] = []
+
+
+_is_filled: Final = attrgetter("event")  # of a slot; an event is true
 
 
 class Items:
@@ -44,15 +49,20 @@ class Items:
 
     def put(self, at: int, event: Event) -> None:
         """Add an event that is complete."""
-        self._add(Slot(at, event))
+        self.last = at
+        self._slots.append(Slot(at, event))
 
     def hold(self, at: int) -> Slot:
         """Keep a place for an event that a later line decides."""
-        return self._add(Slot(at))
+        self.last = at
+        slot = Slot(at)
+        self._slots.append(slot)
+        return slot
 
     def begin(self, key: Hashable, build: Build, at: int | None = None) -> None:
         """Open an item at *at*, or else where its first text comes. One that is open under *key* ends here."""
-        self.finish(key)
+        if key in self.open:
+            self.finish(key)
         self.open[key] = Item(build, None if at is None else self.hold(at))
 
     def __contains__(self, key: Hashable) -> bool:
@@ -63,11 +73,12 @@ class Items:
 
         Raises MisfitError where the item is not open.
         """
-        if key not in self.open:
+        item = self.open.get(key)
+        if item is None:
             raise MisfitError("its item is not open")
-        item = self.open[key]
         if piece:
-            item.slot = item.slot or self.hold(at)
+            if item.slot is None:
+                item.slot = self.hold(at)
             item.pieces.append(piece)
 
     def rebuild(self, key: Hashable, build: Build) -> None:
@@ -94,10 +105,13 @@ class Items:
     def settled(self) -> tuple[list[Slot], int | None]:
         """Take out the places that nothing unsettled precedes, each filled; say where the first unsettled one is."""
         slots = self._slots
-        found: list[Slot] = []
-        while slots and slots[0].event is not None:
-            found.append(slots.popleft())
-        return found, slots[0].at if slots else None
+        found = list(takewhile(_is_filled, slots))
+        if len(found) == len(slots):
+            slots.clear()
+            return found, None
+        for _ in found:
+            slots.popleft()
+        return found, slots[0].at
 
     def complains(self, at: int) -> bool:
         """Whether the last event is at *at* and says that something is wrong there."""
@@ -113,11 +127,6 @@ class Items:
         self.finish_all()
         for slot in self._slots:
             slot.event = slot.event or NATIVE
-
-    def _add(self, slot: Slot) -> Slot:
-        self.last = slot.at
-        self._slots.append(slot)
-        return slot
 
 
 def nothing(_: str) -> Event:

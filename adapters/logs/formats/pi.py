@@ -6,7 +6,7 @@ agent run without a user message: the ``agent_end`` before it is no stop, so it 
 """
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from turncheck.model.core.events import Delivery, OutputKind, RunStop, ToolResult, UserMessage
 
@@ -15,10 +15,12 @@ from .dispatch import Dispatcher
 from .fields import MisfitError, Object, items, maybe_flag, records, user_message
 from .items import NATIVE, Slot, Whole, nothing, said
 from .mapping import Format
-from .wires import Wire, anything, handlers, whole
+from .wires import Wire, anything, handlers, maybe_records, whole
 from .wires import items as items_at
 from .wires import maybe_flag as maybe_flag_at
+from .wires import maybe_text as maybe_text_at
 from .wires import number as number_at
+from .wires import records as records_at
 from .wires import text as text_at
 
 _QUEUES: Final[tuple[tuple[str, Delivery], ...]] = (("steering", "steer"), ("followUp", "followUp"))
@@ -28,6 +30,12 @@ _DELTA: Final = "assistantMessageEvent.delta"
 _UPDATE: Final = text_at("assistantMessageEvent.type")
 _ROLE: Final = anything("message.role")
 _RESULT: Final = (text_at("message.toolCallId"), maybe_flag_at("message.isError"))
+_ASKED: Final = (anything("message.content", str | list[Any] | None), anything("message.id", str | None))
+_ANSWER: Final = (
+    records_at("message.content"),
+    maybe_text_at("message.stopReason"),
+    maybe_text_at("message.errorMessage"),
+)
 _FAMILIES: Final = ("text", "toolcall", "thinking")
 WIRES: Final = (
     *(
@@ -45,13 +53,14 @@ WIRES: Final = (
         _RESULT,
         (_ROLE, ("toolResult",)),
     ),
-    Wire("message_start", "ask", (whole("message"),), (_ROLE, ("user",))),
+    Wire("message_start", "ask", _ASKED, (_ROLE, ("user",))),
     Wire("message_start"),
-    Wire("message_end", "end_answer", (whole("message"),), (_ROLE, ("assistant",))),
+    Wire("message_end", "end_answer", _ANSWER, (_ROLE, ("assistant",))),
     Wire("message_end", None, (), (_ROLE, ("user", "toolResult", "system"))),
     Wire("message_end"),
     Wire("turn_end", "end_turn", (items_at("toolResults"),)),
     Wire("agent_start", "begin_run"),
+    Wire("agent_end", "end_run", (maybe_records("messages"), maybe_flag_at("willRetry"))),
     *(Wire(name) for name in ("turn_start", "tool_execution_start", "tool_execution_update", "tool_execution_end")),
 )
 """The events that the fast loop reads, and other kinds of them, the most frequent first."""
@@ -88,7 +97,6 @@ class PiMapper(Dispatcher):
         self._taken: tuple[str, Delivery] | None = None  # the message that left a queue on the line before
         self.handlers = {
             **handlers(self, WIRES),
-            "agent_end": self._agent_end,
             "queue_update": self._queue_update,
             "auto_retry_start": self._go_on,
             "auto_retry_end": self._auto_retry_end,
@@ -130,15 +138,15 @@ class PiMapper(Dispatcher):
             self._started.event = UserMessage(text="", source="adapter") if rootless else NATIVE
             self._started, self._open = None, True
 
-    def _agent_end(self, at: int, event: Object) -> None:
-        added = records(event, "messages") if "messages" in event else []
-        answers = [message for message in added if message.get("role") == "assistant"]
-        stop, again = pi_messages.stop(answers[-1] if answers else self._last), maybe_flag(event, "willRetry")
+    def end_run(self, at: int, messages: list[Object] | None, again: bool | None) -> None:  # noqa: FBT001
+        """Note that an agent run ends; its messages are added. Raises MisfitError."""
+        answers = [message for message in messages or () if message.get("role") == "assistant"]
+        stop = pi_messages.stop(answers[-1] if answers else self._last)
         self._begin(by_user=False)
         self.items.finish_all()
         self._stop = self.items.hold(at), stop
         if again:
-            self._go_on(at, event)
+            self._go_on(at, {})
 
     def _go_on(self, _at: int, _event: Object) -> None:
         """Drop the stop that was held back: the agent starts once more by itself, within the same cycle."""
@@ -168,8 +176,9 @@ class PiMapper(Dispatcher):
         """Put the result of a call."""
         self.items.put(at, ToolResult(call_id=call_id, is_error=is_error or None))
 
-    def ask(self, at: int, message: Object) -> None:
+    def ask(self, at: int, content: object, name: object) -> None:
         """Put a user's message, behind the boundary that a follow-up needs. Raises MisfitError."""
+        message = {"content": content, "id": name}
         delivery = self._delivery(message)
         root_or_steer = user_message(message, "content", delivery=delivery)
         self._begin(by_user=True)
@@ -217,15 +226,16 @@ class PiMapper(Dispatcher):
         if event is not None:
             self.items.rebuild(index, Whole(event))
 
-    def end_answer(self, at: int, message: Object) -> None:
+    def end_answer(self, at: int, content: list[Object], reason: str | None, why: str | None) -> None:
         """End a response, which is told as a whole. Raises MisfitError."""
-        for index, output in enumerate(pi_messages.outputs(message, self._response())):
+        outputs = [pi_messages.output(part, self._response()) for part in content]
+        for index, output in enumerate(outputs):
             if index in self.items:
                 self.items.finish(index, output or NATIVE)
             elif output is not None:
                 self.items.put(at, output)
         self.items.finish_all(NATIVE)
-        self._last = message
+        self._last = {"stopReason": reason, "errorMessage": why}
 
     def _response(self) -> str:
         """The id of the current response, made up: pi's responses have none."""

@@ -4,7 +4,7 @@ The rows are declared once per format. The mapper's handlers are made from them 
 and the loop that read most of a log (``..fast``): all call the same methods.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any, Final, NamedTuple
 
 from msgspec import Meta, Raw
@@ -18,10 +18,7 @@ INDEX: Final = Annotated[int, Meta(ge=0, lt=1 << 31)]
 
 
 class Field(NamedTuple):
-    """A field of a wire event: its path, names with dots between; its reader, and the type that reads the same.
-
-    Where ``shape`` is None, the fast loop reads no event that has the field.
-    """
+    """A field of a wire event: its path, names with dots between; its reader, and the type that reads the same."""
 
     path: str
     read: Callable[[Object, str], object]
@@ -58,7 +55,16 @@ def number(path: str) -> Field:
 
 def whole(path: str) -> Field:
     """An object that must be there, as it is."""
-    return Field(path, record, None, needed=True)
+    return Field(path, record, dict[str, Any], needed=True)
+
+
+def maybe_records(path: str) -> Field:
+    """A list of objects that may be absent."""
+    return Field(path, _maybe_records, list[dict[str, Any]], needed=False)
+
+
+def _maybe_records(event: Object, name: str) -> list[Object] | None:
+    return fields.records(event, name) if name in event else None
 
 
 def items(path: str) -> Field:
@@ -66,9 +72,14 @@ def items(path: str) -> Field:
     return Field(path, fields.items, list[Raw], needed=True)
 
 
-def anything(path: str) -> Field:
-    """What is there, be it nothing; the fast loop takes a string."""
-    return Field(path, lambda event, name: event.get(name), str, needed=False)
+def records(path: str) -> Field:
+    """A list of objects that must be there."""
+    return Field(path, fields.records, list[dict[str, Any]], needed=True)
+
+
+def anything(path: str, shape: Any = str) -> Field:
+    """What is there, be it nothing; the fast loop takes a *shape* alone."""
+    return Field(path, lambda event, name: event.get(name), shape, needed=False)
 
 
 class Delta(NamedTuple):
@@ -112,14 +123,14 @@ def by_type(wires: Iterable[Wire]) -> Mapping[str, list[Wire]]:
     return found
 
 
-def deltas(wires: Iterable[Wire]) -> Sequence[Delta]:
+def deltas(wires: Iterable[Wire]) -> tuple[Delta, ...]:
     """Return the texts in which the rows' events differ."""
     types: dict[tuple[str, tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for wire in wires:
         if wire.delta is not None:
             words = () if wire.when is None else wire.when[1]
             types.setdefault((wire.delta, words, wire.varies), []).append(wire.type)
-    return [Delta(path, tuple(given), words, varies) for (path, words, varies), given in types.items()]
+    return tuple(Delta(path, tuple(given), words, varies) for (path, words, varies), given in types.items())
 
 
 def handlers(mapper: object, wires: Iterable[Wire]) -> dict[str, Handler]:

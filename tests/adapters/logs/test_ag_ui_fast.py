@@ -11,7 +11,8 @@ from fuzz import edited_logs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turncheck.adapters.logs.fast.ag_ui_shapes import ITEM
+from turncheck.adapters.logs.fast.ag_ui_shapes import item_pattern
+from turncheck.adapters.logs.fast.runs import LINE
 
 SETTINGS = settings(max_examples=300, deadline=None, database=None, derandomize=True)
 assert_same = partial(edited_logs.assert_same, "ag-ui")
@@ -249,7 +250,7 @@ def test_what_lines_do_together_is_what_the_mapper_alone_makes_of_them(stream: l
 
 def test_an_undisturbed_item_is_one_match() -> None:
     lines = b"\n".join(in_lines(item("TOOL_CALL", "ARGS", "c", ['{"a', '": 1}'])))
-    (found,) = ITEM.finditer(b"\n" + lines + b"\n")
+    (found,) = item_pattern(LINE).finditer(b"\n" + lines + b"\n")
     assert (found.lastgroup, found["TOOL_CALL_id"], found[0].count(b"\n")) == ("TOOL_CALL", b"c", 4)
 
 

@@ -8,7 +8,9 @@ from turncheck.model.core.events import AgentOutput
 from ...formats.ag_ui import AgUiMapper, Result
 from ...formats.ag_ui_items import SAID
 from ...formats.items import Item, Whole
-from ..ag_ui_wires import STRUCTURES
+from ..ag_ui_shapes import item_pattern
+from ..ag_ui_wires import DECODER, STRUCTURES
+from ..fast_loop import FastLoop
 
 ReasoningEnd = STRUCTURES["REASONING_END"]
 ReasoningMessageContent = STRUCTURES["REASONING_MESSAGE_CONTENT"]
@@ -32,7 +34,7 @@ _SOME: Final = {kind: AgentOutput(kind=kind, text="…") for kind in SAID}
 
 
 def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int], bool]) -> int:
-    """Take events from number *at* on, and return the number behind them (``registry.FastLoop``)."""
+    """Take events from number *at* on, and return the number behind them (``FastLoop``)."""
     items, outputs, results = mapper.items, mapper.outputs, mapper.results
     opened, others = items.open, outputs.others
     begun, used, owners = mapper.rules.open, mapper.rules.used, mapper.rules.owners.of
@@ -298,3 +300,6 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
         calm = mapper.running and outputs.chunk is None
         text = tool = reasoning = None
     return at
+
+
+LOOP = FastLoop(DECODER.decode, item_pattern, feed)

@@ -1,11 +1,15 @@
 """The fast loop of the AI SDK, generated from its rows: run `make generate`, do not edit."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from ...formats.ai_sdk import WIRES, AiSdkMapper
 from ...formats.fields import MisfitError
-from ..structures import structures
+from ...formats.wires import deltas
+from ..fast_loop import FastLoop
+from ..runs import pattern
+from ..structures import decoder, structures
 
 STRUCTURES = structures(WIRES)
 Abort = STRUCTURES["abort"]
@@ -31,7 +35,7 @@ ToolOutputError = STRUCTURES["tool-output-error"]
 
 
 def feed(mapper: AiSdkMapper, events: Iterable[Any], at: int, hand: Callable[[int], bool]) -> int:
-    """Take events from number *at* on, and return the number behind them (``registry.FastLoop``)."""
+    """Take events from number *at* on, and return the number behind them (``FastLoop``)."""
     piece = mapper.piece
     begin_text = mapper.begin_text
     end_text = mapper.end_text
@@ -179,3 +183,6 @@ def feed(mapper: AiSdkMapper, events: Iterable[Any], at: int, hand: Callable[[in
                 good = at
             kind = None
     return at
+
+
+LOOP = FastLoop(decoder(WIRES).decode, partial(pattern, deltas(WIRES)), feed)

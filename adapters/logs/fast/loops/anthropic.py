@@ -1,11 +1,15 @@
 """The fast loop of Anthropic, generated from its rows: run `make generate`, do not edit."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from ...formats.anthropic import WIRES, AnthropicMapper
 from ...formats.fields import MisfitError
-from ..structures import structures
+from ...formats.wires import deltas
+from ..fast_loop import FastLoop
+from ..runs import pattern
+from ..structures import decoder, structures
 
 STRUCTURES = structures(WIRES)
 ContentBlockDelta = STRUCTURES["content_block_delta"]
@@ -27,7 +31,7 @@ Ping = STRUCTURES["ping"]
 
 
 def feed(mapper: AnthropicMapper, events: Iterable[Any], at: int, hand: Callable[[int], bool]) -> int:
-    """Take events from number *at* on, and return the number behind them (``registry.FastLoop``)."""
+    """Take events from number *at* on, and return the number behind them (``FastLoop``)."""
     piece = mapper.piece
     begin_text = mapper.begin_text
     begin_named_call = mapper.begin_named_call
@@ -139,3 +143,6 @@ def feed(mapper: AnthropicMapper, events: Iterable[Any], at: int, hand: Callable
                 good = at
             kind = None
     return at
+
+
+LOOP = FastLoop(decoder(WIRES).decode, partial(pattern, deltas(WIRES)), feed)

@@ -1,13 +1,17 @@
 """The fast loop of OpenAI's chat, generated from its rows: run `make generate`, do not edit."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
-from ...formats.openai_chat import ChatMapper
+from ...formats.openai_chat import DELTAS, ChatMapper
+from ..fast_loop import FastLoop
+from ..runs import pattern
+from ..structures import undecoded
 
 
 def feed(mapper: ChatMapper, events: Iterable[Any], at: int, hand: Callable[[int], bool]) -> int:
-    """Take events from number *at* on, and return the number behind them (``registry.FastLoop``)."""
+    """Take events from number *at* on, and return the number behind them (``FastLoop``)."""
     good = -1  # the number behind a delta of which repetitions change nothing
     for event in events:
         struct = type(event)  # pyright: ignore[reportUnknownVariableType]
@@ -23,3 +27,6 @@ def feed(mapper: ChatMapper, events: Iterable[Any], at: int, hand: Callable[[int
             if fine and mapper.running:
                 good = at
     return at
+
+
+LOOP = FastLoop(undecoded, partial(pattern, DELTAS), feed)

@@ -1,11 +1,15 @@
 """The fast loop of OpenAI's Responses, generated from its rows: run `make generate`, do not edit."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from ...formats.fields import MisfitError
 from ...formats.openai_responses import WIRES, ResponsesMapper
-from ..structures import structures
+from ...formats.wires import deltas
+from ..fast_loop import FastLoop
+from ..runs import pattern
+from ..structures import decoder, structures
 
 STRUCTURES = structures(WIRES)
 Error = STRUCTURES["error"]
@@ -33,7 +37,7 @@ ResponseRefusalDelta = STRUCTURES["response.refusal.delta"]
 
 
 def feed(mapper: ResponsesMapper, events: Iterable[Any], at: int, hand: Callable[[int], bool]) -> int:
-    """Take events from number *at* on, and return the number behind them (``registry.FastLoop``)."""
+    """Take events from number *at* on, and return the number behind them (``FastLoop``)."""
     piece = mapper.piece
     begin_call = mapper.begin_call
     begin_text = mapper.begin_text
@@ -186,3 +190,6 @@ def feed(mapper: ResponsesMapper, events: Iterable[Any], at: int, hand: Callable
                 good = at
             kind = None
     return at
+
+
+LOOP = FastLoop(decoder(WIRES).decode, partial(pattern, deltas(WIRES)), feed)

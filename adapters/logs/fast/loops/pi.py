@@ -1,21 +1,28 @@
 """The fast loop of pi, generated from its rows: run `make generate`, do not edit."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from ...formats.fields import MisfitError
 from ...formats.pi import WIRES, PiMapper
-from ..structures import structures
+from ...formats.wires import deltas
+from ..fast_loop import FastLoop
+from ..runs import pattern
+from ..structures import decoder, structures
 
 STRUCTURES = structures(WIRES)
+AgentEnd = STRUCTURES["agent_end"]
 AgentStart = STRUCTURES["agent_start"]
 MessageEnd = STRUCTURES["message_end"]
+MessageEndAssistant = STRUCTURES["message_end.assistant"]
 MessageEndSystem = STRUCTURES["message_end.system"]
 MessageEndToolresult = STRUCTURES["message_end.toolResult"]
 MessageEndUser = STRUCTURES["message_end.user"]
 MessageStart = STRUCTURES["message_start"]
 MessageStartAssistant = STRUCTURES["message_start.assistant"]
 MessageStartToolresult = STRUCTURES["message_start.toolResult"]
+MessageStartUser = STRUCTURES["message_start.user"]
 MessageUpdate = STRUCTURES["message_update"]
 MessageUpdateTextDelta = STRUCTURES["message_update.text_delta"]
 MessageUpdateTextEnd = STRUCTURES["message_update.text_end"]
@@ -24,6 +31,7 @@ MessageUpdateThinkingDelta = STRUCTURES["message_update.thinking_delta"]
 MessageUpdateThinkingEnd = STRUCTURES["message_update.thinking_end"]
 MessageUpdateThinkingStart = STRUCTURES["message_update.thinking_start"]
 MessageUpdateToolcallDelta = STRUCTURES["message_update.toolcall_delta"]
+MessageUpdateToolcallEnd = STRUCTURES["message_update.toolcall_end"]
 MessageUpdateToolcallStart = STRUCTURES["message_update.toolcall_start"]
 ToolExecutionEnd = STRUCTURES["tool_execution_end"]
 ToolExecutionStart = STRUCTURES["tool_execution_start"]
@@ -33,12 +41,16 @@ TurnStart = STRUCTURES["turn_start"]
 
 
 def feed(mapper: PiMapper, events: Iterable[Any], at: int, hand: Callable[[int], bool]) -> int:
-    """Take events from number *at* on, and return the number behind them (``registry.FastLoop``)."""
+    """Take events from number *at* on, and return the number behind them (``FastLoop``)."""
     piece = mapper.piece
+    end_call = mapper.end_call
     begin_answer = mapper.begin_answer
     result = mapper.result
+    ask = mapper.ask
+    end_answer = mapper.end_answer
     end_turn = mapper.end_turn
     begin_run = mapper.begin_run
+    end_run = mapper.end_run
     good = -1  # the number behind a delta of which repetitions change nothing
     kind: Any = None  # its structure
     name: Any = None  # its item
@@ -105,6 +117,10 @@ def feed(mapper: PiMapper, events: Iterable[Any], at: int, hand: Callable[[int],
                         piece(at, "thinking", inner.contentIndex, "")
                         at += 1
                         continue
+                    if part is MessageUpdateToolcallEnd:
+                        end_call(at, inner.contentIndex, inner.toolCall)
+                        at += 1
+                        continue
             elif struct is MessageStart:
                 if mapper.calm:
                     inner = event.message
@@ -117,10 +133,18 @@ def feed(mapper: PiMapper, events: Iterable[Any], at: int, hand: Callable[[int],
                         result(at, inner.toolCallId, inner.isError)
                         at += 1
                         continue
+                    if part is MessageStartUser:
+                        ask(at, inner.content, inner.id)
+                        at += 1
+                        continue
             elif struct is MessageEnd:
                 if mapper.calm:
                     inner = event.message
                     part = type(inner)  # pyright: ignore[reportUnknownVariableType]
+                    if part is MessageEndAssistant:
+                        end_answer(at, inner.content, inner.stopReason, inner.errorMessage)
+                        at += 1
+                        continue
                     if part is MessageEndUser or part is MessageEndToolresult or part is MessageEndSystem:
                         at += 1
                         continue
@@ -132,6 +156,11 @@ def feed(mapper: PiMapper, events: Iterable[Any], at: int, hand: Callable[[int],
             elif struct is AgentStart:
                 if mapper.calm:
                     begin_run(at)
+                    at += 1
+                    continue
+            elif struct is AgentEnd:
+                if mapper.calm:
+                    end_run(at, event.messages, event.willRetry)
                     at += 1
                     continue
             elif struct is TurnStart:
@@ -159,3 +188,6 @@ def feed(mapper: PiMapper, events: Iterable[Any], at: int, hand: Callable[[int],
                 good = at
             kind = None
     return at
+
+
+LOOP = FastLoop(decoder(WIRES).decode, partial(pattern, deltas(WIRES)), feed)

@@ -1,0 +1,39 @@
+"""What a fast loop is, and what it needs of a mapper."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Protocol
+
+from ..formats.items import Items
+
+
+class FastMapper(Protocol):
+    """What a mapper must have besides: its events in order, which it adds to as it accepts values."""
+
+    items: Items
+
+    def accept(self, at: int, value: Any, /) -> None:
+        """Take the value at position *at*; what is settled by then waits in ``items``."""
+        ...
+
+    def close(self) -> None:
+        """End the log: nothing that waits in ``items`` is unsettled any more."""
+        ...
+
+
+class FastLoop(NamedTuple):
+    """What reads most values of a format.
+
+    ``decode`` takes a value's JSON that is good by itself, and raises for any other. ``pattern`` is given what stands
+    between lines (``runs``), and returns what finds lines that mean one thing together: its last group has them, each
+    with that before it. Where the group has a name they are an item, else they are like the line before but for a text.
+
+    ``feed`` is given the mapper, the decoded values, the number of the first, and a function by which the mapper reads
+    the value of a number and says whether all was well; it returns the number behind the last. A decoded value is a
+    structure, or None where it was not decoded; an integer stands for as many lines that are like the one before; a
+    match of an item comes with its number of lines.
+    """
+
+    decode: Callable[[bytes], Any]
+    pattern: Callable[[str], re.Pattern[bytes]]
+    feed: Callable[[Any, Iterable[Any], int, Callable[[int], bool]], int]

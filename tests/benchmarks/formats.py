@@ -1,0 +1,101 @@
+"""Print the table of formats, and AG-UI's peers beside it: bytes → verdict. The peers need tests/ag_ui/node_modules.
+
+``verifyEvents`` 1.0.0 runs in one Node process, which is warm from the second log on; ag-ui-validate 0.4.0 is given
+what msgspec decodes. All have the same log by turns, and what counts is processor time.
+"""
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import msgspec
+from ag_ui_validate import create_validator
+
+from benchmarks import measure, streams
+from benchmarks.measure import ROWS
+
+AG_UI = Path(__file__).parents[1] / "ag_ui"
+LINES = 100_000
+ROUNDS = 7
+
+
+def formats() -> Iterator[str]:
+    """The rows of the formats, in Markdown."""
+    yield f"| {LINES:,} lines → verdict | by generic decode | middle half | a line | the decode | first target | goal |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for row in ROWS:
+        if row.stream is not None:
+            found = measure.ratio(row, LINES)
+            middle = f"{found.low:.2f} to {found.high:.2f}"
+            each = f"{found.ratio * found.decode / 1000:.2f} µs | {found.decode:.0f} ns"
+            name, goals = row.name.removesuffix(" → verdict"), f"{row.target or ''} | {row.goal or ''}"
+            yield f"| {name} | **{found.ratio:.2f}** | {middle} | {each} | {goals} |"
+
+
+def peers() -> Iterator[str]:
+    """AG-UI's peers, in Markdown."""
+    data = streams.log("ag-ui", LINES)
+    with verifier(data) as verify_events:
+        rounds = [(measure.seconds(measure.judged, data), verify_events(), validate(data)) for _ in range(ROUNDS + 1)]
+    yield f"| AG-UI, {LINES:,} lines → verdict | a line | turncheck ÷ it | first target | goal |"
+    yield "| --- | --- | --- | --- | --- |"
+    rows = (
+        ("turncheck", None, None),
+        ("`verifyEvents` 1.0.0 with JSON.parse", 0.15, 0.1),
+        ("ag-ui-validate 0.4.0 with a decode", 0.06, 0.04),
+    )
+    for place, (name, target, goal) in enumerate(rows):
+        warm = rounds[1:]
+        each = statistics.median(one[place] for one in warm) / data.count(b"\n") * 1e6
+        ratio = statistics.median(one[0] / one[place] for one in warm)
+        yield f"| {name} | {each:.2f} µs | **{ratio:.3f}** | {target or ''} | {goal or ''} |"
+
+
+@contextmanager
+def verifier(data: bytes):
+    """A function that lets ``verifyEvents`` read the log, and returns its seconds."""
+    with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+        file.write(data)
+        file.flush()
+        node = subprocess.Popen(
+            ["node", "time.mjs"], cwd=AG_UI, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+        def seconds() -> float:
+            node.stdin.write(f"{file.name}\n")
+            node.stdin.flush()
+            answer = json.loads(node.stdout.readline())
+            assert answer["why"] is None, answer["why"]
+            return answer["seconds"]
+
+        yield seconds
+        node.stdin.close()
+        node.wait()
+
+
+def validate(data: bytes) -> float:
+    """The seconds of ag-ui-validate."""
+    decode = msgspec.json.Decoder().decode
+
+    def validated(log: bytes) -> None:
+        validator = create_validator()
+        for line in log.splitlines():
+            validator.feed(decode(line))
+        validator.finalize()
+        assert not [found for found in validator.report().diagnostics if found.severity == "error"]
+
+    return measure.seconds(validated, data)
+
+
+if __name__ == "__main__":
+    for part in (formats, peers):
+        for line in part():
+            print(line, flush=True)
+        print()
