@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from ag_ui_validate import create_validator
 from benchmarks import measure, streams
 from benchmarks.measure import ROWS
 
+NODE = ["node", "time.mjs"]
 AG_UI = Path(__file__).parents[1] / "ag_ui"
 LINES = 100_000
 ROUNDS = 7
@@ -59,25 +60,27 @@ def peers() -> Iterator[str]:
 
 
 @contextmanager
-def verifier(data: bytes):
+def verifier(data: bytes) -> Iterator[Callable[[], float]]:
     """A function that lets ``verifyEvents`` read the log, and returns its seconds."""
-    with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+    with (
+        tempfile.NamedTemporaryFile(suffix=".jsonl") as file,
+        subprocess.Popen(NODE, cwd=AG_UI, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as node,
+    ):
         file.write(data)
         file.flush()
-        node = subprocess.Popen(
-            ["node", "time.mjs"], cwd=AG_UI, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        asked, told = node.stdin, node.stdout
+        assert asked is not None
+        assert told is not None
 
         def seconds() -> float:
-            node.stdin.write(f"{file.name}\n")
-            node.stdin.flush()
-            answer = json.loads(node.stdout.readline())
+            asked.write(f"{file.name}\n")
+            asked.flush()
+            answer = json.loads(told.readline())
             assert answer["why"] is None, answer["why"]
-            return answer["seconds"]
+            return float(answer["seconds"])
 
         yield seconds
-        node.stdin.close()
-        node.wait()
+        asked.close()
 
 
 def validate(data: bytes) -> float:
@@ -91,7 +94,7 @@ def validate(data: bytes) -> float:
         validator.finalize()
         assert not [found for found in validator.report().diagnostics if found.severity == "error"]
 
-    return measure.seconds(validated, data)
+    return float(measure.seconds(validated, data))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,18 @@
-"""AG-UI's items as whole runs of lines: how one looks that came undisturbed, from its beginning to its end.
+"""AG-UI's events as its fast loop knows them: as typed structures, and items as whole runs of lines.
 
-An item that is written in another way (another order of fields, another event in between) is read line by line.
+The structures take only the shape that is known as good. An item that is written in another way than its pattern says
+(another order of fields, another event in between) is read line by line.
 """
 
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Final
+from typing import Any, Final, Literal, Union
 
-from ..formats.ag_ui_fields import FIELDS
-from ..formats.ag_ui_parts import ITEMS, Item
+from msgspec import UnsetType, json
+
+from ..formats.ag_ui_fields import FIELDS, structure
+from ..formats.ag_ui_parts import ITEMS, SPANS, Item
 from .runs import HEAD, PLAIN, TEXT
 
 _ID: Final = rf"{PLAIN}*+"
@@ -49,3 +52,18 @@ def item_pattern(between: str) -> re.Pattern[bytes]:
     return re.compile(
         rf"{between}{HEAD}(?:{'|'.join(_item(item, between) for item in ITEMS)})(?={between}|\n?\Z)".encode()
     )
+
+
+_ONLY: Final[Mapping[str, Any]] = {"subagentRunId": UnsetType, "outcome": UnsetType, "input": UnsetType}
+"""Fields whose events are the mapper's: sub-agents, ends that are none of success, inputs that are repeated."""
+_SAID: Final[Mapping[str, Any]] = {**_ONLY, "role": Literal["assistant"]}
+"""A text of another role is no output of the model."""
+NAMES: Final = (
+    *(name for item in ITEMS for name in (item.delta, item.part.begin, *item.part.ends)),
+    *(name for part in SPANS if part.field not in _ONLY for name in (part.begin, *part.ends)),
+    *("TOOL_CALL_RESULT", "RUN_STARTED", "RUN_FINISHED"),
+)
+"""The types that the fast loop reads, the most frequent first of each part."""
+STRUCTURES: Final = {name: structure(name, _SAID if name == "TEXT_MESSAGE_START" else _ONLY) for name in NAMES}
+"""Type → its structure."""
+DECODER: Final = json.Decoder[Any](Union[tuple(STRUCTURES.values())])  # noqa: UP007 - of a tuple
