@@ -16,6 +16,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from turncheck.adapters.logs.formats.mapping import ASPECTS
 from turncheck.adapters.logs.formats.registry import FORMATS
+from turncheck.adapters.protocol.collator import COLLATOR_CAPABILITIES
 from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES
 from turncheck.adapters.references.registry import REFERENCES
 from turncheck.adapters.targets.registry import KINDS
@@ -194,7 +195,8 @@ def targets() -> Iterator[str]:
     yield from ("## Reference runtimes", "")
     named = ((code(f"reference:{name}"), MACHINES[name].title) for name in REFERENCES)
     yield from table(("target", "the machine that it runs"), named)
-    for title, capabilities in (("projector", CAPABILITIES), ("runtime", RUNTIME_CAPABILITIES)):
+    declared = {"projector": CAPABILITIES, "runtime": RUNTIME_CAPABILITIES, "collator": COLLATOR_CAPABILITIES}
+    for title, capabilities in declared.items():
         yield from (f"## Capabilities of a {title}", "")
         yield from table(("capability", "meaning"), _described(capabilities))
 

@@ -18,6 +18,12 @@ from .target import Target
 
 SEE: Final = f"{DOCUMENT}#collate"
 
+COLLATOR_CAPABILITIES: Final[Mapping[str, str]] = {
+    "streaming": "says which block streams: `streaming`",
+    "tool-status": "says of each tool's use whether it waits, runs, is done or has failed: `status`",
+}
+"""The capabilities that a collator may declare."""
+
 
 class CollatorTarget(Target, Protocol):
     """An implementation that collates frames to blocks.

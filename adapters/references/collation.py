@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from turncheck.model.machines.blocks import Block, collate
 
+from ..protocol.collator import COLLATOR_CAPABILITIES
 from ..protocol.messages import Implementation
 from .driven import implementation
 
@@ -12,7 +13,7 @@ from .driven import implementation
 class ReferenceCollator:
     """Collates as the model does."""
 
-    profile: Final = {"machine": "collation"}
+    profile: Final = {"machine": "collation", "capabilities": [*COLLATOR_CAPABILITIES]}
 
     @property
     def implementation(self) -> Implementation:

@@ -18,11 +18,12 @@ ITERATIONS: Final = 9
 """The backend's bound: more than any flow has."""
 
 
-class Iteration(msgspec.Struct, frozen=True):
-    """One model call: the texts that it streams, and how many tools it calls."""
+class Iteration(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One model call: the texts that it streams, how many tools it calls, and whether the last of these fails."""
 
     deltas: tuple[str, ...] = ()
     calls: int = 0
+    fails: bool = False
 
 
 class Flow(msgspec.Struct, frozen=True, rename="camel"):
@@ -53,9 +54,10 @@ class Flow(msgspec.Struct, frozen=True, rename="camel"):
         """
         gone = {piece for at, piece in enumerate(self._pieces()) if at in places}
         left = [
-            Iteration(
-                tuple(text for at, text in enumerate(one.deltas) if (number, "delta", at) not in gone),
-                sum((number, "call", at) not in gone for at in range(one.calls)),
+            replace(
+                one,
+                deltas=tuple(text for at, text in enumerate(one.deltas) if (number, "delta", at) not in gone),
+                calls=sum((number, "call", at) not in gone for at in range(one.calls)),
             )
             for number, one in enumerate(self.iterations)
             if (number, "whole", 0) not in gone
@@ -64,11 +66,13 @@ class Flow(msgspec.Struct, frozen=True, rename="camel"):
         return replace(self, iterations=(*left[:end], replace(left[end], calls=0)))
 
     def simpler(self) -> "Iterator[Flow]":
-        """Yield the flow in a plainer dialect, each in turn."""
+        """Yield the flow in a plainer dialect, each in turn, and without failing tools."""
         plain = {"nested": False, "numbered": False, "tells_record": True, "completes": True}
         for name, value in plain.items():
             if getattr(self, name) != value:
                 yield replace(self, **{name: value})
+        if any(one.fails for one in self.iterations):
+            yield replace(self, iterations=tuple(replace(one, fails=False) for one in self.iterations))
 
     def _pieces(self) -> Iterator[tuple[int, str, int]]:
         for number, one in enumerate(self.iterations):
@@ -95,7 +99,9 @@ def frames_of(flow: Flow) -> tuple[dict[str, Any], ...]:
             backend.hear("tool-call", Heard(call_id=name, tool="read", arguments={"path": name}))
         backend.hear("response-end", Heard(usage={"total": 10 + number}))
         for name in names:
-            backend.hear("tool-result", Heard(call_id=name, output=f"result of {name}"))
+            failed = one.fails and name == names[-1]
+            letter = "tool-failure" if failed else "tool-result"
+            backend.hear(letter, Heard(call_id=name, output=f"result of {name}"))
     return tuple(backend.frames)
 
 
@@ -105,6 +111,7 @@ _STORIES: Final = (
     (Iteration(("ha", "ha")),),
     (Iteration((), 1), Iteration(("well",))),
     (Iteration((), 4), Iteration(("done",))),
+    (Iteration((), 2, fails=True), Iteration(("sorry",))),
     (Iteration(("I ", "look."), 1), Iteration(("ha", "ha"), 2), Iteration(("all ", "well"))),
 )
 """Four calls side by side: by chance, one of 24 hash seeds gives a set of them the same order. The last one is the

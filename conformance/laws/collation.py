@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec.structs import replace
 
-from turncheck.model.machines.blocks import Block
+from turncheck.model.machines.blocks import Block, Status
 
 from .law import WITNESS, Finding, Judgement, LawsOn
 
@@ -197,6 +197,41 @@ def text_is_the_responses(collation: Collation) -> Judgement:
     for iteration, response, block in collation.answered():
         if block.text != response["response"]["content"]:
             yield Finding(None, f"block {iteration} has another text", response["response"]["content"], block.text)
+
+
+@collation_law("EF-D5", evidence="a delta, or a response behind one", needs=("streaming",), since="0.2")
+def streams_until_its_response(collation: Collation) -> Judgement:
+    """The newest block streams from its first delta until its response is there, and no other block does."""
+    for place, frame in enumerate(collation.frames):
+        kind = frame["type"]
+        shown = collation.collate(collation.frames[: place + 1]) if kind in _TRIO else ()
+        if shown:
+            yield WITNESS
+            expected = [False] * (len(shown) - 1) + [kind == "delta"]
+            observed = [block.streaming for block in shown]
+            if observed != expected:
+                yield Finding(place, f"after {kind}, other blocks stream than the newest", expected, observed)
+
+
+@collation_law("EF-D5", evidence="a tool's use", needs=("tool-status",), since="0.2")
+def tool_status_told(collation: Collation) -> Judgement:
+    """A tool's use waits from its response on, runs from its start on, and is done or has failed with its result."""
+    expected: dict[str, Status] = {}
+    for place, frame in enumerate(collation.frames):
+        match frame["type"]:
+            case "llm_response":
+                expected |= {call["id"]: "waiting" for call in frame["response"]["tool_calls"]}
+            case "tool_call_start":
+                expected[frame["id"]] = "running"
+            case "tool_call_result":
+                expected[frame["id"]] = "failed" if frame.get("is_error") else "done"
+            case _:
+                continue
+        shown = collation.collate(collation.frames[: place + 1]) if expected else ()
+        observed = {use.call_id: use.status for block in shown for use in block.calls if use.call_id in expected}
+        yield from (WITNESS for _ in observed)
+        if observed and observed != expected:
+            yield Finding(place, f"after {frame['type']}, a tool's use has another status", dict(expected), observed)
 
 
 @collation_law("EF-D2", evidence="a flow of frames")

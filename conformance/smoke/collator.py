@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from turncheck.adapters.protocol.collator import SEE, CollatorTarget
+from turncheck.adapters.protocol.collator import COLLATOR_CAPABILITIES, SEE, CollatorTarget
 from turncheck.adapters.protocol.messages import encode
 from turncheck.model.machines.blocks import Block, ToolUse, collate
 
@@ -28,6 +28,12 @@ def _streams(target: CollatorTarget) -> None:
     _hold(target, _streaming())
 
 
+def _runs(target: CollatorTarget) -> None:
+    frames = frames_of(FLOW)
+    started = next(at for at, frame in enumerate(frames) if frame["type"] == "tool_call_start")
+    _hold(target, frames[: started + 1])
+
+
 def _twice(target: CollatorTarget) -> None:
     _hold(target, [frame for one in _streaming() for frame in (one, one)])
 
@@ -41,16 +47,21 @@ def _streaming() -> Sequence[Any]:
 
 def _hold(target: CollatorTarget, frames: Sequence[Any]) -> None:
     """Raise Misbehaving unless the blocks of *frames* are the model's; what no law looks at is not compared."""
-    right, came = _judged(collate(frames)), _judged(target.collate(frames))
+    right, came = (_judged(target, blocks) for blocks in (collate(frames), target.collate(frames)))
     if came != right:
         problem = "the blocks are not the model's"
         raise Misbehaving(problem, sent=encode(frames), expected=encode(right).decode(), came=encode(came), see=SEE)
 
 
-def _judged(blocks: Sequence[Block]) -> list[Block]:
-    """Return the blocks with what laws look at alone."""
+def _judged(target: CollatorTarget, blocks: Sequence[Block]) -> list[Block]:
+    """Return the blocks with what laws look at alone; states only where *target* declares that it tells them."""
+    streams, tells = map(target.profile.can, COLLATOR_CAPABILITIES)
+
+    def use(one: ToolUse) -> ToolUse:
+        return ToolUse(one.call_id, result=one.result, status=one.status if tells else "waiting")
+
     return [
-        replace(one, request=None, calls=tuple(ToolUse(use.call_id, result=use.result) for use in one.calls))
+        replace(one, request=None, streaming=streams and one.streaming, calls=tuple(map(use, one.calls)))
         for one in blocks
     ]
 
@@ -59,6 +70,7 @@ COLLATOR: Final = (
     Stage("collates a flow of frames", _collates, vital=True),
     Stage("collates no frames", _nothing),
     Stage("shows what has streamed", _streams),
+    Stage("shows a tool that runs", _runs),
     Stage("collates frames that come twice", _twice),
 )
 """The life of a collator, in order."""

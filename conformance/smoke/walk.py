@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from turncheck.adapters.protocol.collator import COLLATOR_CAPABILITIES
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES, Profile, check_policies
 from turncheck.adapters.targets.registry import Target
@@ -39,7 +40,7 @@ def check_profile(profile: Profile) -> None:
 
     The protocol ignores unknown capabilities; here they are most likely a slip, and the intended one goes untested.
     """
-    known = {**CAPABILITIES, **RUNTIME_CAPABILITIES}
+    known = {**CAPABILITIES, **RUNTIME_CAPABILITIES, **COLLATOR_CAPABILITIES}
     see = "docs/protocol.md#runtimes" if "runtime" in profile.roles else "docs/protocol.md#hello"
     if unknown := [name for name in profile.capabilities if name not in known]:
         raise TargetError(

@@ -1,7 +1,7 @@
 """Collate an event flow's frames to blocks: fold the outputs of ``collation``; read both dialects of call records."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
@@ -9,6 +9,9 @@ from ..declaration.machine import Row
 from ..declaration.stepping import Stepper
 from ..declaration.vocabulary import Output
 from .collation import EVENTS, SPEC
+
+Status: TypeAlias = Literal["waiting", "running", "done", "failed"]
+"""A tool's use is asked for, and waits; then it runs; then it has a result, or an error (EF-D5)."""
 
 
 class ToolUse(msgspec.Struct, frozen=True, rename="camel"):
@@ -20,10 +23,14 @@ class ToolUse(msgspec.Struct, frozen=True, rename="camel"):
     result: Any = None
     answered: bool = False
     is_error: bool = False
+    status: Status = "waiting"
 
 
 class Block(msgspec.Struct, frozen=True, rename="camel"):
-    """One model call as the UI shows it. ``request`` is what was sent to the model, as far as frames say it."""
+    """One model call as the UI shows it. ``request`` is what was sent to the model, as far as frames say it.
+
+    It is ``streaming`` from its first delta until its response is there (EF-D5).
+    """
 
     iteration: int
     provider: str | None = None
@@ -33,6 +40,7 @@ class Block(msgspec.Struct, frozen=True, rename="camel"):
     request: Any = None
     text: str = ""
     calls: tuple[ToolUse, ...] = ()
+    streaming: bool = False
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -83,9 +91,10 @@ class Collator:
                 self._blocks[index] = described(self._block(index), facts)
             case "append", (index, text):
                 block = self._block(index)
-                self._blocks[index] = msgspec.structs.replace(block, text=block.text + text)
-            case "replace", (index, text) if text:
-                self._blocks[index] = msgspec.structs.replace(self._block(index), text=text)
+                self._blocks[index] = msgspec.structs.replace(block, text=block.text + text, streaming=True)
+            case "replace", (index, text):
+                block = self._block(index)
+                self._blocks[index] = msgspec.structs.replace(block, text=text or block.text, streaming=False)
             case "hang", (newest, use):
                 index = self._owner(use.call_id, newest)
                 if index >= 0:
@@ -156,6 +165,7 @@ def _merged(known: ToolUse | None, told: ToolUse) -> ToolUse:
         result=answer.result,
         answered=answer.answered,
         is_error=answer.is_error,
+        status=known.status if told.status == "waiting" else told.status,
     )
 
 
@@ -185,13 +195,14 @@ def _call(call: Mapping[str, Any]) -> ToolUse:
 
 def _use(frame: Mapping[str, Any]) -> ToolUse:
     """A call as ``tool_call_start`` and ``tool_call_result`` show it: ``{id, name, content?, is_error?}``."""
-    answered = frame.get("type") == "tool_call_result"
+    answered, failed = frame.get("type") == "tool_call_result", bool(frame.get("is_error"))
     return ToolUse(
         str(frame.get("id")),
         frame.get("name"),
         result=frame.get("content"),
         answered=answered,
-        is_error=bool(frame.get("is_error")),
+        is_error=failed,
+        status=("failed" if failed else "done") if answered else "running",
     )
 
 

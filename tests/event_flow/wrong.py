@@ -197,3 +197,69 @@ class ShowsAllRecords(Collator):
             newest = frame["llmApiCalls"][-1]["response"]
             described = {"usage": newest["usage"], "finish_reason": newest["finish_reason"]}
             self._blocks[index] = replace(self._blocks[index], **described)
+
+
+class _Telling(Collator):
+    """It declares that it tells states."""
+
+    profile = {"capabilities": ["streaming", "tool-status"]}  # noqa: RUF012 - read once
+
+
+@breaks("streams-until-its-response", "EF-D5")
+class StreamsForEver(_Telling):
+    """A block that has streamed once goes on: its cursor blinks beside the whole response."""
+
+    @property
+    def blocks(self):
+        return tuple(
+            replace(block, streaming=block.streaming or bool(self._stepper.context.registers["deltas"]))
+            for block in super().blocks
+        )
+
+
+@breaks("streams-until-its-response", "EF-D5")
+class StreamsFromTheRequestOnAlone(_Telling):
+    """Only the request says that a block streams, and it comes in the first iteration alone."""
+
+    @property
+    def blocks(self):
+        return tuple(replace(block, streaming=block.streaming and block.iteration == 1) for block in super().blocks)
+
+
+@breaks("tool-status-told", "EF-D5")
+class ToolsRunForEver(_Telling):
+    """A tool's use runs from its start on; its result is shown, and the wheel goes on turning."""
+
+    @property
+    def blocks(self):
+        return tuple(
+            replace(block, calls=tuple(replace(use, status="running") if use.answered else use for use in block.calls))
+            for block in super().blocks
+        )
+
+
+@breaks("tool-status-told", "EF-D5")
+class FailuresAreDone(_Telling):
+    """A tool that failed is shown as done."""
+
+    @property
+    def blocks(self):
+        return tuple(
+            replace(block, calls=tuple(replace(use, status="done") if use.is_error else use for use in block.calls))
+            for block in super().blocks
+        )
+
+
+@breaks("tool-status-told", "EF-D5")
+class RunsWhatIsAsked(_Telling):
+    """A tool's use is shown as running as soon as the model asks for it, though others come first."""
+
+    @property
+    def blocks(self):
+        return tuple(
+            replace(
+                block,
+                calls=tuple(replace(use, status="running") if use.status == "waiting" else use for use in block.calls),
+            )
+            for block in super().blocks
+        )

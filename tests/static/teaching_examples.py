@@ -172,6 +172,8 @@ COLLATIONS = {
     "own-record": "TakesTheFirstRecord",
     "text-is-the-responses": "EqualDeltasAreOne",
     "repeats-change-nothing": "RepeatedDeltasAppend",
+    "streams-until-its-response": "StreamsForEver",
+    "tool-status-told": "ToolsRunForEver",
     "late-joiner-same-blocks": "NeedsTheRequest",
     "dialects-agree": "ReadsTheTopAlone",
 }

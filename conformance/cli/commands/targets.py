@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from turncheck.adapters.protocol.collator import COLLATOR_CAPABILITIES
 from turncheck.adapters.protocol.errors import BadTargetError, StartError
 from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES
 from turncheck.adapters.targets.registry import KINDS
@@ -85,7 +86,11 @@ def _plain() -> dict[str, object]:
     return {
         "kinds": [{"form": kind.form, "description": kind.description} for kind in KINDS.values()],
         "runtimes": [*_runtimes()],
-        "capabilities": {"projector": CAPABILITIES, "runtime": RUNTIME_CAPABILITIES},
+        "capabilities": {
+            "projector": CAPABILITIES,
+            "runtime": RUNTIME_CAPABILITIES,
+            "collator": COLLATOR_CAPABILITIES,
+        },
     }
 
 
@@ -98,6 +103,7 @@ def _show() -> None:
     _rows("known runtimes: without @version, the newest is meant", rows)
     _rows("capabilities of a projector", CAPABILITIES)
     _rows("capabilities of a runtime", RUNTIME_CAPABILITIES)
+    _rows("capabilities of a collator", COLLATOR_CAPABILITIES)
 
 
 def _rows(title: str, rows: Mapping[str, str]) -> None:

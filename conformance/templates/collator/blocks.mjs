@@ -27,9 +27,9 @@ class Blocks {
         return this.#settle(records.length, frame);
       }
       case 'tool_call_start':
-        return this.#hang(frame, 'tool', frame.name);
+        return this.#hang(frame, 'tool', frame.name, 'running');
       case 'tool_call_result':
-        return this.#hang(frame, 'result', frame.content);
+        return this.#hang(frame, 'result', frame.content, frame.is_error ? 'failed' : 'done');
     }
   }
 
@@ -38,7 +38,9 @@ class Blocks {
     if (seq !== undefined) this.#deltas.add(seq);
     const newest = Math.max(0, ...this.#shown.keys());
     if (this.#settled.has(newest) && !this.#toolsRan) return;
-    this.#block(newest === 0 || this.#toolsRan ? newest + 1 : newest).text += content;
+    const block = this.#block(newest === 0 || this.#toolsRan ? newest + 1 : newest);
+    block.text += content;
+    block.streaming = true;
   }
 
   #block(iteration) {
@@ -62,6 +64,7 @@ class Blocks {
     this.#settled.add(iteration);
     const block = this.#block(iteration);
     block.text = message.content || block.text;
+    block.streaming = false;
     for (const call of message.tool_calls) {
       if (block.calls.some((use) => use.callId === call.id)) continue;
       block.calls.push({ callId: call.id, arguments: call.function.arguments });
@@ -69,7 +72,7 @@ class Blocks {
   }
 
   /** A use hangs on the block whose response made it; a stranger on the newest block. */
-  #hang({ id }, name, value) {
+  #hang({ id }, name, value, status) {
     let use = this.blocks.flatMap((block) => block.calls).find((one) => one.callId === id);
     if (!use) {
       use = { callId: id };
@@ -77,6 +80,7 @@ class Blocks {
     }
     this.#toolsRan ||= !(name in use);
     use[name] = value;
+    if (name === 'result' || !use.status) use.status = status;
   }
 }
 

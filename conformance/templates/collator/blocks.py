@@ -4,6 +4,9 @@
 class Blocks:
     """Takes the frames of one request as they come (docs/protocol.md#collate); `blocks` is what the chat shows."""
 
+    # What it claims: a claim that it does not keep is a failure, what is missing here is skipped.
+    profile = {"capabilities": ["streaming", "tool-status"]}
+
     def __init__(self):
         self._shown = {}  # iteration → block
         self._settled = set()  # iterations whose response is there: a delta that still comes is late
@@ -30,9 +33,11 @@ class Blocks:
                 self._settle(len(records), frame)
             case "tool_call_start":
                 self._tools_ran |= "tool" not in self._use(frame["id"])
+                self._use(frame["id"]).setdefault("status", "running")
                 self._use(frame["id"])["tool"] = frame["name"]
             case "tool_call_result":
                 self._tools_ran |= "result" not in self._use(frame["id"])
+                self._use(frame["id"])["status"] = "failed" if frame.get("is_error") else "done"
                 self._use(frame["id"])["result"] = frame["content"]
 
     def _delta(self, frame):
@@ -43,7 +48,9 @@ class Blocks:
         newest = max(self._shown, default=0)
         if newest in self._settled and not self._tools_ran:
             return
-        self._block(newest + 1 if newest == 0 or self._tools_ran else newest)["text"] += frame["content"]
+        block = self._block(newest + 1 if newest == 0 or self._tools_ran else newest)
+        block["text"] += frame["content"]
+        block["streaming"] = True
 
     def _block(self, iteration):
         if iteration not in self._shown:
@@ -66,6 +73,7 @@ class Blocks:
         self._settled.add(iteration)
         block = self._block(iteration)
         block["text"] = message["content"] or block["text"]
+        block["streaming"] = False
         for call in message["tool_calls"]:
             if all(use["callId"] != call["id"] for use in block["calls"]):
                 block["calls"].append({"callId": call["id"], "arguments": call["function"]["arguments"]})

@@ -8,7 +8,7 @@ const commands = {
     protocol: 1,
     implementation: { name: 'toy-collator', version: '1.0', language: 'javascript' },
     // What it claims: a claim that it does not keep is a failure, what is missing here is skipped.
-    profile: { roles: ['collator'], capabilities: [] },
+    profile: { roles: ['collator'], capabilities: ['streaming', 'tool-status'] },
   }),
   reset: () => ({}),
   collate: ({ frames }) => ({ blocks: collate(frames) }),

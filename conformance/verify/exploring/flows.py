@@ -80,7 +80,7 @@ def _generate(examples: int, seed: int, take: Callable[[Flow], None]) -> None:
     from ...generation.drawing import drawing  # noqa: PLC0415 - as above
 
     deltas = st.lists(st.sampled_from(_TEXTS), max_size=4).map(tuple)
-    calling = st.lists(st.builds(Iteration, deltas, st.integers(1, 3)), max_size=3)
+    calling = st.lists(st.builds(Iteration, deltas, st.integers(1, 3), st.booleans()), max_size=3)
     iterations = st.tuples(calling, st.builds(Iteration, deltas)).map(lambda parts: (*parts[0], parts[1]))
     flows = st.builds(Flow, iterations, *[st.booleans()] * 4)
     seen: set[Flow] = set()

@@ -19,7 +19,19 @@ from .covered import FloorItem
 
 _LIFE: Final = ("a message is accepted", "the model is asked", "a run completes")
 """Events that any runtime must show."""
-_BY_LAW: Final = frozenset(("observer", "sessions", "persistence", "store-faults", "feed", "terminal-events", NOTICE))
+_BY_LAW: Final = frozenset(
+    (
+        "observer",
+        "sessions",
+        "persistence",
+        "store-faults",
+        "feed",
+        "terminal-events",
+        NOTICE,
+        "streaming",
+        "tool-status",
+    )
+)
 """Capabilities that no stimulus exercises: planned if their law is, and counted by its evidence."""
 _BY_CASE: Final = frozenset(
     (

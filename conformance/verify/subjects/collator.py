@@ -130,5 +130,10 @@ class CollatorSubject:
 
 
 def _shown(blocks: Sequence[Block]) -> Sequence[Block]:
-    """Return the blocks without the request to the model, which no law compares."""
-    return [replace(block, request=None) for block in blocks]
+    """Return the blocks without the request to the model and without states, which not every collator tells."""
+    return [
+        replace(
+            block, request=None, streaming=False, calls=tuple(replace(use, status="waiting") for use in block.calls)
+        )
+        for block in blocks
+    ]
