@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from turncheck.adapters.protocol.collator import COLLATOR_CAPABILITIES
 from turncheck.adapters.protocol.messages import CAPABILITIES, RUNTIME_CAPABILITIES
 from turncheck.adapters.targets import runtime_catalog as registry
 from turncheck.adapters.targets.environments import Environment, Need
@@ -64,7 +65,7 @@ def test_every_kind_of_target_is_listed(invoke, tmp_path):
 
 def test_every_capability_is_listed(invoke, tmp_path):
     out = invoke(tmp_path, "targets").out
-    capabilities = {**CAPABILITIES, **RUNTIME_CAPABILITIES}
+    capabilities = {**CAPABILITIES, **RUNTIME_CAPABILITIES, **COLLATOR_CAPABILITIES}
     assert [name for name, what in capabilities.items() if f"{name:28}  {what}" not in out] == []
 
 
@@ -119,7 +120,11 @@ def test_a_usage_error_says_what_there_is(invoke, tmp_path, arguments, told):
 def test_json_has_the_kinds_the_runtimes_and_the_capabilities(invoke, tmp_path, runtimes):
     told = json.loads(invoke(tmp_path, "targets", "--json").out)
     assert told["kinds"] == [{"form": kind.form, "description": kind.description} for kind in KINDS.values()]
-    assert told["capabilities"] == {"projector": CAPABILITIES, "runtime": RUNTIME_CAPABILITIES}
+    assert told["capabilities"] == {
+        "projector": CAPABILITIES,
+        "runtime": RUNTIME_CAPABILITIES,
+        "collator": COLLATOR_CAPABILITIES,
+    }
     assert [(row["name"], row["needs"], row["found"], row["made"]) for row in told["runtimes"]] == [
         ("tidy@1.0", "sh>=1", "1.0", False),
         ("tidy@2.0", "sh>=1", "1.0", False),

@@ -1,6 +1,7 @@
 """docs/broken.md from docs/broken.json: clause by clause, what was broken and which test noticed it."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -14,28 +15,33 @@ PAGE: Final = ROOT / "docs/broken.md"
 def page(figures: Mapping[str, Any] | None = None) -> str:
     """Return the page of *figures*, by default those that were measured last."""
     figures = json.loads(FIGURES.read_text("utf-8")) if figures is None else figures
-    return "\n".join([*_head(figures), *_rows(figures["noticed"]), "", *_rest(figures["noticed"]), ""])
+    return "\n".join([*_head(figures), *_rows(figures), "", *_rest(figures["noticed"]), ""])
 
 
 def _head(figures: Mapping[str, Any]) -> Iterator[str]:
     yield "# Each clause broken once\n"
     yield "`make broken` breaks one clause after the other in a copy of the tree, and runs tests until one fails."
     yield "An edit breaks our own references, machines or laws; the test that fails first is named. The edits are in"
-    yield f"`tests/teeth/broken/breaks.toml`. Measured at commit {figures['commit']}, {figures['date']},"
-    yield f"{figures['machine']}.\n"
+    yield f"`tests/teeth/broken/breaks.toml`. Measured on {figures['machine']}.\n"
     missed = [name for name, test in figures["noticed"].items() if test is None]
     all_ = len(catalogue())
     yield f"{len(figures['noticed'])} of {all_} clauses are broken; {len(missed)} of these breaks are unnoticed.\n"
+    yield "| commit | clauses measured at it |"
+    yield "| --- | ---: |"
+    yield from (f"| {commit} | {count} |" for commit, count in Counter(figures["at"].values()).most_common())
+    yield ""
 
 
-def _rows(noticed: Mapping[str, str | None]) -> Iterator[str]:
-    yield "| clause | what is broken | in | noticed by |"
-    yield "| --- | --- | --- | --- |"
+def _rows(figures: Mapping[str, Any]) -> Iterator[str]:
+    noticed: Mapping[str, str | None] = figures["noticed"]
+    yield "| clause | what is broken | in | noticed by | at |"
+    yield "| --- | --- | --- | --- | --- |"
     for one in breaks():
         if one.clause not in noticed:
             continue
         by = noticed[one.clause]
-        yield f"| {one.clause} | {one.says} | `{one.file}` | {'nothing' if by is None else f'`{by}`'} |"
+        at, _, _ = figures["at"][one.clause].partition(",")
+        yield f"| {one.clause} | {one.says} | `{one.file}` | {'nothing' if by is None else f'`{by}`'} | {at} |"
 
 
 def _rest(noticed: Mapping[str, str | None]) -> Iterator[str]:

@@ -128,17 +128,19 @@ def main(arguments: Sequence[str]) -> int:
     options.add_argument("clauses", nargs="*", metavar="CLAUSE")
     asked = options.parse_args(arguments)
     wanted = [one for one in breaks() if not asked.clauses or one.clause in asked.clauses]
-    noticed: dict[str, str | None] = json.loads(FIGURES.read_text("utf-8"))["noticed"] if FIGURES.exists() else {}
+    old = json.loads(FIGURES.read_text("utf-8")) if FIGURES.exists() else {"noticed": {}, "at": {}}
+    noticed: dict[str, str | None] = old["noticed"]
+    at: dict[str, str] = old["at"]
     ask = ["git", "log", "-1", "--format=%h %cs"]
     shown = subprocess.run(ask, cwd=ROOT, capture_output=True, text=True, check=True)
-    commit, day = shown.stdout.split()
+    commit = ", ".join(shown.stdout.split())
     machine = f"CPython {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
     order = [one.clause for one in breaks()]
 
     def keep(clause: str, found: str | None) -> None:
-        noticed[clause] = found
+        noticed[clause], at[clause] = found, commit
         tried = {name: noticed[name] for name in order if name in noticed}
-        figures = {"commit": commit, "date": day, "machine": machine, "noticed": tried}
+        figures = {"machine": machine, "noticed": tried, "at": {name: at[name] for name in tried}}
         FIGURES.write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
         PAGE.write_text(page(figures), "utf-8")
 
