@@ -197,6 +197,30 @@ class DetachedAndStopped(Delegating, subAgents="detached"):
     """A call is answered when its sub-agent has begun; stopping the run stops the sub-agents that it started."""
 
 
+class TellsFailuresInWords(Delegating, failures="told"):
+    """The result of a call whose sub-agent failed says so in its text alone."""
+
+    def result_of(self, child, reason):
+        said = child.said_last if reason == "completed" else f"the sub-agent ended: {reason}"
+        self.result(child.call_of_it.call_id, said)
+
+
+class ResultsWithTheBatch(Delegating, tools="parallel"):
+    """The results of sub-agents that work side by side come when the last of them has ended."""
+
+    def start(self, root):
+        self.ended = []
+        super().start(root)
+
+    def answer_for(self, child, reason):
+        self.ended.append((child, reason))
+        if not self.running and not self.children():
+            for one, how in self.ended:
+                self.result_of(one, how)
+            self.ended = []
+            self.execute()
+
+
 # ---- wrong ones ----
 
 
@@ -246,6 +270,16 @@ class LeavesItsChildrenBehind(Delegating):
     def abort(self):
         Right.abort(self)
         self.halt_children()
+
+
+class InfersItsEnds(LeavesItsChildrenBehind):
+    """Its adapter infers the ends of a stopped run and its sub-agents, in an order of its own: not wrong."""
+
+    def log(self, kind, /, **fields):
+        super().log(kind, **fields, source="adapter" if kind == "run-stop" else None)
+
+    def record(self, kind, child, /, **fields):
+        super().record(kind, child, **fields, source="adapter" if kind == "run-stop" else None)
 
 
 @breaks("children-answered-once", "L-S2")

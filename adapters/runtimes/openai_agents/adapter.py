@@ -15,6 +15,7 @@ runtime's defaults stand: ten turns, no retries, parallel tools, and a failed to
 - ``length`` is ``response.incomplete``, as in the Responses API.
 - *Approvals* are ``needs_approval``: the stream ends with ``interruptions``, and the run goes on from ``to_state()``,
   in which each of them is approved or rejected. Who stops the run meanwhile drops its state.
+- *Sub-agents* are agents as tools (``sub_agents``).
 - *Observer*: all run hooks; a slow one slows the reader of the stream too.
 - *Persistence* is the file of the SQLiteSession. It holds items, not runs: a restart reports nothing. A write fails
   where SQLite would: within the session's transaction, as on a full disk.
@@ -24,200 +25,40 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import inspect
-import json
+import itertools
 import os
-import sqlite3
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
 
 os.environ["OPENAI_AGENTS_DISABLE_TRACING"] = "1"  # before the import: traces are sent over the network
 
-from agents import Agent, FunctionTool, Model, RunHooks, Runner, RunResultStreaming, SQLiteSession, function_tool
-from agents.tool_context import ToolContext
-from openai.types import responses
-from openai.types.responses.response_reasoning_item import Summary
-from turncheck_kit import Adapter, Environment, raw_arguments, serve
+from agents import Runner, RunResultStreaming
+from scripted import Observer, ScriptedModel, Store, Voice
+from sub_agents import DEPTH, agent_with
+from turncheck_kit import Adapter, Environment, serve
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import Iterator
 
-    from agents import RunState, StreamEvent
+    from agents import RunState
 
 TURNS = 10  # the runtime's own default (agents/run_config.py, DEFAULT_MAX_TURNS)
-ENVELOPE: dict[str, Any] = {
-    "created_at": 0,
-    "model": "scripted",
-    "object": "response",
-    "parallel_tool_calls": True,
-    "tool_choice": "auto",
-    "tools": [],
-}
-TYPES = {"string": str, "integer": int, "number": float, "boolean": bool, "array": list, "object": dict}
-
-
-class ScriptedModel(Model):
-    """The environment's model, in Responses events.
-
-    Item ids are ``REQUEST-NUMBER-STORED``: they name their request, and differ from those of an earlier process, which
-    had *stored* so many items.
-    """
-
-    def __init__(self, env: Environment, session: str | None, stored: int) -> None:
-        self.env, self.session, self.stored = env, session, stored
-
-    async def get_response(self, *_: Any, **__: Any) -> Any:
-        """Raise NotImplementedError: only streamed runs are driven."""
-        raise NotImplementedError
-
-    async def stream_response(
-        self, system: str | None, items: str | list[Any], *_: Any, **__: Any
-    ) -> AsyncIterator[Any]:
-        """Stream the items of the scripted model."""
-        output: list[Any] = []
-        async with self.env.model(context(system, items), session=self.session) as request:
-            async for item in request:
-                place = len(output)
-                output.append(response_item(f"{request.id}-{place}-{self.stored}", item))
-                yield responses.ResponseOutputItemDoneEvent(
-                    type="response.output_item.done", item=output[-1], output_index=place, sequence_number=place
-                )
-        response = responses.Response(id=request.id, output=output, **ENVELOPE)
-        if request.reason == "length":
-            yield responses.ResponseIncompleteEvent(
-                type="response.incomplete", response=response, sequence_number=len(output)
-            )
-        else:
-            yield responses.ResponseCompletedEvent(
-                type="response.completed", response=response, sequence_number=len(output)
-            )
-
-
-def response_item(key: str, item: dict[str, Any]) -> Any:
-    """Convert an item of the protocol to one of a response."""
-    if item["kind"] == "tool-call":
-        call = {"call_id": item["callId"], "name": item["tool"], "arguments": raw_arguments(item)}
-        return responses.ResponseFunctionToolCall(id=key, type="function_call", status="completed", **call)
-    if item["kind"] == "reasoning":
-        summary = [Summary(type="summary_text", text=item["text"])]
-        return responses.ResponseReasoningItem(id=key, type="reasoning", summary=summary, status="completed")
-    text = responses.ResponseOutputText(type="output_text", text=item["text"], annotations=[])
-    return responses.ResponseOutputMessage(id=key, type="message", role="assistant", content=[text], status="completed")
-
-
-def logged_item(item: Any) -> dict[str, Any]:
-    """Convert an item of a response to the fields of the log's ``agent-output``."""
-    event = {"type": "agent-output", "responseId": response_of(item.id)}
-    if item.type == "function_call":
-        call = {"callId": item.call_id, "tool": item.name, "arguments": parsed(item.arguments)}
-        return event | {"kind": "tool-call", **call}
-    if item.type == "reasoning":
-        return event | {"kind": "reasoning", "text": text_of([part.model_dump() for part in item.summary])}
-    return event | {"kind": "assistant", "text": text_of([part.model_dump() for part in item.content])}
-
-
-def response_of(key: str) -> str:
-    """The request that an item answers."""
-    return key.partition("-")[0]
-
-
-def parsed(arguments: str) -> Any:
-    """Return arguments as JSON, the text itself if it is none."""
-    try:
-        return json.loads(arguments)
-    except ValueError:
-        return arguments
-
-
-def context(system: str | None, items: str | list[Any]) -> list[dict[str, Any]]:
-    """Convert the model's input to the protocol's form."""
-    entries = [] if system is None else [{"role": "system", "text": system}]
-    for item in [{"role": "user", "content": items}] if isinstance(items, str) else items:
-        match item.get("type"):
-            case "function_call":
-                call = {"callId": item["call_id"], "tool": item["name"], "arguments": parsed(item["arguments"])}
-                entries.append({"role": "assistant", **call})
-            case "function_call_output":
-                entries.append({"role": "tool", "callId": item["call_id"], "text": text_of(item["output"])})
-            case "reasoning":
-                pass
-            case _:
-                entries.append({"role": item["role"], "text": text_of(item["content"])})
-    return entries
-
-
-def text_of(content: Any) -> str:
-    """A text, or the texts of parts."""
-    return content if isinstance(content, str) else "".join(part.get("text", "") for part in content)
-
-
-def scripted_tool(env: Environment, session: str | None, declared: dict[str, Any]) -> FunctionTool:
-    """A function tool whose parameters are the schema's, so that the runtime validates the arguments itself."""
-
-    async def execute(turncheck_call: ToolContext[Any], /, **arguments: Any) -> Any:
-        shown = {name: value for name, value in arguments.items() if value is not None}  # None is a default
-        shown = shown if properties else json.loads(turncheck_call.tool_arguments)
-        return await env.tool(turncheck_call.tool_call_id, turncheck_call.tool_name, shown, session=session)
-
-    schema = declared.get("schema") or {}
-    properties, required = schema.get("properties", {}), schema.get("required", [])
-    parameters = [inspect.Parameter("turncheck_call", inspect.Parameter.POSITIONAL_ONLY, annotation=ToolContext)]
-    for name, value in properties.items():
-        default = inspect.Parameter.empty if name in required else None
-        hint = TYPES.get(value.get("type"), Any)
-        parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=default))
-    execute.__name__ = declared["name"]
-    execute.__signature__ = inspect.Signature(parameters)
-    execute.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return function_tool(execute, strict_mode=False, needs_approval=declared.get("needs") == "approval")
-
-
-class Observer(RunHooks[Any]):
-    """A listener to every hook of a run."""
-
-    def __init__(self, env: Environment) -> None:
-        self.env = env
-
-    async def on_agent_start(self, *_: Any) -> None:
-        """Throw or be slow, by the option ``observer``."""
-        await self.env.observe()
-
-    on_agent_end = on_llm_start = on_llm_end = on_tool_start = on_tool_end = on_agent_start
-
-
-class Store(SQLiteSession):
-    """The session's file, whose next ``failing`` writes fail."""
-
-    failing = 0
-
-    def _insert_items(self, *given: Any) -> None:
-        if self.failing:
-            self.failing -= 1
-            raise sqlite3.OperationalError("database or disk is full")
-        super()._insert_items(*given)
-
-    def count(self) -> int:
-        """How many items there are."""
-        with self._locked_connection() as connection:
-            return int(connection.execute(f"select count(*) from {self.messages_table}").fetchone()[0])  # noqa: S608
 
 
 class Chat:
     """One session: its history, and the run under way."""
 
-    def __init__(self, env: Environment, session: str | None) -> None:
+    def __init__(self, env: Environment, session: str | None, numbers: Iterator[int]) -> None:
         self.env, self.session = env, session
         state = env.options.get("stateDir")
         self.history = Store(session or "default", f"{state}/sessions.db" if state else ":memory:")
-        tools = [scripted_tool(env, session, declared) for declared in env.options.get("tools") or []]
-        self.agent = Agent(name="agent", model=ScriptedModel(env, session, self.history.count()), tools=tools)
+        self.voice = Voice(env, session)
+        self.agent = agent_with(env, session, ScriptedModel(env, session, self.history.count()), numbers)
         self.result: RunResultStreaming | None = None
         self.paused: asyncio.Task[Any] | None = None
-        self.held: dict[str, Any] = {}
 
     async def run(self, text: str) -> None:
         """Run the agent to the end of its stream, again after each pause, and log how it ended."""
-        self.held = {}
         given: str | RunState[Any] | None = text
         stop: dict[str, Any] = {"reason": "interrupted"}
         try:
@@ -231,10 +72,7 @@ class Chat:
         except Exception as error:  # noqa: BLE001 - any error of the stream is the run's terminal
             stop = {"reason": "error", "detail": f"{type(error).__name__}: {error}"}
         self.result = None
-        for item in self.held.values():
-            if item.type != "function_call":
-                self.log(logged_item(item))
-        self.log({"type": "run-stop", **stop}, source="adapter")
+        self.voice.stop(**stop)
 
     async def _stream(self, given: str | RunState[Any]) -> RunResultStreaming:
         """Run from a message, or from a state, to the end of the stream."""
@@ -243,19 +81,19 @@ class Chat:
             self.agent, given, session=self.history, max_turns=limit, hooks=Observer(self.env)
         )
         async for event in result.stream_events():
-            self.show(event)
+            self.voice.show(event)
             if self.env.options.get("observer") == "slow":
                 await self.env.observe()
         return result
 
     async def _decided(self, state: RunState[Any], asked: list[Any]) -> bool:
         """Ask about each interruption, and put the decisions into *state*; return False where the run was stopped."""
-        self.log({"type": "run-pause", "calls": [item.call_id for item in asked]}, source="adapter")
+        self.voice.log({"type": "run-pause", "calls": [item.call_id for item in asked]}, source="adapter")
         self.paused = asyncio.ensure_future(self._decide_all(state, asked))
         await asyncio.wait([self.paused])
         stopped, self.paused = self.paused.cancelled(), None
         if not stopped:
-            self.log({"type": "run-resume"}, source="adapter")
+            self.voice.log({"type": "run-resume"}, source="adapter")
         return not stopped
 
     async def _decide_all(self, state: RunState[Any], asked: list[Any]) -> None:
@@ -276,25 +114,6 @@ class Chat:
         elif self.result is not None:
             self.result.cancel()
 
-    def show(self, event: StreamEvent) -> None:
-        """Log the news of an event."""
-        if event.type == "raw_response_event" and event.data.type == "response.output_item.done":
-            item = event.data.item
-            if item.type == "function_call" or response_of(item.id) in map(response_of, self.held):
-                self.held[item.id] = item
-            else:
-                self.log(logged_item(item))
-        elif event.type == "run_item_stream_event":
-            if event.item.type == "tool_call_output_item":
-                call_id = event.item.raw_item["call_id"]
-                self.log({"type": "tool-result", "callId": call_id, "output": event.item.output})
-            elif item := self.held.pop(event.item.raw_item.id, None):
-                self.log(logged_item(item))
-
-    def log(self, event: dict[str, Any], *, source: str | None = None) -> None:
-        """Log an event of this session."""
-        self.env.log(event | {"sessionId": self.session}, source=source)
-
 
 class OpenAIAgents(Adapter):
     """The runtime: an agent and a history for each session."""
@@ -310,7 +129,7 @@ class OpenAIAgents(Adapter):
         "capabilities": [
             *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments"),
             *("call-ids", "sessions", "together", "limits", "observer", "deaf", "clock", "persistence"),
-            *("store-faults", "approval"),
+            *("store-faults", "approval", "sub-agents"),
         ],
         "policies": {
             "busy": "reject",
@@ -327,6 +146,9 @@ class OpenAIAgents(Adapter):
             "failures": "own-words",  # tool.py: default_tool_error_function returns a fixed text
             "adjacent": "apart",
             "maxResultCharacters": None,
+            "subAgents": "awaited",
+            "subAgentDepth": DEPTH,
+            "subAgentMessages": "refused",
         },
     }
 
@@ -334,20 +156,27 @@ class OpenAIAgents(Adapter):
         """New sessions."""
         self.env = env
         self.chats: dict[str | None, Chat] = {}
+        self.numbers = itertools.count(1)
 
     async def user(self, stimulus: dict[str, Any]) -> None:
         """Run the agent on a message; this task is the run."""
         chat = self._chat(stimulus)
-        if chat.result is not None:
+        if stimulus.get("agentId") is not None:
+            self.env.refuse("rejected", "an agent as a tool has its input, and takes no messages")
+        elif chat.result is not None:
             why = "unsupported" if stimulus.get("delivery") else "rejected"
             self.env.refuse(why, "a run of this session is active; the runtime has no rule for a second one")
         else:
-            chat.log({"type": "user-message", **{name: stimulus.get(name) for name in ("id", "text", "delivery")}})
+            chat.voice.log(
+                {"type": "user-message", **{name: stimulus.get(name) for name in ("id", "text", "delivery")}}
+            )
             await chat.run(stimulus["text"])
 
     async def abort(self, stimulus: dict[str, Any]) -> None:
         """Cancel the run at once."""
-        if chat := self.chats.get(stimulus.get("sessionId")):
+        if stimulus.get("agentId") is not None:
+            self.env.refuse("rejected", "nobody but its caller has a hold of an agent as a tool")
+        elif chat := self.chats.get(stimulus.get("sessionId")):
             chat.stop()
 
     async def store_fail(self, stimulus: dict[str, Any]) -> None:
@@ -356,7 +185,7 @@ class OpenAIAgents(Adapter):
 
     def _chat(self, stimulus: dict[str, Any]) -> Chat:
         session = stimulus.get("sessionId")
-        return self.chats.get(session) or self.chats.setdefault(session, Chat(self.env, session))
+        return self.chats.get(session) or self.chats.setdefault(session, Chat(self.env, session, self.numbers))
 
 
 if __name__ == "__main__":

@@ -54,7 +54,7 @@ def children_end_first(trace: RuntimeTrace) -> Judgement:
         if stop is None:
             continue
         yield WITNESS
-        if child.end is None or child.end > stop:
+        if child.end is None or _comes_before(trace, stop, child.end):
             yield Finding(stop, f"the run ends before its sub-agent {child.name} does", "the sub-agent's end", None)
 
 
@@ -73,7 +73,7 @@ def children_answered_once(trace: RuntimeTrace) -> Judgement:
             yield WITNESS
             if len(results) != 1:
                 yield Finding(child.begin, "the call of a sub-agent has not one result", 1, len(results))
-            elif awaited and child.end is not None and results[0] < child.end:
+            elif awaited and _comes_before(trace, results[0], child.end):
                 yield Finding(
                     results[0], "the call of a sub-agent has its result before that ends", child.end, results[0]
                 )
@@ -108,15 +108,19 @@ def failed_child_is_a_result(trace: RuntimeTrace) -> Judgement:
     stopped_alone = [(step, child) for step, child in _stopped(trace, alone=True) if child.name not in told]
     halted = {child.name for _, child in stopped_alone}
     stopped = {child.name for _, child in _stopped(trace, alone=False)}
-    for child in children(trace):
+    known = children(trace)
+    for child in known:
         if child.end is None or child.name in stopped or not (child.reason == "error" or child.name in halted):
             continue
         step = next(one for one in trace.steps if one.first <= child.end < one.end)
+        due = _batch_over(trace, step, child, known)
+        if due is None:
+            continue
         yield WITNESS
-        results = [at for at in _results(trace, child) if step.first <= at < step.end]
+        results = [at for at in _results(trace, child) if step.first <= at < due]
         if not results:
             yield Finding(child.end, "a sub-agent that ended is no result of its call", child.call, None)
-        elif not trace.log[results[0]].get("isError"):
+        elif not trace.log[results[0]].get("isError") and trace.policies.get("failures", "marked") == "marked":
             yield Finding(
                 results[0], "a sub-agent that failed is no error as a result", "isError", trace.log[results[0]]
             )
@@ -130,19 +134,17 @@ def failed_child_is_a_result(trace: RuntimeTrace) -> Judgement:
 @agent_law("BED-009b", evidence="a call for a sub-agent, at the declared depth", needs=(*NEEDS, "policy subAgentDepth"))
 def agents_no_deeper(trace: RuntimeTrace) -> Judgement:
     """At the declared depth no agent starts a sub-agent."""
-    known = children(trace)
+    known, agents, most = children(trace), Agents(trace), trace.policies.get("subAgentDepth", 1)
     depths: dict[str | None, int] = {None: 0, **{child.name: len(callers(child, known)) for child in known}}
-    most = trace.policies.get("subAgentDepth", 1)
-    begun = {child.call: child for child in known}
-    for event in trace.log:
-        call, name = event.get("callId"), agent_of(event)
-        if event.get("type") != "agent-output" or not trace.options.spawns(str(event.get("tool"))):
-            continue
-        if depths.get(name, 0) >= most:
+    for step in trace.of(ModelOutput):
+        item = getattr(step.stimulus, "item", None)
+        spawns = isinstance(item, ToolCall) and trace.options.spawns(item.tool)
+        if spawns and depths.get(agents.of_stimulus(step, step.stimulus), 0) >= most:
             yield WITNESS
-            if call in begun:
-                said = f"a sub-agent begins deeper than declared, called by {name}"
-                yield Finding(begun[call].begin, said, most, depths[begun[call].name])
+    for child in known:
+        if depths[child.name] > most:
+            said = f"the sub-agent {child.name} begins deeper than declared"
+            yield Finding(child.begin, said, most, depths[child.name])
 
 
 def _end_of_caller(trace: RuntimeTrace, child: Child, known: Sequence[Child]) -> int | None:
@@ -151,6 +153,29 @@ def _end_of_caller(trace: RuntimeTrace, child: Child, known: Sequence[Child]) ->
         cycle = trace.cycle_at(child.begin)
         return trace.cycles[cycle].stop if cycle >= 0 else None
     return next((one.end for one in known if one.name == child.parent), None)
+
+
+def _comes_before(trace: RuntimeTrace, one: int, end: int | None) -> bool:
+    """Return whether an event comes before a sub-agent's end; where the adapter inferred that, in an earlier step."""
+    if end is None or one > end:
+        return False
+    return not (trace.inferred(end) and any(step.first <= one <= end < step.end for step in trace.steps))
+
+
+def _batch_over(trace: RuntimeTrace, step: ObservedStep, child: Child, known: Sequence[Child]) -> int | None:
+    """Return where the step ends, at the earliest *step*, after which no call of a sub-agent's caller runs any more.
+
+    None where some run to the end, or are stopped from above: their results may come together.
+    """
+    above = callers(child, known)
+    for one in trace.steps[trace.steps.index(step) :]:
+        if isinstance(one.stimulus, Abort) and one.took_place and one.stimulus.agent_id in above:
+            return None
+        tools = any(getattr(tool, "agent_id", None) == child.parent for tool in one.tools())
+        others = (other for other in known if other.parent == child.parent and other.begin < one.end)
+        if not tools and not any(other.end is None or other.end >= one.end for other in others):
+            return one.end
+    return None
 
 
 def _ends_within(step: ObservedStep, name: str | None, trace: RuntimeTrace) -> bool:

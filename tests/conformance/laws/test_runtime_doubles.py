@@ -347,6 +347,20 @@ def test_a_runtime_with_sub_agents_breaks_no_law_and_passes_on_evidence(runtime)
     assert "children-answered-once" in {law.law for law in result.laws if law.verdict == "pass"}
 
 
+PARTLY = {
+    "failures in words": delegating.TellsFailuresInWords(),
+    "results with the batch": delegating.ResultsWithTheBatch(),
+    "ends that are inferred": delegating.InfersItsEnds(),
+}
+"""Right in what they do of sub-agents; of other laws they may break some."""
+
+
+@pytest.mark.parametrize("runtime", PARTLY.values(), ids=PARTLY)
+def test_no_law_on_sub_agents_alarms_at_what_is_the_runtimes_choice(runtime):
+    _, counterexamples = verified(runtime, selected(["runtime"], [*DELEGATED]), words=MORE)
+    assert counterexamples == {}
+
+
 DECIDERS = {
     "serial": deciding.Deciding(),
     "parallel": deciding.Deciding(tools="parallel"),
