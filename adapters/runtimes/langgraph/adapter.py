@@ -20,6 +20,7 @@ that raises ends the run (arguments that fail validation don't: they are an outp
 - *Approvals* are the ``HumanInTheLoopMiddleware``, one interrupt for each response (``batched``, its default): no call
   of that response is executed before all are decided. The thread's checkpoint holds the interrupt, so that a restart
   asks on. The runtime cannot give a pause up: a run that is stopped there leaves its calls as they are.
+- *Sub-agents* are agents that are called in a tool (``sub_agents``).
 - *Observer*: a callback handler for all events, as ``config["callbacks"]`` takes it; a slow one slows the reader too.
 """
 
@@ -27,22 +28,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import os
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
 
 os.environ["LANGSMITH_TRACING_V2"] = "false"  # before the import: traces are sent over the network
 
-from langchain.agents import create_agent
 from langchain.agents.middleware import HumanInTheLoopMiddleware
-from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command
-from scripted import Observer, ScriptedModel, scripted_tool, store_in, texts
+from scripted import Observer, store_in
+from sub_agents import DEPTH, agent_of
 from turncheck_kit import Adapter, Environment, serve
+from voice import Voice
 
 if TYPE_CHECKING:
-    pass
+    from collections.abc import Iterator
 
 ROUNDS = 5000  # by create_agent's recursion limit of 9,999 (langchain/agents/factory.py): two steps per round
 THREAD = "thread"  # of the session without a name
@@ -51,24 +54,20 @@ THREAD = "thread"  # of the session without a name
 class Chat:
     """One session: a thread of its own agent, and the run under way."""
 
-    def __init__(self, env: Environment, session: str | None) -> None:
+    def __init__(self, env: Environment, session: str | None, numbers: Iterator[int]) -> None:
         self.env, self.session = env, session
         declared = env.options.get("tools") or []
-        tools = [scripted_tool(env, session, tool) for tool in declared]
         self.gated = {tool["name"] for tool in declared if tool.get("needs") == "approval"}
         asks = {name: {"allowed_decisions": ["approve", "reject"]} for name in self.gated}
         middleware = [HumanInTheLoopMiddleware(interrupt_on=asks)] if asks else []
         state = env.options.get("stateDir")
         self.store = store_in(state) if state else None
         saver = self.store or InMemorySaver()
-        model = ScriptedModel(env=env, session=session, stored=self.store.count() if self.store else 0)
-        self.agent = create_agent(model, tools, checkpointer=saver, middleware=middleware)
+        self.voice = Voice(env, session)
+        stored = self.store.count() if self.store else 0
+        self.agent = agent_of(self.voice, numbers, stored, checkpointer=saver, middleware=middleware)
         self.thread: Any = {"configurable": {"thread_id": session or THREAD}}
         self.task: asyncio.Task[Any] | None = None
-        self.held: list[dict[str, Any]] = []
-        self.elsewhere: set[str | None] = set()
-        """Calls whose results don't come from the tools' node: invalid and rejected ones."""
-        self.failed: list[dict[str, Any]] = []
 
     async def run(self, text: str) -> None:
         """Run the agent on a message to the end of its events, again after each pause, and log how it ended."""
@@ -80,7 +79,7 @@ class Chat:
 
     async def _run(self, given: Any) -> None:
         self.task = asyncio.current_task()
-        self.held, self.elsewhere, self.failed = [], set(), []
+        self.voice.begin()
         stop: dict[str, Any] = {"reason": "completed"}
         told = given is None
         try:
@@ -95,9 +94,7 @@ class Chat:
         except Exception as error:  # noqa: BLE001 - any error of the stream is the run's terminal
             stop = {"reason": "error", "detail": f"{type(error).__name__}: {error}"}
         self.task = None
-        for event in [*(event for event in self.held if event["kind"] != "tool-call"), *self.failed]:
-            self.log(event)
-        self.log({"type": "run-stop", **stop}, source="adapter")
+        self.voice.stop(**stop)
 
     async def _stream(self, given: Any) -> None:
         """Run the graph on input or on decisions, to the end of its events."""
@@ -105,7 +102,7 @@ class Chat:
         if limit := (self.env.options.get("limits") or {}).get("maxRounds"):
             config["recursion_limit"] = await self._steps(limit, given)
         async for event in self.agent.astream_events(given, config, version="v2"):
-            self.show(event)
+            self.voice.show(event)
             if self.env.options.get("observer") == "slow":
                 await self.env.observe()
 
@@ -135,9 +132,9 @@ class Chat:
     async def _decided(self, calls: list[Any], *, told: bool) -> Command[Any]:
         """Ask about each call; *told* says that the log has the pause."""
         if not told:
-            self.log({"type": "run-pause", "calls": [call["id"] for call in calls]}, source="adapter")
+            self.voice.log({"type": "run-pause", "calls": [call["id"] for call in calls]}, source="adapter")
         decisions = await asyncio.gather(*(self._decide(call) for call in calls))
-        self.log({"type": "run-resume"}, source="adapter")
+        self.voice.log({"type": "run-resume"}, source="adapter")
         return Command(resume={"decisions": decisions})
 
     async def _decide(self, call: Any) -> dict[str, Any]:
@@ -145,61 +142,8 @@ class Chat:
             stimulus = await decision
         if stimulus["kind"] == "approve":
             return {"type": "approve"}
-        self.elsewhere.add(call["id"])
+        self.voice.elsewhere.add(call["id"])
         return {"type": "reject"} | ({"message": stimulus["message"]} if stimulus.get("message") else {})
-
-    def show(self, event: Any) -> None:
-        """Log the news of an event."""
-        data = event["data"]
-        match event["event"]:
-            case "on_chat_model_stream":
-                self.stream(data["chunk"])
-            case "on_chat_model_end":
-                self.whole(data["output"])
-            case "on_tool_error":
-                failure = {"callId": data["tool_call_id"], "output": str(data["error"]), "isError": True}
-                self.failed.append({"type": "tool-result", **failure})
-            case "on_chain_stream" if not event["parent_ids"]:
-                for node, update in data["chunk"].items():
-                    if isinstance(update, dict):  # an interrupt is a tuple, and a node may write nothing
-                        self.results(node, update.get("messages") or [])
-
-    def stream(self, chunk: AIMessageChunk) -> None:
-        """Log a chunk's texts up to the first call, and hold back the rest."""
-        items = [{"kind": "tool-call", "callId": call["id"]} for call in chunk.tool_call_chunks]
-        items += [{"kind": kind, "text": text} for kind, text in texts(chunk)]
-        for item in items:
-            event = {"type": "agent-output", "responseId": (chunk.id or "").partition(".")[0], **item}
-            if self.held or item["kind"] == "tool-call":
-                self.held.append(event)
-            else:
-                self.log(event)
-
-    def whole(self, message: AIMessage) -> None:
-        """Log the items held back: the message is whole, and its calls are known."""
-        calls = [*message.tool_calls, *message.invalid_tool_calls]
-        for event in self.held:
-            if event["kind"] == "tool-call":
-                call = next(call for call in calls if call["id"] == event["callId"])
-                calls.remove(call)
-                event.update(tool=call["name"], arguments=call["args"])
-            self.log(event)
-        self.held = []
-        self.elsewhere.update(call["id"] for call in message.invalid_tool_calls)
-
-    def results(self, node: str, messages: list[BaseMessage]) -> None:
-        """Log a node's new tool messages. The model's node may send all messages: those to ``elsewhere`` are new."""
-        for message in messages:
-            if isinstance(message, ToolMessage) and (node == "tools" or message.tool_call_id in self.elsewhere):
-                call_id = message.tool_call_id
-                self.elsewhere.discard(call_id)
-                self.failed = [failure for failure in self.failed if failure["callId"] != call_id]
-                failed = True if message.status == "error" else None
-                self.log({"type": "tool-result", "callId": call_id, "output": message.content, "isError": failed})
-
-    def log(self, event: dict[str, Any], *, source: str | None = None) -> None:
-        """Log an event of this session."""
-        self.env.log(event | {"sessionId": self.session}, source=source)
 
 
 class LangGraph(Adapter):
@@ -216,7 +160,7 @@ class LangGraph(Adapter):
         "capabilities": [
             *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments"),
             *("call-ids", "sessions", "together", "limits", "observer", "deaf", "clock", "persistence"),
-            *("store-faults", "approval"),
+            *("store-faults", "approval", "sub-agents"),
         ],
         "policies": {
             "busy": "reject",
@@ -234,6 +178,9 @@ class LangGraph(Adapter):
             "failures": "marked",
             "adjacent": "apart",
             "maxResultCharacters": None,
+            "subAgents": "awaited",
+            "subAgentDepth": DEPTH,
+            "subAgentMessages": "refused",
         },
     }
 
@@ -241,6 +188,7 @@ class LangGraph(Adapter):
         """New sessions, and those that wait for decisions."""
         self.env = env
         self.chats: dict[str | None, Chat] = {}
+        self.numbers = itertools.count(1)
         if state := env.options.get("stateDir"):
             store = store_in(state)
             store.setup()
@@ -252,15 +200,22 @@ class LangGraph(Adapter):
     async def user(self, stimulus: dict[str, Any]) -> None:
         """Run the agent on a message; this task is the run."""
         chat = self._chat(stimulus)
-        if chat.task is not None:
+        if stimulus.get("agentId") is not None:
+            self.env.refuse("rejected", "an agent that is called in a tool has its input, and takes no messages")
+        elif chat.task is not None:
             why = "unsupported" if stimulus.get("delivery") else "rejected"
             self.env.refuse(why, "a run of this thread is active; the runtime has no rule for a second one")
         else:
-            chat.log({"type": "user-message", **{name: stimulus.get(name) for name in ("id", "text", "delivery")}})
+            chat.voice.log(
+                {"type": "user-message", **{name: stimulus.get(name) for name in ("id", "text", "delivery")}}
+            )
             await chat.run(stimulus["text"])
 
     async def abort(self, stimulus: dict[str, Any]) -> None:
         """Cancel the run at once."""
+        if stimulus.get("agentId") is not None:
+            self.env.refuse("rejected", "nobody but its caller has a hold of an agent that is called in a tool")
+            return
         chat = self.chats.get(stimulus.get("sessionId"))
         if chat and chat.task:
             chat.task.cancel()
@@ -275,7 +230,7 @@ class LangGraph(Adapter):
 
     def _chat(self, stimulus: dict[str, Any]) -> Chat:
         session = stimulus.get("sessionId")
-        return self.chats.get(session) or self.chats.setdefault(session, Chat(self.env, session))
+        return self.chats.get(session) or self.chats.setdefault(session, Chat(self.env, session, self.numbers))
 
 
 if __name__ == "__main__":

@@ -26,12 +26,14 @@ class ScriptedModel(BaseChatModel):
     """The environment's model. The index of a content block tells texts apart.
 
     A message's id is ``REQUEST.STORED``: it names its request, and differs from those of an earlier process, which had
-    *stored* so many checkpoints. Messages of one id would be one message.
+    *stored* so many checkpoints. Messages of one id would be one message. A sub-agent's has its name, its call.
     """
 
     env: Any
     session: str | None
     stored: int
+    agent: str | None = None
+    parent: str | None = None
 
     @property
     def _llm_type(self) -> str:
@@ -46,7 +48,8 @@ class ScriptedModel(BaseChatModel):
 
     async def _astream(self, messages: list[BaseMessage], *_: Any, **__: Any) -> AsyncIterator[ChatGenerationChunk]:
         index = 0
-        async with self.env.model(list(context(messages)), session=self.session) as request:
+        whose = {"session": self.session, "agent": self.agent, "parent": self.parent}
+        async with self.env.model(list(context(messages)), **whose) as request:
             key = f"{request.id}.{self.stored}"
             async for item in request:
                 yield ChatGenerationChunk(message=chunk(key, index, item))
@@ -87,12 +90,14 @@ def texts(message: AIMessage) -> Iterator[tuple[str, str]]:
             yield "assistant" if block["type"] == "text" else "reasoning", block[block["type"]]
 
 
-def scripted_tool(env: Environment, session: str | None, declared: dict[str, Any]) -> StructuredTool:
-    """A tool whose parameters are the schema's, so that the runtime validates the arguments itself."""
+def scripted_tool(
+    env: Environment, session: str | None, declared: dict[str, Any], agent: str | None = None
+) -> StructuredTool:
+    """A tool of an agent, whose parameters are the schema's, so that the runtime validates the arguments itself."""
 
     async def execute(turncheck_call: str, **arguments: Any) -> Any:
         shown = {name: value for name, value in arguments.items() if value is not None}  # None is a default
-        return await env.tool(turncheck_call, declared["name"], shown, session=session)
+        return await env.tool(turncheck_call, declared["name"], shown, session=session, agent=agent)
 
     schema = declared.get("schema") or {}
     fields: dict[str, Any] = {"turncheck_call": Annotated[str, InjectedToolCallId]}
