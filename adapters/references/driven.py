@@ -168,12 +168,17 @@ class InProcess(ABC):
         """Return whether a stimulus to the session *name* may be for *session*; one that names none is for any."""
         return name in {None, session}
 
+    def meant(self, stimulus: Any, agent: str | None) -> bool:
+        """Return whether a stimulus may be for a sub-agent (None: for none); one that names none is for any."""
+        return stimulus.agent_id in {None, agent}
+
     def _addressee(self, stimulus: Stimulus) -> Any:
         """Return the object that waits for this answer, None where it is no answer."""
         if not isinstance(stimulus, _ANSWERS):
             return None
         for awaited, waits in self.waiting():
-            if _answers(stimulus, awaited) and self.addressed(stimulus.session_id, awaited.session_id):
+            own = self.addressed(stimulus.session_id, awaited.session_id) and self.meant(stimulus, awaited.agent_id)
+            if own and _answers(stimulus, awaited):
                 return waits
         raise not_awaited(stimulus)
 

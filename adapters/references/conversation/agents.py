@@ -20,11 +20,13 @@ class Request:
     number: int
     input: tuple[Shown, ...]
     call: Call | None = None
+    agent: str | None = None
+    """The session, where it is a sub-agent's."""
 
     @property
     def id(self) -> str:
         """The request's id in the log."""
-        return response_id(self.number)
+        return of_agent(self.agent, response_id(self.number))
 
 
 @dataclass
@@ -39,6 +41,15 @@ class Run:
     arguments: Mapping[str, Any]
     cancelled: bool = False
     program: Program | None = None
+
+
+def of_agent(agent: str | None, name: str) -> str:
+    """Return the name of a request or an execution: each conversation counts its own, a sub-agent's are told apart.
+
+    >>> of_agent(None, "r1"), of_agent("/3", "r1")
+    ('r1', '/3:r1')
+    """
+    return name if agent is None else f"{agent}:{name}"
 
 
 @dataclass

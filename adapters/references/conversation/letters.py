@@ -1,6 +1,6 @@
 """From what a model says to the letters of the machine, whoever plays the model."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from msgspec import to_builtins
 
@@ -12,8 +12,12 @@ from ..provider.port import Failed
 from .own_tools import SPAWN
 
 
-def letters(number: int, said: Item | ModelStop | Failed) -> Iterator[tuple[str, Input]]:
+def letters(
+    number: int, said: Item | ModelStop | Failed, spawns: Collection[str] = (SPAWN,)
+) -> Iterator[tuple[str, Input]]:
     """Yield the letters with their data; *number* is that of the request which is answered.
+
+    *spawns* are the tools that start a sub-agent.
 
     >>> [letter for letter, _ in letters(1, ModelStop(reason="end-turn", usage={"total": 7}))]
     ['usage', 'model-stop']
@@ -28,6 +32,6 @@ def letters(number: int, said: Item | ModelStop | Failed) -> Iterator[tuple[str,
         case item:
             letter = "text"
             if isinstance(item, ToolCall):
-                letter = "spawn-call" if item.tool == SPAWN else "tool-call"
+                letter = "spawn-call" if item.tool in spawns else "tool-call"
             fields = {name: value for name, value in to_builtins(item).items() if name != "type"}
             yield letter, Input(answers=number, payload=fields)

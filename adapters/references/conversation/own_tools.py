@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 SPAWN: Final = "spawn_agent"
-"""The tool that starts a sub-agent; its argument ``task`` is the sub-agent's first message."""
+"""The tool that starts a sub-agent; its argument ``task`` is the sub-agent's first message.
+
+So does each tool that ``needs`` an agent.
+"""
 SUBMIT: Final = "submit_result"
 """The tool with which a sub-agent submits its ``result``; nobody else has it (BED-009c)."""
 
@@ -25,12 +28,22 @@ _SUBMITS: Final[Mapping[str, Any]] = {
 }
 
 
+def spawning(tools: Declarations) -> frozenset[str]:
+    """Return the names of the tools that start a sub-agent.
+
+    >>> sorted(spawning({"read": {}, SPAWN: {}, "delegate": {"needs": "agent"}}))
+    ['delegate', 'spawn_agent']
+    """
+    return frozenset(name for name, tool in tools.items() if name == SPAWN or tool.get("needs") == "agent")
+
+
 def offered(tools: Declarations, kind: str) -> Declarations:
     """Return the tools of a conversation of *kind*, ``user`` or ``sub-agent``; *tools* are those of a user's.
 
     >>> [*offered({"read": {"name": "read"}, SPAWN: {"name": SPAWN}}, "sub-agent")]
     ['read', 'submit_result']
     """
+    spawns = spawning(tools)
     if kind == "user":
-        return {name: {**_SPAWNS, **tool} if name == SPAWN else tool for name, tool in tools.items()}
-    return {name: tool for name, tool in tools.items() if name != SPAWN} | {SUBMIT: _SUBMITS}
+        return {name: {**_SPAWNS, **tool} if name in spawns else tool for name, tool in tools.items()}
+    return {name: tool for name, tool in tools.items() if name not in spawns} | {SUBMIT: _SUBMITS}

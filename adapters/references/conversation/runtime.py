@@ -29,11 +29,16 @@ from turncheck.model.core.stimuli import (
 )
 from turncheck.model.machines.conversation import BACKOFF, DEFAULTS, RETRIES, Input
 
-from ...protocol.messages import RESTART_POLICY, Profile
+from ...protocol.messages import (
+    CHILD_MESSAGES_POLICY,
+    CHILDREN_POLICY,
+    DEPTH_POLICY,
+    RESTART_POLICY,
+    Profile,
+)
 from ..driven import InProcess, Refused, not_awaited
 from ..provider.port import Failed, Provider
-from .agents import Request
-from .own_tools import SPAWN
+from .agents import Request, of_agent
 from .shell import Shell
 from .store import Database, Store
 
@@ -42,7 +47,7 @@ PROFILE: Final = Profile(
     (
         *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments", "call-ids"),
         *("sessions", "together", "observer", "deaf", "clock", "persistence", "images", "usage", "terminal-events"),
-        NOTICE,
+        *(NOTICE, "sub-agents"),
     ),
     machine="conversation",
     policies={
@@ -53,6 +58,9 @@ PROFILE: Final = Profile(
         BACKOFF_POLICY: to_builtins(BACKOFF),
         SHARE: 0.8,
         RESTART_POLICY: "interrupted",
+        CHILDREN_POLICY: "awaited",
+        DEPTH_POLICY: 1,
+        CHILD_MESSAGES_POLICY: "taken",
     },
 )
 MESSAGES: Final = {
@@ -123,7 +131,9 @@ class ConversationTarget(InProcess):
 
     def give(self, stimulus: Stimulus, waits: Any) -> None:
         """Translate the stimulus for its conversation, and run until quiet."""
-        session = stimulus.session_id or ""
+        session = stimulus.agent_id or stimulus.session_id or ""
+        if stimulus.agent_id is not None and session not in self.shell.agents:
+            raise Refused(Refusal("not-awaited", f"there is no sub-agent {session!r}"))
         match stimulus:
             case User():
                 self._user(session, stimulus)
@@ -154,6 +164,11 @@ class ConversationTarget(InProcess):
         """Match by equality: a stimulus that names no conversation is for the one without a name."""
         return name == session
 
+    def meant(self, stimulus: Any, agent: str | None) -> bool:
+        """Match by equality too; but the name of a request or an execution says whose it is."""
+        named = getattr(stimulus, "request_id", None) or getattr(stimulus, "execution", None)
+        return stimulus.agent_id == agent or (stimulus.agent_id is None and named is not None)
+
     def _user(self, session: str, stimulus: User) -> None:
         self.shell.open(session)
         self.shell.refused = None
@@ -183,21 +198,30 @@ class ConversationTarget(InProcess):
     def waiting(self) -> Iterator[tuple[Awaited, Any]]:
         """Requests, those first that ignore a cancel; then runs of tools in the same order; then timers."""
         for request in self.shell.requests():
-            session = request.session or None
-            yield ModelAwaited(request_id=request.id, input=request.input, session_id=session), request
+            session, agent = self._of(request.session)
+            awaited = ModelAwaited(request_id=request.id, input=request.input, session_id=session, agent_id=agent)
+            yield awaited, request
         for run in sorted(self.shell.runs, key=lambda run: not run.cancelled):
-            if run.tool != SPAWN:
-                awaited = ToolAwaited(
+            if run.tool not in self.shell.spawns:
+                session, agent = self._of(run.session)
+                running = ToolAwaited(
                     call_id=run.call_id,
-                    execution=f"e{run.number}.{run.call}",
+                    execution=of_agent(agent, f"e{run.number}.{run.call}"),
                     tool=run.tool,
                     arguments=run.arguments,
                     cancelled=run.cancelled,
-                    session_id=run.session or None,
+                    session_id=session,
+                    agent_id=agent,
                 )
-                yield awaited, run
+                yield running, run
         for timer in self.shell.clock.waiting():
-            yield TimerAwaited(due=timer.due - self.shell.clock.now, session_id=timer.session or None), timer
+            session, agent = self._of(timer.session)
+            yield TimerAwaited(due=timer.due - self.shell.clock.now, session_id=session, agent_id=agent), timer
+
+    def _of(self, conversation: str) -> tuple[str | None, str | None]:
+        """Name a conversation: the session of its user, and the sub-agent that it is."""
+        agent = self.shell.agent_id(conversation)
+        return (conversation if agent is None else agent.rpartition("/")[0]) or None, agent
 
 
 def _message(stimulus: User) -> dict[str, Any]:

@@ -22,11 +22,11 @@ from turncheck.model.machines.conversation import BACKOFF, DEFAULTS, Input, call
 from ..history import shown
 from ..provider.port import Answer, Failed, Provider, Question
 from ..usable import usable
-from .agents import Agent, Request, Run
+from .agents import Agent, Request, Run, of_agent
 from .clock import RETRY_DUE, Clock
 from .core import NOTHING, Conversation, durable
 from .letters import letters
-from .own_tools import SPAWN, SUBMIT, Declarations, offered
+from .own_tools import SUBMIT, Declarations, offered, spawning
 from .store import Store
 from .tools import Program
 
@@ -35,6 +35,9 @@ SUB_AGENT_SECONDS: Final = 600.0
 a sub-agent that hangs, long before a user loses patience with background work."""
 RECENT: Final = 50
 """Number of past events sent to a client that joins (BED-011c)."""
+
+_REQUEST: Final = ("requestId", "responseId")
+"""Fields of an event that name a request."""
 
 Client: TypeAlias = Callable[[Mapping[str, Any]], None]
 """Called with ``{conversation, state, events}`` at every change; errors that it raises are ignored."""
@@ -66,6 +69,7 @@ class Shell:
         self.clients: list[Client] = []
         self.events: list[dict[str, Any]] = []
         self.refused: str | None = None
+        self.spawns = spawning(tools)
         self._tools, self._directory, self._tables = tools, str(Path(directory).resolve()), tables
         self._model = model
         self._deaf_model, self._deaf_tools = deaf_model, deaf_tools
@@ -138,7 +142,7 @@ class Shell:
             if agent.request is request:
                 agent.request = None
         for one in said:
-            for letter, told in letters(request.number, one):
+            for letter, told in letters(request.number, one, self.spawns):
                 self.tell(request.session, letter, told)
 
     def join(self, session: str, client: Client) -> None:
@@ -170,6 +174,8 @@ class Shell:
 
     def _step(self, session: str, letter: str, told: Input) -> None:
         agent = self.agents[session]
+        if letter == "cancel":
+            self._cancel_children(session)
         outputs, events = agent.core.take(letter, told)
         for event in events:
             if event["type"] == "model-request":
@@ -185,7 +191,7 @@ class Shell:
                 self.store.save(session, agent.core.saved(), durable(events))
                 self._publish(session, agent, events)
             case "request", (number,):
-                agent.request = Request(session, number, shown(agent.core.log))
+                agent.request = Request(session, number, shown(agent.core.log), agent=self.agent_id(session))
                 self._ask(agent, agent.request)
             case "drop", _:
                 self._abort(agent)
@@ -209,10 +215,26 @@ class Shell:
 
     def _publish(self, session: str, agent: Agent, events: list[dict[str, Any]]) -> None:
         """Send the news to all clients at once (BED-011a, BED-011b)."""
-        named = {"sessionId": session} if session else {}
-        self.events += [named | event for event in events]
+        named = self._whose(session)
+        for event in events:
+            ids = {name: of_agent(named.get("agentId"), event[name]) for name in _REQUEST if name in event}
+            self.events.append(named | event | ids)
         for client in self.clients:
             self._send(client, self._news(session, agent, events))
+
+    def agent_id(self, session: str) -> str | None:
+        """Return the name of a sub-agent's conversation, None for one that a user started."""
+        return session if self.agents[session].core.kind == "sub-agent" else None
+
+    def _whose(self, session: str) -> dict[str, str]:
+        """Name a conversation in the log: a sub-agent by the call that started it, in the user's session."""
+        if self.agent_id(session) is None:
+            return {"sessionId": session} if session else {}
+        parent, _, place = session.rpartition("/")
+        call = next(
+            one["callId"] for one in self.agents[parent].core.log if "callId" in one and one.get("seq") == int(place)
+        )
+        return self._whose(parent) | {"agentId": session, "parentCallId": call}
 
     def _news(self, session: str, agent: Agent, events: list[dict[str, Any]]) -> dict[str, Any]:
         return {"conversation": session, "state": agent.core.state, "events": events}
@@ -257,7 +279,7 @@ class Shell:
         elif name == SUBMIT and agent.core.kind != "user":
             agent.submitted = arguments.get("result")
             self.returned(run, {"output": "submitted"})
-        elif name == SPAWN:
+        elif name in self.spawns:
             self.runs.append(run)
             self._spawn(run)
         else:
@@ -281,19 +303,24 @@ class Shell:
             self._fail(run, f"{run.tool} cannot be started: {error}")
 
     def _kill(self, session: str) -> None:
-        """End all programs of a conversation and its sub-agents now."""
+        """End all programs of a conversation now."""
         for run in [one for one in self.runs if one.session == session]:
             if run.program is not None:
                 run.program.kill()
-            if self._deaf_tools and run.program is None and run.tool != SPAWN:
+            if self._deaf_tools and run.program is None and run.tool not in self.spawns:
                 run.cancelled = True
             else:
                 self.runs.remove(run)
-            for name, agent in self.agents.items():
-                if agent.parent is run:
-                    self.tell(name, "cancel")
 
     # ---- sub-agents ----
+
+    def _cancel_children(self, session: str) -> None:
+        """Cancel the sub-agents of a conversation: each has ended when that does, and reports to nobody (BED-D8)."""
+        for name, agent in [*self.agents.items()]:
+            if agent.parent is not None and agent.parent.session == session:
+                agent.parent = None
+                self.clock.drop(name)
+                self._step(name, "cancel", NOTHING)
 
     def _kind(self, parent: str | None) -> dict[str, Any]:
         return {**self._tables, "kind": "user" if parent is None else "sub-agent"}
@@ -310,7 +337,7 @@ class Shell:
         name = f"{run.session}/{run.call}"
         self._create(name, run)
         self.clock.set(SUB_AGENT_SECONDS, name, "cancel", Input())
-        self.tell(name, "user", Input(payload={"text": str(run.arguments.get("task", ""))}))
+        self.tell(name, "user", Input(payload={"id": name, "text": str(run.arguments.get("task", ""))}))
 
     def _report(self, session: str, agent: Agent, run: Run, stop: Mapping[str, Any]) -> None:
         """End a sub-agent's run: the parent gets the submitted result, or why there is none (BED-008c to BED-008g)."""

@@ -203,7 +203,8 @@ def tools_as_declared(trace: RuntimeTrace) -> Judgement:
         assert response.end is not None
         running = response.end.tools()
         yield WITNESS
-        if serial and len(running) > 1:
+        agents_alone = all(trace.options.spawns(str(one.tool)) for one in running)  # they may work beside each other
+        if serial and len(running) > 1 and not agents_alone:
             yield Finding(response.end.end - 1, "tools run side by side", "serial", [one.call_id for one in running])
         started = {} if _repeated(trace) else _started(trace, names)
         if serial and [*started] != sorted(started, key=names.index):

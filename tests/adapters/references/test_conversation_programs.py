@@ -34,8 +34,8 @@ time.sleep(1000)
 """A program that starts one process, and one in a session of its own, and then says so."""
 
 
-def call(name, tool, session=None, **arguments):
-    return ModelOutput(item=ToolCall(call_id=name, tool=tool, arguments=arguments), session_id=session)
+def call(name, tool, agent=None, **arguments):
+    return ModelOutput(item=ToolCall(call_id=name, tool=tool, arguments=arguments), agent_id=agent)
 
 
 @pytest.fixture
@@ -190,8 +190,8 @@ def test_a_cancel_ends_the_running_tool_within_100_ms(runtime, told) -> None:  #
 
 def test_a_cancel_of_the_parent_ends_the_programs_of_its_sub_agents(runtime, told) -> None:  # BED-D8
     step = runtime.run([GO, call("a", SPAWN, task="red"), CALLED])[-1]
-    session = step.awaiting[0].session_id
-    runtime.run([call("c", "tree", session), ModelStop(reason="tool-use", session_id=session)])
+    agent = step.awaiting[0].agent_id
+    runtime.run([call("c", "tree", agent), ModelStop(reason="tool-use", agent_id=agent)])
     pids = [int(pid) for pid in heard(told).split()]
     runtime.apply(Abort())
     assert all(map(gone, pids))
