@@ -34,7 +34,7 @@ os.environ["OPENAI_AGENTS_DISABLE_TRACING"] = "1"  # before the import: traces a
 
 from agents import Runner, RunResultStreaming
 from scripted import Observer, ScriptedModel, Store, Voice
-from sub_agents import DEPTH, agent_with
+from sub_agents import DEPTH, Team
 from turncheck_kit import Adapter, Environment, serve
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ class Chat:
         state = env.options.get("stateDir")
         self.history = Store(session or "default", f"{state}/sessions.db" if state else ":memory:")
         self.voice = Voice(env, session)
-        self.agent = agent_with(env, session, ScriptedModel(env, session, self.history.count()), numbers)
+        self.team = Team(env, session, ScriptedModel(env, session, self.history.count()), numbers)
+        self.agent = self.team.agent()
         self.result: RunResultStreaming | None = None
         self.paused: asyncio.Task[Any] | None = None
 
@@ -72,6 +73,7 @@ class Chat:
         except Exception as error:  # noqa: BLE001 - any error of the stream is the run's terminal
             stop = {"reason": "error", "detail": f"{type(error).__name__}: {error}"}
         self.result = None
+        self.team.end()
         self.voice.stop(**stop)
 
     async def _stream(self, given: str | RunState[Any]) -> RunResultStreaming:

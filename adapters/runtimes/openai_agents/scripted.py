@@ -158,6 +158,7 @@ class Voice:
         self.env, self.session, self.name, self.call = env, session, name, call
         self.held: dict[str, Any] = {}
         self.failure: str | None = None
+        self.number = 0
 
     def show(self, event: StreamEvent) -> None:
         """Log the news of an event."""

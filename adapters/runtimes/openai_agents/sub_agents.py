@@ -6,7 +6,9 @@ failures stands, which tells the caller's model of an error in its own words. No
 run, and a nested run takes no further message. Approvals within one are not driven.
 
 The call is known where the tool is invoked; what runs within it finds its sub-agent in a context variable. Its input is
-known where the arguments were read: there the sub-agent begins.
+known where the arguments were read: there the sub-agent begins. The runtime cancels the calls of a run that is stopped
+in the order of a set, which differs from process to process: what that *cut* is logged when the run ends, the innermost
+first.
 """
 
 from __future__ import annotations
@@ -23,7 +25,6 @@ from turncheck_kit import Environment
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agents import AgentToolStreamEvent
     from agents.tool_context import ToolContext
 
 DEPTH = 2
@@ -37,66 +38,67 @@ class Task:
     task: str
 
 
-def agent_with(
-    env: Environment, session: str | None, model: Model, numbers: Iterator[int], depth: int = 0
-) -> Agent[Any]:
-    """Return an agent with the tools of the options; those that need an agent are agents one level deeper."""
-    tools: list[Any] = []
-    for declared in env.options.get("tools") or []:
-        if declared.get("needs") != "agent":
-            tools.append(scripted_tool(env, session, declared))
-        elif depth < DEPTH:
-            deeper = agent_with(env, session, model, numbers, depth + 1)
-            tools.append(_as_tool(env, session, declared["name"], deeper, numbers))
-    return Agent(name="agent", model=model, tools=tools)
+class Team:
+    """The agents of one session: its own, and those that are tools. *numbers* name the sub-agents as they begin."""
 
+    def __init__(self, env: Environment, session: str | None, model: Model, numbers: Iterator[int]) -> None:
+        self.env, self.session, self.model, self.numbers = env, session, model, numbers
+        self.cut: list[Voice] = []
+        """Sub-agents that were cancelled, whose ends are not logged."""
 
-def _as_tool(
-    env: Environment, session: str | None, name: str, agent: Agent[Any], numbers: Iterator[int]
-) -> FunctionTool:
-    def begins(options: Any) -> str:
-        child = CALLED.get()
-        task = str(options["params"]["task"])
-        number = next(numbers)
-        child.name = f"agent{number}"
-        child.log({"type": "user-message", "id": f"task{number}", "text": task})
+    def agent(self, depth: int = 0) -> Agent[Any]:
+        """Return an agent with the tools of the options; those that need an agent are agents one level deeper."""
+        tools: list[Any] = []
+        for declared in self.env.options.get("tools") or []:
+            if declared.get("needs") != "agent":
+                tools.append(scripted_tool(self.env, self.session, declared))
+            elif depth < DEPTH:
+                tools.append(self._as_tool(declared["name"], self.agent(depth + 1)))
+        return Agent(name="agent", model=self.model, tools=tools)
+
+    def end(self) -> None:
+        """Log the ends of those that were cancelled."""
+        for child in sorted(self.cut, key=lambda child: -child.number):
+            child.stop(reason="interrupted")
+        self.cut.clear()
+
+    def _as_tool(self, name: str, agent: Agent[Any]) -> FunctionTool:
+        tool = agent.as_tool(
+            name,
+            "scripted",
+            parameters=Task,
+            input_builder=self._begin,
+            on_stream=lambda event: CALLED.get().show(event["event"]),
+            failure_error_function=_fail,
+            hooks=Observer(self.env),
+            max_turns=(self.env.options.get("limits") or {}).get("maxRounds"),
+        )
+        invoke = tool.on_invoke_tool
+
+        async def invoked(context: ToolContext[Any], arguments: str) -> Any:
+            child = Voice(self.env, self.session, None, context.tool_call_id)
+            CALLED.set(child)
+            try:
+                result = await invoke(context, arguments)
+            except asyncio.CancelledError:
+                self.cut += [child] if child.name else []
+                raise
+            if child.name is not None:  # else its arguments were none
+                reason = "completed" if child.failure is None else "error"
+                child.stop(reason=reason, detail=child.failure)
+            return result
+
+        tool.on_invoke_tool = invoked
+        return tool
+
+    def _begin(self, options: Any) -> str:
+        child, task = CALLED.get(), str(options["params"]["task"])
+        child.number = next(self.numbers)
+        child.name = f"agent{child.number}"
+        child.log({"type": "user-message", "id": f"task{child.number}", "text": task})
         return task
 
-    def streams(event: AgentToolStreamEvent) -> None:
-        CALLED.get().show(event["event"])
 
-    def fails(context: RunContextWrapper[Any], error: Exception) -> str:
-        CALLED.get().failure = f"{type(error).__name__}: {error}"
-        return default_tool_error_function(context, error)
-
-    limit = (env.options.get("limits") or {}).get("maxRounds")
-    tool = agent.as_tool(
-        name,
-        "scripted",
-        parameters=Task,
-        input_builder=begins,
-        on_stream=streams,
-        failure_error_function=fails,
-        hooks=Observer(env),
-        max_turns=limit,
-    )
-    invoke = tool.on_invoke_tool
-
-    async def invoked(context: ToolContext[Any], arguments: str) -> Any:
-        child = Voice(env, session, None, context.tool_call_id)
-        CALLED.set(child)
-        stop: dict[str, Any] = {"reason": "completed"}
-        try:
-            result = await invoke(context, arguments)
-            if child.failure is not None:
-                stop = {"reason": "error", "detail": child.failure}
-        except asyncio.CancelledError:
-            stop = {"reason": "interrupted"}
-            raise
-        finally:
-            if child.name is not None:
-                child.stop(**stop)
-        return result
-
-    tool.on_invoke_tool = invoked
-    return tool
+def _fail(context: RunContextWrapper[Any], error: Exception) -> str:
+    CALLED.get().failure = f"{type(error).__name__}: {error}"
+    return default_tool_error_function(context, error)
