@@ -221,6 +221,19 @@ class ResultsWithTheBatch(Delegating, tools="parallel"):
             self.execute()
 
 
+class FailureCancelsTheOthers(Delegating, tools="parallel"):
+    """A sub-agent that fails ends the run, and those beside it are cancelled: wrong, but their ends are in order."""
+
+    def answer_for(self, child, reason):
+        if reason == "error":
+            self.result_of(child, reason)
+            self.halt_children()
+            self.open.clear()
+            self.stop("error", "a sub-agent failed")
+        else:
+            super().answer_for(child, reason)
+
+
 # ---- wrong ones ----
 
 

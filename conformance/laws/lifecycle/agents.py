@@ -7,7 +7,16 @@ from typing import Final
 from turncheck.model.core.events import AgentOutput, ModelRequest, ToolResult, UserMessage
 from turncheck.model.core.stimuli import Abort, ModelOutput, Text, ToolCall
 
-from ...observe.parts.agents import Agents, Child, agent_of, callers, children, has_children, told_to_children
+from ...observe.parts.agents import (
+    Agents,
+    Child,
+    agent_of,
+    callers,
+    children,
+    end_of_caller,
+    has_children,
+    told_to_children,
+)
 from ...observe.runtime_trace import ObservedStep, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from ..runtime.subject import run_law
@@ -50,7 +59,7 @@ def children_end_first(trace: RuntimeTrace) -> Judgement:
     """A sub-agent's run ends before the run that called it ends."""
     known = children(trace)
     for child in known:
-        stop = _end_of_caller(trace, child, known)
+        stop = end_of_caller(trace, child, known)
         if stop is None:
             continue
         yield WITNESS
@@ -69,7 +78,7 @@ def children_answered_once(trace: RuntimeTrace) -> Judgement:
             yield Finding(
                 child.begin, f"the sub-agent {child.name} does not name the call that started it", "parentCallId"
             )
-        elif _end_of_caller(trace, child, known) is not None:
+        elif end_of_caller(trace, child, known) is not None:
             yield WITNESS
             if len(results) != 1:
                 yield Finding(child.begin, "the call of a sub-agent has not one result", 1, len(results))
@@ -145,14 +154,6 @@ def agents_no_deeper(trace: RuntimeTrace) -> Judgement:
         if depths[child.name] > most:
             said = f"the sub-agent {child.name} begins deeper than declared"
             yield Finding(child.begin, said, most, depths[child.name])
-
-
-def _end_of_caller(trace: RuntimeTrace, child: Child, known: Sequence[Child]) -> int | None:
-    """Return the position at which the run ends that called a sub-agent, None while it is open."""
-    if child.parent is None:
-        cycle = trace.cycle_at(child.begin)
-        return trace.cycles[cycle].stop if cycle >= 0 else None
-    return next((one.end for one in known if one.name == child.parent), None)
 
 
 def _comes_before(trace: RuntimeTrace, one: int, end: int | None) -> bool:

@@ -15,7 +15,7 @@ from turncheck.adapters.protocol.messages import CHILDREN_POLICY, SYSTEM_POLICY
 from turncheck.model.core.stimuli import Abort, Awaited, ToolAwaited, ToolFail, ToolReturn, User
 
 from ..runtime_trace import ObservedStep, RuntimeTrace, flat
-from .agents import Agents, Child, agent_of, callers, children, of_type, told_to_children
+from .agents import Agents, Child, agent_of, callers, children, end_of_caller, of_type, told_to_children
 from .run_parts import Part, PartMade
 
 
@@ -74,7 +74,7 @@ def _stimuli(
         yield User(id=str(task.get("id")), text=str(task.get("text")))
     elif owner == name:
         yield structs.replace(stimulus, agent_id=None)
-    elif child is not None and _stopped_from_above(child, step, owner, known):
+    elif child is not None and _cut_from_above(trace, child, step, owner, known):
         ended = child.end is not None and child.end < step.end
         if ended or trace.policies.get(CHILDREN_POLICY) != "detached":  # one that is detached may end or go on
             yield Abort()
@@ -91,9 +91,16 @@ def _stimuli(
                 yield ToolReturn(call_id=str(call), output=event.get("output"))
 
 
-def _stopped_from_above(child: Child, step: ObservedStep, owner: str | None, known: Sequence[Child]) -> bool:
-    """Return whether a step aborts an agent above a sub-agent that is open."""
-    return isinstance(step.stimulus, Abort) and owner in callers(child, known) and child.open_at(step.first)
+def _cut_from_above(
+    trace: RuntimeTrace, child: Child, step: ObservedStep, owner: str | None, known: Sequence[Child]
+) -> bool:
+    """Return whether a step aborts an agent above a sub-agent that is open, or ends it with the run that called it."""
+    if not child.open_at(step.first):
+        return False
+    if isinstance(step.stimulus, Abort) and owner in callers(child, known):
+        return True
+    end = end_of_caller(trace, child, known)
+    return all(at is not None and step.first <= at < step.end for at in (end, child.end))
 
 
 def _awaited(name: str | None, step: ObservedStep, trace: RuntimeTrace, known: Sequence[Child]) -> Iterator[Awaited]:
@@ -103,7 +110,8 @@ def _awaited(name: str | None, step: ObservedStep, trace: RuntimeTrace, known: S
             yield structs.replace(one, agent_id=None)
     answered = {event.get("callId") for event in trace.log[: step.end] if event.get("type") == "tool-result"}
     for child in known:
-        if child.parent == name and child.call is not None and child.begin < step.end and child.call not in answered:
+        runs = child.begin < step.end and (child.end is None or child.end >= step.end)
+        if child.parent == name and child.call is not None and runs and child.call not in answered:
             call = next(one for one in of_type(trace, "agent-output") if one.get("callId") == child.call)
             tool, arguments = str(call.get("tool")), call.get("arguments")
             yield ToolAwaited(call_id=child.call, execution=f"agent {child.name}", tool=tool, arguments=arguments)

@@ -73,6 +73,14 @@ def callers(child: Child, known: Sequence[Child]) -> list[str | None]:
     return [*found, None]
 
 
+def end_of_caller(trace: RuntimeTrace, child: Child, known: Sequence[Child]) -> int | None:
+    """Return the position at which the run ends that called a sub-agent, None while it is open."""
+    if child.parent is None:
+        cycle = trace.cycle_at(child.begin)
+        return trace.cycles[cycle].stop if cycle >= 0 else None
+    return next((one.end for one in known if one.name == child.parent), None)
+
+
 _SILENT: Final = ("native", "fault")
 """Types whose events begin no sub-agent."""
 

@@ -361,6 +361,12 @@ def test_no_law_on_sub_agents_alarms_at_what_is_the_runtimes_choice(runtime):
     assert counterexamples == {}
 
 
+def test_a_sub_agent_that_ends_with_its_caller_is_cut_and_awaits_nothing():
+    laws = selected(["runtime"], ["run-ends-once", "answered-runs-complete", "run-never-stuck"])
+    _, counterexamples = verified(delegating.FailureCancelsTheOthers(), laws, words=MORE)
+    assert counterexamples == {}
+
+
 DECIDERS = {
     "serial": deciding.Deciding(),
     "parallel": deciding.Deciding(tools="parallel"),
