@@ -322,7 +322,11 @@ def test_a_sub_agent_is_named_by_its_call_in_the_log(runtime, parent) -> None:  
 
 
 def test_requests_of_all_agents_have_names_of_their_own(runtime, parent) -> None:
-    names = [one.request_id for one in runtime.apply(Client(action="join", client_id="a")).awaiting if isinstance(one, ModelAwaited)]
+    names = [
+        one.request_id
+        for one in runtime.apply(Client(action="join", client_id="a")).awaiting
+        if isinstance(one, ModelAwaited)
+    ]
     assert len({*names, "r0"}) == 3
 
 
