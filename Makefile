@@ -138,7 +138,7 @@ soak: setup
 
 # The sizes and times of n-complete suites, in docs/suites.md: some five minutes.
 suites: setup
-	$(BIN)/python tests/static/suites_page.py
+	$(BIN)/python tests/static/suites_page.py $(MACHINE)
 
 # Every mutant of the projector held to the laws alone; writes docs/mutation.md, which says what survives and why.
 mutation: setup

@@ -1,5 +1,9 @@
-"""The sizes and times of n-complete suites, in docs/suites.md between its marks: `make suites`; a test holds some."""
+"""The sizes and times of n-complete suites, in docs/suites.md between its marks: `make suites`; a test holds some.
 
+MACHINE="name name" measures some rows, the others stay as they were. Each row names the commit that it was measured at.
+"""
+
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -26,19 +30,23 @@ APPLIED = 120
 """Seconds for which a suite is applied at most."""
 
 
-def machines():
-    """Each declared machine as its rows in its first view, and each reference as a target within a bound of one."""
+def machines(wanted):
+    """Each machine *wanted*, as its rows in its first view, and each reference as a target within a bound of one."""
     for name, roles in PROOF_ROLES.items():
+        if name not in wanted:
+            continue
         tables, bounds = views(roles)[0]
         yield name, None, flattened(bounded(roles, tables, bounds))
     for name in REFERENCES:
+        if f"reference:{name}" not in wanted:
+            continue
         with reference_runtime(name) as reference:
             letters = TURN if name == "turn" else letters_of(reference.profile.capabilities)
             model = model_of(reference, letters, Bounds())
             yield f"reference:{name}", model, model.machine
 
 
-def row(name, model, machine, k):
+def row(name, model, machine, k, at):
     """A line of the table; empty cells where the suite was not built."""
     said(f"{name}, k={k}")
     if len(machine.table) * len(machine.letters) ** (k + 1) > MIDDLES:
@@ -50,7 +58,7 @@ def row(name, model, machine, k):
         suites += [sent(machine, SUITES[method](machine, k)) for method in METHODS[1:]]
         cells = [f"{len(suite):,} / {sum(map(len, suite)):,}" for suite in suites]
         cells += [f"{made:.1f} s", applied(name, Plan(model, METHODS[0], k)) if model else ""]
-    return f"| {name} | {len(machine.table)} | {len(machine.letters)} | {k} | {' | '.join(cells)} |"
+    return f"| {name} | {len(machine.table)} | {len(machine.letters)} | {k} | {' | '.join(cells)} | {at} |"
 
 
 def applied(name, plan):
@@ -69,16 +77,26 @@ def said(what):
     print(what, file=sys.stderr, flush=True)
 
 
-def table():
-    """Every machine, and every reference as a target."""
-    head = ["| machine | states | letters | k | HSI | Wp | W | HSI made in | HSI passed in |"]
-    head += ["| --- | --: | --: | --: | --: | --: | --: | --: | --: |"]
-    return (
-        "\n".join([*head, *(row(name, model, machine, k) for name, model, machine in machines() for k in (0, 1, 2))])
-        + "\n"
+def table(wanted, old):
+    """Every machine, and every reference as a target; the rows of those that are not *wanted* are the *old* ones."""
+    head = ["| machine | states | letters | k | HSI | Wp | W | HSI made in | HSI passed in | at |"]
+    head += ["| --- | --: | --: | --: | --: | --: | --: | --: | --: | --- |"]
+    at = subprocess.run(
+        ["git", "log", "-1", "--format=%h"], cwd=PAGE.parent, capture_output=True, text=True, check=True
     )
+    rows = {name: [line for line in old if line.startswith(f"| {name} |")] for name in every()}
+    for name, model, machine in machines(wanted):
+        rows[name] = [row(name, model, machine, k, at.stdout.strip()) for k in (0, 1, 2)]
+    return "\n".join([*head, *(line for lines in rows.values() for line in lines)]) + "\n"
+
+
+def every():
+    """The machines, and the references as targets."""
+    return (*PROOF_ROLES, *(f"reference:{name}" for name in REFERENCES))
 
 
 if __name__ == "__main__":
     before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-    PAGE.write_text(before + BEGIN + table() + END + rest.partition(END)[2], "utf-8")
+    inside, _, after = rest.partition(END)
+    made = table(sys.argv[1:] or every(), inside.splitlines())
+    PAGE.write_text(before + BEGIN + made + END + after, "utf-8")

@@ -77,7 +77,7 @@ def _rows() -> Iterator[Row]:
     for block in collator.blocks:
         party = f"block {block.iteration}"
         yield says("UI", party, f"{block.provider}, {block.model}, usage {block.usage}", answer=True)
-        yield says("UI", party, f"“{block.text}”, {len(block.calls)} tool uses", answer=True)
+        yield says("UI", party, f"“{block.text}”, tool uses: {len(block.calls)}", answer=True)
 
 
 def _words(frame: Mapping[str, Any]) -> str:
