@@ -1,6 +1,5 @@
 """The reference as a runtime under test: the harness plays the user, the model, the tools and the clock."""
 
-import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, Self
@@ -33,12 +32,14 @@ from ...protocol.messages import (
     CHILD_MESSAGES_POLICY,
     CHILDREN_POLICY,
     DEPTH_POLICY,
+    DISCONNECT_POLICY,
     RESTART_POLICY,
     Profile,
 )
-from ..driven import InProcess, Refused, not_awaited
+from ..driven import InProcess, Refused, not_awaited, unsupported
 from ..provider.port import Failed, Provider
 from .agents import Request, of_agent
+from .listeners import Listeners
 from .shell import Shell
 from .store import Database, Store
 
@@ -47,7 +48,7 @@ PROFILE: Final = Profile(
     (
         *("abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input", "raw-arguments", "call-ids"),
         *("sessions", "together", "observer", "deaf", "clock", "persistence", "images", "usage", "terminal-events"),
-        *(NOTICE, "sub-agents"),
+        *(NOTICE, "sub-agents", "clients"),
     ),
     machine="conversation",
     policies={
@@ -61,6 +62,7 @@ PROFILE: Final = Profile(
         CHILDREN_POLICY: "awaited",
         DEPTH_POLICY: 1,
         CHILD_MESSAGES_POLICY: "taken",
+        DISCONNECT_POLICY: "ignored",
     },
 )
 MESSAGES: Final = {
@@ -104,6 +106,7 @@ class ConversationTarget(InProcess):
             deaf_model=options.deaf_model,
             deaf_tools=options.deaf_tools,
         )
+        self._listeners = Listeners(self.shell)
         if options.observer is not None:
             self.shell.clients.append(_throws if options.observer == "throws" else _yields)
         self._quiet()
@@ -112,6 +115,10 @@ class ConversationTarget(InProcess):
     def log(self) -> list[dict[str, Any]]:
         """The events of all conversations."""
         return self.shell.events
+
+    def heard(self) -> dict[str, tuple[Any, ...]]:
+        """What each client was told in this step."""
+        return self._listeners.told()
 
     def wait(self, seconds: float | None = None) -> Step:
         """Wait until a program or the model answers, at most *seconds* if given, and run until quiet."""
@@ -153,11 +160,10 @@ class ConversationTarget(InProcess):
                 self.shell.returned(waits, {"output": message, "isError": True})
             case Advance(seconds=seconds):
                 self.shell.advance(seconds)
-            case Client(action="join"):
-                self.shell.join(session, _yields)
+            case Client():
+                self._listeners.hear(stimulus, session)
             case _:
-                with contextlib.suppress(ValueError):  # the client that leaves may never have joined
-                    self.shell.clients.remove(_yields)
+                raise unsupported(type(stimulus).__name__)
         self._quiet()
 
     def addressed(self, name: str | None, session: str | None) -> bool:

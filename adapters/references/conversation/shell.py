@@ -75,7 +75,7 @@ class Shell:
         self._deaf_model, self._deaf_tools = deaf_model, deaf_tools
         self._inbox: deque[tuple[str, str, Input]] = deque()
         self._arrived: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._joining: Client | None = None
+        self._joining: tuple[Client, int | None] | None = None
         for stored in store.load():
             agent = self.agents[stored.id] = Agent(Conversation(self._kind(stored.parent)), stored.directory)
             agent.core.restore(stored.saved, stored.log)
@@ -145,9 +145,12 @@ class Shell:
             for letter, told in letters(request.number, one, self.spawns):
                 self.tell(request.session, letter, told)
 
-    def join(self, session: str, client: Client) -> None:
-        """Add a client: it is sent the state and the recent history first, then every change."""
-        self._joining = client
+    def join(self, session: str, client: Client, known: int | None = None) -> None:
+        """Add a client: it is sent the state and the recent history first, then every change.
+
+        One that has *known* so many events of the history is sent the rest of it instead.
+        """
+        self._joining = client, known
         self.open(session)
         self.tell(session, "join")
         self.settle()
@@ -207,8 +210,11 @@ class Shell:
             case "refuse", (why,):
                 self.refused = why
             case "welcome", () if self._joining is not None:
-                self._send(self._joining, self._news(session, agent, durable(agent.core.log)[-RECENT:]))
-                self.clients.append(self._joining)
+                client, known = self._joining
+                log = durable(agent.core.log)
+                news = self._news(session, agent, log[-RECENT:] if known is None else log[known:])
+                self._send(client, {**news, "known": len(log)})
+                self.clients.append(client)
                 self._joining = None
             case _:
                 pass  # these are only logged

@@ -11,8 +11,9 @@ from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from msgspec import to_builtins
+from msgspec.structs import replace
 
-from turncheck.model.core.stimuli import Abort, Client, Stimulus
+from turncheck.model.core.stimuli import Abort, Awaited, Client, Stimulus, ToolAwaited, unnamed
 
 from ...observe.clients import Alike, Clients, View, alike
 from ...observe.runtime_trace import ObservedStep, RuntimeTrace
@@ -127,8 +128,9 @@ def leaving_changes_nothing(rerun: Rerun) -> Judgement:
         yield WITNESS
     for step, reached in zip(trace.steps, other.reached, strict=True):
         one, two = _plain(step), [] if _removed(trace, step) else _plain(other.steps[reached - 1])
-        waits, should = step.answer.awaiting, other.steps[reached - 1].answer.awaiting if reached else ()
-        if one != two or (reached and waits != should):
+        waits = _awaited(step)
+        should = _awaited(other.steps[reached - 1]) if reached else waits
+        if one != two or waits != should:
             what = "with clients that come and go, the run does something else than without"
             told = [two, to_builtins(should)], [one, to_builtins(waits)]
             yield Finding(max(step.end - 1, 0), what, *told, rerun.second()[:reached])
@@ -179,7 +181,17 @@ def _other(rerun: Rerun, keeps: Callable[[Client, Clients], bool], first: Sequen
         seen.follow(stimulus, step.answer)
         reached.append(len(word))
     found = rerun.again(word, trace.options).trace
+    if _strays(trace, found, reached):
+        found = rerun.again([*map(unnamed, word)], trace.options).trace
     return _Other(found.steps, reached) if len(found.steps) == len(word) else None
+
+
+def _strays(trace: RuntimeTrace, found: RuntimeTrace, reached: Sequence[int]) -> bool:
+    """Return whether an answer found nobody who waits: names of requests and tools may count what clients do."""
+    pairs = [
+        (step, found.steps[at - 1]) for step, at in zip(trace.steps, reached, strict=True) if 0 < at <= len(found.steps)
+    ]
+    return any(step.took_place and not other.took_place and step.before for step, other in pairs)
 
 
 def _missed(trace: RuntimeTrace, other: _Other, name: str) -> bool:
@@ -236,6 +248,11 @@ def _apart(found: Alike) -> tuple[Any, Any]:
         (place for place, (one, other) in enumerate(pairs) if one != other), min(len(found.one), len(found.other))
     )
     return found.other[same:], found.one[same:]
+
+
+def _awaited(step: ObservedStep) -> list[Awaited]:
+    """What is awaited after a step, without the names of runs of tools."""
+    return [replace(one, execution="") if isinstance(one, ToolAwaited) else one for one in step.answer.awaiting]
 
 
 def _plain(step: ObservedStep) -> list[Any]:

@@ -363,7 +363,12 @@ def test_a_client_that_joins_gets_the_state_and_recent_messages_then_the_news(ru
     heard: list[Any] = []
     runtime.shell.join("", heard.append)
     assert heard == [
-        {"conversation": "", "state": "awaiting", "events": [{"type": "user-message", "id": "u1", "text": "go"}]}
+        {
+            "conversation": "",
+            "state": "awaiting",
+            "known": 1,
+            "events": [{"type": "user-message", "id": "u1", "text": "go"}],
+        }
     ]
     runtime.run([say("yes"), END])
     assert [(news["state"], len(news["events"])) for news in heard[1:]] == [("idle", 2)]

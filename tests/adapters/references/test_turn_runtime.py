@@ -71,7 +71,7 @@ def verified(queue):
 
 
 ABSENT = {
-    *("abort", "approval", "client-tools", "compaction", "images", "store-faults", "sub-agents", "usage"),
+    *("abort", "approval", "client-tools", "clients", "compaction", "images", "store-faults", "sub-agents", "usage"),
     *("policy system", "policy backoff", "policy busy=concurrent"),
 }
 """Capabilities and a policy that a turn does not have."""

@@ -18,7 +18,7 @@ TABLES = tables(Policies())
 SIZES = {
     # machine: (bound, states, transitions, states beyond the bound), all tables together
     "request_cycle": (3, 786, 11790, 270),
-    "interaction": (2, 44832, 851808, 62208),
+    "interaction": (2, 48568, 1019928, 67824),
     "turn": (2, 16250, 487500, 12510),
     "conversation": (3, 3362, 107584, 4608),
     "engine": (3, 1308, 43164, 2880),
