@@ -19,6 +19,7 @@ import msgspec
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.stimuli import (
     Abort,
+    Client,
     ModelFail,
     ModelOutput,
     ModelStop,
@@ -41,6 +42,8 @@ from .output_abstraction import Output, OutputAbstraction
 _MESSAGES: Final[Mapping[str, Any]] = {"user": None, "steer": "steer", "follow-up": "followUp"}
 _OF_MODEL: Final = ("text", "tool-call", "model-stop", "fatal-failure", "retryable-failure")
 _OF_TOOLS: Final = ("tool-return", "tool-failure")
+_OF_CLIENTS: Final = ("join", "leave")
+"""One client's: it may join again, or leave where it is not there, so that no state is made of it."""
 _NUMBER: Final = re.compile(r"\d+")
 
 
@@ -57,7 +60,7 @@ class Letter:
 
 LETTERS: Final = (
     *(Letter(kind, colour) for kind in _MESSAGES for colour in COLOURS),
-    *map(Letter, (*_OF_MODEL, *_OF_TOOLS, "abort")),
+    *map(Letter, (*_OF_MODEL, *_OF_TOOLS, "abort", *_OF_CLIENTS)),
 )
 """The whole alphabet, in the order of every table."""
 
@@ -196,7 +199,8 @@ def _shape(stimulus: Stimulus) -> str:
     """A stimulus without its numbers; an answer is matched to its request by call id only."""
     fields: dict[str, Any] = msgspec.to_builtins(stimulus)
     of = fields.get("callId")  # of an answer: a call's own id is within its item
-    told = {name: value for name, value in fields.items() if name not in {"callId", "requestId", "execution"}}
+    unnamed = {"callId", "requestId", "execution", "cursor"}
+    told = {name: value for name, value in fields.items() if name not in unnamed}
     return f"{_NUMBER.sub('', str(told))} {of}"
 
 
@@ -222,6 +226,8 @@ def _stimulus(letter: Letter, number: int, seen: Observation) -> Stimulus:
             return ToolFail(call_id=call, message=f"failure {number}", execution=execution)
         case "abort":
             return Abort()
+        case "join" | "leave" as action:
+            return Client(client_id="k1", action=action)
         case _:
             raise ValueError(f"no letter {str(letter)!r}; the letters are {', '.join(map(str, LETTERS))}")
 

@@ -316,7 +316,7 @@ def test_a_target_that_is_not_deterministic_gets_no_guarantee():
 
 SIZES = {
     "reference:event_flow": [(55, 221), (55, 221), (55, 221)],
-    "reference:interaction": [(666, 3419), (669, 3431), (1128, 5795)],
+    "reference:interaction": [(840, 4321), (843, 4333), (1404, 7193)],
 }
 """Words and stimuli for k=0 by HSI, Wp and W, as docs/suites.md has them."""
 
