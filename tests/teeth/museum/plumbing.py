@@ -40,7 +40,7 @@ from turncheck.model.core.stimuli import (
 from .store import Store
 
 PLAIN = ("abort", "tools", "tool-failure", "model-failure", "model-input")
-EVERY = (*CAPABILITIES, "approval", "client-tools", "persistence", "store-faults")
+EVERY = (*CAPABILITIES, "approval", "client-tools", "persistence", "store-faults", "sub-agents")
 
 
 class Host:

@@ -222,6 +222,22 @@ EXHIBITS: Final[Mapping[str, Exhibit]] = {
         "maxTurns frontmatter not enforced on sub-agents — agent runs 72+ turns with maxTurns: 10",
         "rounds-bounded",
     ),
+    # sub-agents
+    "codex/stop_leaves_sub_agents": Exhibit(
+        "Codex",
+        "openai/codex#15732",
+        "subagents: Stopping the parent agent by interrupting should also stop the subagents",
+        "abort-interrupts",
+        "26.323.20928",
+    ),
+    "codex/follow_up_without_payload": Exhibit(
+        "Codex",
+        "openai/codex#36321",
+        "spawn_agent/followup_task/send_message: child agents receive empty task payload (multi-agent v2,"
+        " 0.146.0-alpha.9.2)",
+        "child-messages-reach",
+        "0.146.0-alpha.9.2",
+    ),
     # approvals, and tools of the client
     "mastra/decline_executes": Exhibit(
         "Mastra",
