@@ -17,8 +17,10 @@ class Chunk:
 
     ``lines`` is a range wherever the numbers form one: a log without blank lines is one range from end to end.
     ``heard`` is the batch without the observations ``NATIVE``, where the reader has it at hand: it is enough to cut
-    cycles, and most lines of a stream are such observations. ``ats`` are the positions of the whole batch.
+    cycles, and most lines of a stream are such observations. ``pauses``: there may be a ``RunPause`` among the events.
     """
+
+    pauses = True
 
     def __init__(
         self,
@@ -31,10 +33,18 @@ class Chunk:
         self.heard: Final = heard
         self.origin: Final = origin
         self.lines: Final = lines
-        self.ats: Final = heard.ats if whole is None else whole[0]
         self._whole = whole
 
     @property
     def batch(self) -> Batch:
         """All events, made anew each time."""
-        return self.heard if self._whole is None else Batch(self._whole[1](), self.ats)
+        return self.heard if self._whole is None else Batch(self._whole[1](), self._whole[0])
+
+    @property
+    def count(self) -> int:
+        """The number of all events."""
+        return len(self.heard.ats if self._whole is None else self._whole[0])
+
+    def where(self) -> tuple[Sequence[int], Sequence[int]]:
+        """The positions of the batch, ascending, each at least once, and the line of each."""
+        return (self.heard.ats if self._whole is None else self._whole[0]), self.lines()

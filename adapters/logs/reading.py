@@ -20,6 +20,7 @@ from .compression import MAGIC, Decompressed, compression
 from .fast import reading as fast
 from .fast.cutting import Events, JsonLines
 from .fast.fast_loop import FastMapper
+from .fast.lines.registry import READS
 from .fast.registry import LOOPS, fast_loop
 from .formats.mapping import Format, Mapper
 from .formats.recognition import detect, doubt, named
@@ -107,10 +108,14 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
         start = None if source.packed else source.start
         return Log(form, _decoded(chain(kept, cut), head.begin), why, start)
     mapper = form.mapper()
-    if form.name in LOOPS and FORMATS.get(form.name) is form and kept is not None:
-        loop = fast_loop(form.name)
-        cutter = Events(loop, max_line) if sent else JsonLines(head.begin, loop)
-        return Log(form, fast.read(chain(kept, cut), cutter, loop, cast("FastMapper", mapper)), why)
+    if FORMATS.get(form.name) is form and kept is not None:
+        every = chain(kept, cut)
+        if form.name in LOOPS:
+            loop = fast_loop(form.name)
+            cutter = Events(loop, max_line) if sent else JsonLines(head.begin, loop)
+            return Log(form, fast.read(every, cutter, loop, cast("FastMapper", mapper)), why)
+        if form.name in READS and not sent:
+            return Log(form, READS[form.name](every, head.begin, mapper), why)
     return Log(form, _mapped(chain(seen, frames), looked.values, mapper, together), why)
 
 

@@ -131,11 +131,12 @@ class _Judge:
         self._paused: dict[str | None, int] = {}  # session → where it paused
 
     def take(self, chunk: Chunk) -> None:
-        if not chunk.ats:
+        if not chunk.count:
             return
-        self._tally.events += len(chunk.ats)
-        self._places.add(chunk.ats, chunk.lines())
-        self._note_pauses(chunk.heard)
+        self._tally.events += chunk.count
+        self._places.add(*chunk.where())
+        if chunk.pauses:
+            self._note_pauses(chunk.heard)
         progress = self._sessions.feed(chunk.heard)
         self._tally.closed(progress.cycles)
         if progress.anomalies:

@@ -23,6 +23,10 @@ from turncheck.model.core.session_state import ViewState
 from turncheck.model.machines.request_cycle import tables
 
 from . import streams, synthetic, yardstick
+from .session_files import registry as session_files
+
+LONG = 10
+"""Events of the other rows to a line of a session file, which has kilobytes."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,8 @@ class Row:
     """A row of the table: bytes → …, as a multiple of the yardstick on the same bytes.
 
     With *stream* the log is in that format, and the yardstick is the generic decoder. With *sent* too, the subject has
-    the log as server-sent events, and the yardstick decodes their data.
+    the log as server-sent events, and the yardstick decodes their data. With *file* it is a session file: its lines are
+    long, and a tenth as many are enough.
     """
 
     name: str
@@ -42,14 +47,22 @@ class Row:
     spread: int = 0
     stream: str | None = None
     sent: bool = False
+    file: str | None = None
 
     @property
     def yardstick(self) -> Callable[[bytes], object]:
         """What the row is a multiple of."""
-        return yardstick.decode if self.stream is None else yardstick.generic
+        return yardstick.decode if self.stream is None and self.file is None else yardstick.generic
+
+    def lines(self, events: int) -> int:
+        """The lines of the logs, about."""
+        return events if self.file is None else events // LONG
 
     def logs(self, events: int) -> tuple[bytes, bytes]:
         """The logs that the yardstick and the subject have: mostly the same one."""
+        if self.file is not None:
+            data = session_files.log(self.file, self.lines(events))
+            return data, data
         if self.stream is not None:
             data = streams.log(self.stream, events)
             return data, streams.sent(data) if self.sent else data
@@ -95,6 +108,7 @@ ROWS = (
     Row("cycles and all log laws in one pass", judged, 3.2, 2.4),
     *(Row(f"{name} → verdict", judged, TARGET.get(name), GOAL.get(name), stream=name) for name in streams.STREAMS),
     *(Row(f"{name}, sent → verdict", judged, TARGET[name], GOAL[name], stream=name, sent=True) for name in SENT),
+    *(Row(f"{name} → verdict, long lines", judged, 1.5, 1.0, file=name) for name in session_files.FILES),
 )
 
 
@@ -112,7 +126,7 @@ def ratio(row: Row, events: int, repetitions: int = 11) -> Measured:
     """Measure *row* on a log of so many events."""
     found = pairs(row, events, repetitions)
     low, middle, high = statistics.quantiles((subject / base for base, subject in found), n=4)
-    return Measured(middle, low, high, statistics.median(base for base, _ in found) / events * 1e9)
+    return Measured(middle, low, high, statistics.median(base for base, _ in found) / row.lines(events) * 1e9)
 
 
 def pairs(row: Row, events: int, repetitions: int) -> list[tuple[float, float]]:

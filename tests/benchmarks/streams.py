@@ -150,15 +150,6 @@ def pi(n: int) -> Iterator[Event]:
     yield {"type": "agent_settled"}
 
 
-def messages(n: int) -> Iterator[Event]:
-    """The same run as OpenAI's chat messages, one a line."""
-    call: Event = {"id": f"c{n}", "type": "function", "function": {"name": "read", "arguments": "".join(PIECES)}}
-    yield {"role": "user", "content": "please look into the failing build"}
-    yield {"role": "assistant", "content": "".join(WORDS), "tool_calls": [call]}
-    yield {"role": "tool", "tool_call_id": f"c{n}", "content": RESULT}
-    yield {"role": "assistant", "content": "".join(WORDS)}
-
-
 STREAMS: Mapping[str, Callable[[int], Iterator[Event]]] = {
     "ag-ui": ag_ui,
     "ai-sdk": ai_sdk,
@@ -166,7 +157,6 @@ STREAMS: Mapping[str, Callable[[int], Iterator[Event]]] = {
     "openai-responses": openai_responses,
     "anthropic": anthropic,
     "pi": pi,
-    "messages": messages,
 }
 """Format → the lines of a run."""
 _ONE: Mapping[str, tuple[Event, Event]] = {

@@ -2,29 +2,22 @@
 
 import json
 from collections.abc import Callable, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
-from unittest.mock import patch
 
 import msgspec
 from benchmarks import streams
+from benchmarks.session_files import registry as session_files
 from hypothesis import strategies as st
 
-from fuzz.logs import Pieces, known
-from turncheck.adapters.logs import reading
+from fuzz.logs import Pieces, known, mapper_alone
+from turncheck.adapters.logs.fast.lines.registry import READS
 from turncheck.adapters.logs.fast.registry import LOOPS
 from turncheck.adapters.logs.reading import read_log, read_values
 from turncheck.conformance.check.judge import check
 
 RECORDED: Final = Path(__file__).parents[1] / "recordings" / "logs"
 Value = Any
-
-
-@contextmanager
-def mapper_alone() -> Any:
-    with patch.object(reading, "LOOPS", {}):
-        yield
 
 
 def events_of(name: str, data: bytes, piece: int, max_line: int) -> list[Any]:
@@ -170,8 +163,17 @@ def logs(draw: Any, bases: list[list[Value]]) -> bytes:
 
 def bases(name: str) -> list[list[Value]]:
     """Good streams of a format: of the benchmark, and recorded."""
-    made = [[json.loads(line) for line in streams.log(name, 60).splitlines()]] if name in streams.STREAMS else []
-    return [*made, *map(values_of, recordings(name))]
+    rows = [row for row, form in session_files.DIALECTS.items() if form == name]
+    made = [measured(row, 60) for row in ([name, *rows] if name in MEASURED else rows)]
+    return [*([json.loads(line) for line in log.splitlines()] for log in made), *map(values_of, recordings(name))]
 
 
-NAMES: Final = sorted(LOOPS)
+def measured(name: str, lines: int) -> bytes:
+    """A log of the benchmark's."""
+    found: bytes = streams.log(name, lines) if name in streams.STREAMS else session_files.log(name, lines)
+    return found
+
+
+NAMES: Final = sorted((*LOOPS, *READS))
+"""The formats that are read fast."""
+MEASURED: Final = [name for name in NAMES if name in streams.STREAMS or name in session_files.FILES]

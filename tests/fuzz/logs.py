@@ -3,8 +3,8 @@
 import json
 import re
 from codecs import BOM_UTF8
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from io import BytesIO
 from typing import Any, Final, TypeAlias
@@ -14,6 +14,7 @@ import msgspec
 
 from turncheck.adapters.logs import reading
 from turncheck.adapters.logs.compression import BrokenCompressionError
+from turncheck.adapters.logs.fast.lines.registry import READS
 from turncheck.adapters.logs.fast.registry import LOOPS
 from turncheck.adapters.logs.formats.recognition import UnrecognisedError
 from turncheck.adapters.logs.formats.registry import UnsupportedFormatError
@@ -82,7 +83,7 @@ def reader(name: str | None, data: bytes, *, whole: bool) -> None:
     if not whole or _shallow(data) != data:
         return
     assert found == _read(data, name, limit, PIECE)[0], "cut into pieces, it is another log"
-    with patch.object(reading, "LOOPS", {}):
+    with mapper_alone():
         assert (found, result) == _judged(data, name, limit), "the mapper alone makes another log of it"
     if found is not None:
         positions = {at for at, _, _ in found}
@@ -120,7 +121,7 @@ def _read(data: bytes, name: str | None, limit: int, piece: int) -> tuple[_Found
         chunks = list(log.chunks)
     except (UnsupportedFormatError, BrokenCompressionError):
         return None, None
-    fast = log.format.name in LOOPS
+    fast = log.format.name in LOOPS or log.format.name in READS
     found = [
         (at, known(event) if fast else event, chunk.origin(index))
         for chunk in chunks
@@ -129,9 +130,22 @@ def _read(data: bytes, name: str | None, limit: int, piece: int) -> tuple[_Found
     return found, Log(log.format, iter(chunks), log.doubt)
 
 
+@contextmanager
+def mapper_alone() -> Iterator[None]:
+    """Nothing is read fast."""
+    with patch.multiple(reading, LOOPS={}, READS={}):
+        yield
+
+
 def known(event: Event) -> Event:
-    """What a fast loop knows of an event: not what a text says, only that there is one."""
-    return msgspec.structs.replace(event, text="…") if isinstance(event, AgentOutput) and event.text else event
+    """What fast reading knows of an event: not what a text or a part says, only that there is one."""
+    match event:
+        case AgentOutput(text=str(text)) if text:
+            return msgspec.structs.replace(event, text="…")
+        case UserMessage(content=list(parts)):
+            return msgspec.structs.replace(event, content=[msgspec.Raw(b"{}")] * len(parts))
+        case _:
+            return event
 
 
 # ---- the decoder ----

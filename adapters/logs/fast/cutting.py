@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from turncheck.model.core.decode import lines_of
 
 from ..framing import Block, Frame, Origin, ServerSent
-from .fast_loop import FastLoop
+from .fast_loop import Decoding, FastLoop
 from .spans import FrameSpan, LineSpan, SentSpan, Span
 
 Found: TypeAlias = tuple[Span, list[Any]]
@@ -32,7 +32,7 @@ class Cutter(Protocol):
 class JsonLines:
     """A value in each line that is not blank; the next line is line *line* of the log."""
 
-    def __init__(self, line: int, loop: FastLoop) -> None:
+    def __init__(self, line: int, loop: Decoding) -> None:
         self.first = 0
         self._line, self._loop = line, loop
 
@@ -129,6 +129,6 @@ def _between(before: int) -> re.Pattern[bytes]:
     return re.compile(rb"\n\n(?:(?:event|id|retry): [^\n]*+\n){%d}data: " % before)
 
 
-def _framed(first: int, frames: list[Frame], loop: FastLoop) -> Found:
+def _framed(first: int, frames: list[Frame], loop: Decoding) -> Found:
     span = FrameSpan(first, frames)
     return span, span.decoded(loop)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ..formats.items import Items
 
@@ -37,3 +37,13 @@ class FastLoop(NamedTuple):
     decode: Callable[[bytes], Any]
     pattern: Callable[[str], re.Pattern[bytes]]
     feed: Callable[[Any, Iterable[Any], int, Callable[[int], bool]], int]
+
+
+class LineDecoding(NamedTuple):
+    """What decodes lines one by one, and raises for those that are left to the mapper."""
+
+    decode: Callable[[bytes], Any]
+
+
+Decoding: TypeAlias = FastLoop | LineDecoding
+"""How values are decoded."""

@@ -12,7 +12,7 @@ from msgspec import MsgspecError
 from turncheck.model.core.decode import is_blank, lines_of
 
 from ..framing import Block, Frame, Origin
-from .fast_loop import FastLoop
+from .fast_loop import Decoding, FastLoop, LineDecoding
 from .runs import BETWEEN, LINE, SENT
 
 REFUSALS: Final = (MsgspecError, UnicodeDecodeError, RecursionError)
@@ -31,7 +31,7 @@ class Span:
     def __init__(self, first: int, *, in_step: bool = False) -> None:
         self.first, self.in_step = first, in_step
 
-    def decoded(self, loop: FastLoop) -> list[Any]:
+    def decoded(self, loop: Decoding) -> list[Any]:
         """Return what the values are decoded to (``FastLoop.feed``)."""
         raise NotImplementedError
 
@@ -58,7 +58,7 @@ class FrameSpan(Span):
         self._offsets = array("q", (frame.origin.offset for frame in frames))
         self._texts: Sequence[bytes | None] = [frame.data for frame in frames]
 
-    def decoded(self, loop: FastLoop) -> list[Any]:
+    def decoded(self, loop: Decoding) -> list[Any]:
         """Return what the values are decoded to, one by one."""
         return [_one(text, loop) for text in self._texts]
 
@@ -76,7 +76,7 @@ class FrameSpan(Span):
         self._texts = ()
 
 
-def _one(text: bytes | None, loop: FastLoop) -> Any:
+def _one(text: bytes | None, loop: Decoding) -> Any:
     try:
         return loop.decode(text) if text is not None and is_text(text) else None
     except REFUSALS:
@@ -107,24 +107,41 @@ class LineSpan(Span):
         self._texts: list[bytes] | None = None
         self._offsets: Sequence[int] | None = None
 
-    def decoded(self, loop: FastLoop) -> list[Any]:
+    def decoded(self, loop: Decoding) -> list[Any]:
         """Return what the values are decoded to (``FastLoop.feed``), and count the values."""
         texts = self._whole
-        if is_text(texts):
+        if isinstance(loop, LineDecoding):
+            events = self._lines(texts, loop)
+        elif is_text(texts):
             events = self._found(texts, loop, loop.pattern(LINE), len(texts))
         else:
-            events = []
-            for text in lines_of(texts):
-                if is_text(text):
-                    self._decode(text + b"\n", loop, events)  # a blank one is a line all the same
-                else:
-                    events.append(None)
-            self.count = len(events)
+            events = self._sound(texts, loop)
         if self.blank:
             self.lines = [line for line, text in enumerate(lines_of(texts), self._line) if not is_blank(text)]
         if not self._made:
             self.lines = self.lines[: self.count]
             self.ats = range(self.first, self.first + self.count)
+        return events
+
+    def _lines(self, texts: bytes, loop: LineDecoding) -> list[Any]:
+        """Decode lines that are long: most are ASCII, even where the block is not."""
+        events: list[Any] = []
+        self._decode(texts, loop, events)
+        if not texts.isascii() and not all(is_text(text) for text in BytesIO(texts) if not text.isascii()):
+            self.blank = 0
+            return self._sound(texts, loop)
+        self.count = len(events)
+        return events
+
+    def _sound(self, texts: bytes, loop: Decoding) -> list[Any]:
+        """Decode lines of which some are not UTF-8."""
+        events: list[Any] = []
+        for text in lines_of(texts):
+            if is_text(text):
+                self._decode(text + b"\n", loop, events)  # a blank one is a line all the same
+            else:
+                events.append(None)
+        self.count = len(events)
         return events
 
     def _found(self, texts: bytes, loop: FastLoop, pattern: re.Pattern[bytes], end: int) -> list[Any]:
@@ -150,7 +167,7 @@ class LineSpan(Span):
         """Decode lines, of which the line feed of the last is at *end*."""
         self._decode(texts[begin : end + 1], loop, events)
 
-    def _decode(self, text: bytes, loop: FastLoop, events: list[Any]) -> None:
+    def _decode(self, text: bytes, loop: Decoding, events: list[Any]) -> None:
         """Decode lines one by one, which is exact; a blank one is counted."""
         lines = BytesIO(text)
         more = True

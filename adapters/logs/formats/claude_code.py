@@ -6,7 +6,8 @@ output of local commands) means nothing to the core. A session file has no termi
 the model; in the stream ``result`` is the terminal.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, cast
 
 from msgspec import structs
@@ -21,6 +22,10 @@ from .transcript import Conversation
 _INTERRUPTED: Final = "[Request interrupted by user"
 _LOCAL: Final = ("<local-command-", "<command-name>", "<command-message>", "<bash-input>", "<bash-stdout>")
 """How the user's messages begin that only the program sees: commands that it runs itself, and their output."""
+SYNTHETIC: Final = "<synthetic>"
+"""The model of messages that the program makes itself."""
+KEPT_IDS: Final = 1 << 16
+"""Lines within which a repeated one is known again, or half as many: 11 MB."""
 _UNSAID: Final = ("isMeta", "isSynthetic", "isCompactSummary", "isVisibleInTranscriptOnly")
 
 
@@ -29,13 +34,20 @@ class _Mapper(LineMapper):
 
     def __init__(self) -> None:
         super().__init__()
-        self._conversations: dict[str | None, Conversation] = {}
+        self._conversations: dict[str | None, Conversation] = {None: Conversation()}
 
-    def line(self, value: Object) -> list[Event]:
+    def conversation(self, session: str | None) -> Conversation:
+        """Return the conversation of a session; a sub-agent's begins with its first line."""
+        found = self._conversations.get(session)
+        if found is None:
+            found = self._conversations[session] = Conversation()
+        return found
+
+    def line(self, value: Object) -> Sequence[Event]:
         """Return the events of a line, each in the session of its conversation. Raises MisfitError."""
         name, session = _type(value), self._session(value)
-        conversation = self._conversations.setdefault(session, Conversation())
-        return [structs.replace(event, session_id=session) for event in self._line(name, value, conversation)]
+        events = self._line(name, value, self.conversation(session))
+        return events if session is None else [structs.replace(event, session_id=session) for event in events]
 
     def silent(self, value: Object) -> Event:
         """Return the event of a line that means nothing, in its session."""
@@ -50,7 +62,7 @@ class _Mapper(LineMapper):
     def _session(self, value: Object) -> str | None:
         raise NotImplementedError
 
-    def _line(self, name: str, value: Object, conversation: Conversation) -> list[Event]:
+    def _line(self, name: str, value: Object, conversation: Conversation) -> Sequence[Event]:
         raise NotImplementedError
 
 
@@ -66,7 +78,15 @@ class ClaudeCodeMapper(_Mapper):
 
     def __init__(self) -> None:
         super().__init__()
-        self._seen: set[str] = set()  # a session that was resumed may repeat lines
+        self.seen: dict[str, None] = {}
+        """The ids of the latest lines: a session that was resumed may repeat lines."""
+
+    def see(self, identity: str) -> None:
+        """Remember a line; of too many the older half is forgotten."""
+        self.seen[identity] = None
+        if len(self.seen) > KEPT_IDS:
+            for old in [*islice(self.seen, KEPT_IDS // 2)]:
+                del self.seen[old]
 
     def _session(self, value: Object) -> str | None:
         if not value.get("isSidechain"):
@@ -74,14 +94,14 @@ class ClaudeCodeMapper(_Mapper):
         agent = value.get("agentId")
         return agent if isinstance(agent, str) else "sub-agent"
 
-    def _line(self, name: str, value: Object, conversation: Conversation) -> list[Event]:
+    def _line(self, name: str, value: Object, conversation: Conversation) -> Sequence[Event]:
         match name:
             case "user" | "assistant":
                 identity = value.get("uuid")
                 if isinstance(identity, str):
-                    if identity in self._seen:
+                    if identity in self.seen:
                         return []
-                    self._seen.add(identity)
+                    self.see(identity)
                 return _user(value, conversation) if name == "user" else _assistant(value, conversation)
             case "attachment":
                 return _queued(value, conversation)
@@ -96,13 +116,14 @@ class ClaudeStreamMapper(_Mapper):
 
     def __init__(self) -> None:
         super().__init__()
-        self._begun = False  # the program has begun a run that has no message yet
+        self.begun = False
+        """Whether the program has begun a run that has no message yet."""
 
     def _session(self, value: Object) -> str | None:
         agent = value.get("parent_tool_use_id")
         return agent if isinstance(agent, str) else None
 
-    def _line(self, name: str, value: Object, conversation: Conversation) -> list[Event]:
+    def _line(self, name: str, value: Object, conversation: Conversation) -> Sequence[Event]:
         match name:
             case "user":
                 if _is_interruption(record(value, "message")):
@@ -111,27 +132,31 @@ class ClaudeStreamMapper(_Mapper):
             case "assistant":
                 return [] if value.get("error") else _assistant(value, conversation)
             case "system" if value.get("subtype") == "init":
-                self._begun = True
+                self.begun = True
                 return []
             case "result":
                 return self._result(value, conversation)
             case _:
                 return []
 
-    def _result(self, value: Object, conversation: Conversation) -> list[Event]:
+    def _result(self, value: Object, conversation: Conversation) -> Sequence[Event]:
         subtype, ended = text(value, "subtype"), maybe_text(value, "terminal_reason")
+        return self.result(subtype, ended, conversation, failed=bool(maybe_flag(value, "is_error")))
+
+    def result(self, subtype: str, ended: str | None, conversation: Conversation, *, failed: bool) -> Sequence[Event]:
+        """End the run, says the program."""
         reason: StopReason = "completed"
         if ended is not None and ended.startswith("aborted"):
             reason = "interrupted"
-        elif subtype != "success" or maybe_flag(value, "is_error"):
+        elif subtype != "success" or failed:
             reason = "error"
-        root = conversation.root() if self._begun else []  # where it ended before it said anything
-        self._begun = False
+        root = conversation.root() if self.begun else []  # where it ended before it said anything
+        self.begun = False
         stop = conversation.stop(reason, ended or subtype, inferred=False)
         return [*root, *(stop or [RunStop(reason=reason, detail=ended or subtype)])]
 
 
-def _user(value: Object, conversation: Conversation) -> list[Event]:
+def _user(value: Object, conversation: Conversation) -> Sequence[Event]:
     message = record(value, "message")
     if _is_interruption(message):
         return conversation.stop("interrupted", inferred=False)
@@ -140,16 +165,16 @@ def _user(value: Object, conversation: Conversation) -> list[Event]:
     return conversation.take({**message, "role": "user"})
 
 
-def _assistant(value: Object, conversation: Conversation) -> list[Event]:
+def _assistant(value: Object, conversation: Conversation) -> Sequence[Event]:
     message = record(value, "message")
     if maybe_flag(value, "isApiErrorMessage"):
         return conversation.stop("error", _beginning(message) or None, inferred=False)
-    if message.get("model") == "<synthetic>":
+    if message.get("model") == SYNTHETIC:
         return []
     return conversation.take({**message, "role": "assistant", "type": "message"})
 
 
-def _queued(value: Object, conversation: Conversation) -> list[Event]:
+def _queued(value: Object, conversation: Conversation) -> Sequence[Event]:
     """A message of the user that was queued while the agent worked, where the model receives it: a steer."""
     attachment = record(value, "attachment")
     if attachment.get("type") != "queued_command" or not conversation.running:

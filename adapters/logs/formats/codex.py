@@ -5,6 +5,7 @@ former come outputs, calls and results, of the latter the user's messages and th
 not write. ``exec --json`` shows no message of the user, and only tools that ran.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 from turncheck.model.core.events import Event, Fault, RunStop, StopReason, ToolResult
@@ -14,11 +15,13 @@ from .lines import LineMapper
 from .mapping import Format
 from .transcript import Conversation
 
-_CALLS: Final = {"function_call", "custom_tool_call", "local_shell_call"}
-_OUTPUTS: Final = {"function_call_output", "custom_tool_call_output"}
-_TOOLS: Final = {"command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search"}
+STARTS: Final = {"task_started", "turn_started"}
+ENDS: Final = {"task_complete", "turn_complete"}
+CALLS: Final = {"function_call", "custom_tool_call", "local_shell_call"}
+OUTPUTS: Final = {"function_call_output", "custom_tool_call_output"}
+TOOLS: Final = {"command_execution", "file_change", "mcp_tool_call", "collab_tool_call", "web_search"}
 """Types of the items of ``exec --json`` that are calls of tools."""
-_FAILED: Final = {"failed", "declined"}
+FAILED: Final = {"failed", "declined"}
 
 
 class _Mapper(LineMapper):
@@ -26,22 +29,23 @@ class _Mapper(LineMapper):
 
     def __init__(self) -> None:
         super().__init__()
-        self._conversation = Conversation()
+        self.conversation: Final = Conversation()
 
-    def line(self, value: Object) -> list[Event]:
+    def line(self, value: Object) -> Sequence[Event]:
         """Return the events of a line. Raises MisfitError."""
         return self._line(text(value, "type"), value)
 
-    def ending(self) -> list[Event]:
+    def ending(self) -> Sequence[Event]:
         """Where the log never says how a turn ends, the last one is over behind an answer."""
-        return self._conversation.end()
+        return self.conversation.end()
 
-    def _line(self, name: str, value: Object) -> list[Event]:
+    def _line(self, name: str, value: Object) -> Sequence[Event]:
         raise NotImplementedError
 
-    def _stop(self, reason: StopReason, detail: str | None = None) -> list[Event]:
-        root = self._conversation.root()  # a turn may end before it made anything
-        stop = self._conversation.stop(reason, detail, inferred=False)
+    def stop(self, reason: StopReason, detail: str | None = None) -> Sequence[Event]:
+        """End the turn, says the program."""
+        root = self.conversation.root()  # a turn may end before it made anything
+        stop = self.conversation.stop(reason, detail, inferred=False)
         return [*root, *(stop or [RunStop(reason=reason, detail=detail)])]
 
 
@@ -50,9 +54,10 @@ class CodexMapper(_Mapper):
 
     def __init__(self) -> None:
         super().__init__()
-        self._newer = False  # the user's messages come as ``item_completed``
+        self.newer = False
+        """Whether the user's messages come as ``item_completed``."""
 
-    def _line(self, name: str, value: Object) -> list[Event]:
+    def _line(self, name: str, value: Object) -> Sequence[Event]:
         match name:
             case "response_item":
                 return self._item(record(value, "payload"))
@@ -61,44 +66,44 @@ class CodexMapper(_Mapper):
             case _:
                 return []
 
-    def _item(self, item: Object) -> list[Event]:
+    def _item(self, item: Object) -> Sequence[Event]:
         kind = text(item, "type")
-        if kind in _CALLS:
+        if kind in CALLS:
             tool = "local_shell" if kind == "local_shell_call" else text(item, "name")
-            return self._conversation.take({"type": "function_call", "call_id": text(item, "call_id"), "name": tool})
-        if kind in _OUTPUTS:
-            return self._conversation.take({"type": "function_call_output", "call_id": text(item, "call_id")})
+            return self.conversation.take({"type": "function_call", "call_id": text(item, "call_id"), "name": tool})
+        if kind in OUTPUTS:
+            return self.conversation.take({"type": "function_call_output", "call_id": text(item, "call_id")})
         if kind == "reasoning" or (kind == "message" and item.get("role") == "assistant"):
-            return self._conversation.take(item)
+            return self.conversation.take(item)
         return []
 
-    def _event(self, event: Object) -> list[Event]:
+    def _event(self, event: Object) -> Sequence[Event]:
         match text(event, "type"):
-            case "task_started" | "turn_started":
-                self._conversation.begin()
+            case name if name in STARTS:
+                self.conversation.begin()
                 return []
             case "item_completed":
                 return self._completed(record(event, "item"))
-            case "user_message" if not self._newer:
-                return self._conversation.take({"role": "user", "content": text(event, "message")})
-            case "task_complete" | "turn_complete":
+            case "user_message" if not self.newer:
+                return self.conversation.take({"role": "user", "content": text(event, "message")})
+            case name if name in ENDS:
                 error = event.get("error")
-                return self._stop("completed" if error is None else "error", _why(error))
+                return self.stop("completed" if error is None else "error", _why(error))
             case "turn_aborted":
                 reason = maybe_text(event, "reason")
-                return self._stop("completed" if reason == "review_ended" else "interrupted", reason)
+                return self.stop("completed" if reason == "review_ended" else "interrupted", reason)
             case "error" | "stream_error":
                 return [Fault()]
             case _:
                 return []
 
-    def _completed(self, item: Object) -> list[Event]:
+    def _completed(self, item: Object) -> Sequence[Event]:
         if item.get("type") != "UserMessage":
             return []
-        self._newer = True
+        self.newer = True
         said = [part for part in records(item, "content") if part.get("type") == "text"]
         content: object = text(said[0], "text") if len(said) == 1 else records(item, "content")
-        return self._conversation.take({"role": "user", "content": content})
+        return self.conversation.take({"role": "user", "content": content})
 
 
 class CodexExecMapper(_Mapper):
@@ -106,42 +111,47 @@ class CodexExecMapper(_Mapper):
 
     def __init__(self) -> None:
         super().__init__()
-        self._called: set[str] = set()  # items of this turn that have started
+        self.called: Final[set[str]] = set()
+        """The items of this turn that have started."""
 
-    def _line(self, name: str, value: Object) -> list[Event]:
+    def _line(self, name: str, value: Object) -> Sequence[Event]:
         match name:
             case "turn.started":
-                self._called.clear()
-                self._conversation.begin()
-                return self._conversation.root()
+                return self.start()
             case "item.started" | "item.completed":
                 return self._item(record(value, "item"), completed=name == "item.completed")
             case "turn.completed":
-                return self._stop("completed")
+                return self.stop("completed")
             case "turn.failed":
-                return self._stop("error", _why(value.get("error")))
+                return self.stop("error", _why(value.get("error")))
             case "error":
                 return [Fault()]
             case _:
                 return []
 
-    def _item(self, item: Object, *, completed: bool) -> list[Event]:
+    def start(self) -> Sequence[Event]:
+        """Begin a turn."""
+        self.called.clear()
+        self.conversation.begin()
+        return self.conversation.root()
+
+    def _item(self, item: Object, *, completed: bool) -> Sequence[Event]:
         kind, identity = text(item, "type"), text(item, "id")
-        if kind in _TOOLS:
-            called: list[Event] = []
-            if identity not in self._called:
-                self._called.add(identity)
-                called = self._conversation.take({"type": "function_call", "call_id": identity, "name": kind})
+        if kind in TOOLS:
+            called: Sequence[Event] = ()
+            if identity not in self.called:
+                self.called.add(identity)
+                called = self.conversation.take({"type": "function_call", "call_id": identity, "name": kind})
             status = maybe_text(item, "status")
-            result = ToolResult(call_id=identity, is_error=status in _FAILED or None)
-            return [*called, *(self._conversation.answer(result) if completed else ())]
+            result = ToolResult(call_id=identity, is_error=status in FAILED or None)
+            return [*called, *(self.conversation.results([result]) if completed else ())]
         if not completed:
             return []
         match kind:
             case "agent_message":
-                return self._conversation.take({"role": "assistant", "content": text(item, "text")})
+                return self.conversation.take({"role": "assistant", "content": text(item, "text")})
             case "reasoning":
-                return self._conversation.take({"type": "reasoning", "summary": [{"text": text(item, "text")}]})
+                return self.conversation.take({"type": "reasoning", "summary": [{"text": text(item, "text")}]})
             case _:
                 return []
 

@@ -1,9 +1,9 @@
 """A mapper of formats in which a line means the same wherever it stands: each line gives its events at once."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
-from turncheck.model.core.events import Event, Malformed
+from turncheck.model.core.events import Event, Malformed, Native
 
 from .fields import MisfitError, Object, no_event
 from .items import NATIVE
@@ -27,18 +27,20 @@ class LineMapper:
         if self._held is not None:
             yield self._held
             self._held = None
-        if not isinstance(value, dict):
-            yield at, no_event(value)
-            return
-        given = cast("Object", value)
-        events = self.judged(given)
-        if all(event is NATIVE for event in events):
-            self._held = at, self.silent(given)
-            return
-        for event in events:
-            yield at, event
+        events = self.told(value)
+        if is_silent(events):
+            self._held = at, events[0]
+        else:
+            yield from ((at, event) for event in events)
 
-    def judged(self, value: Object) -> list[Event]:
+    def told(self, value: Any) -> Sequence[Event]:
+        """Return the events of a line's value, at least one: of one that means nothing a ``Native``."""
+        if not isinstance(value, dict):
+            return [no_event(value)]
+        given = cast("Object", value)
+        return self.judged(given) or [self.silent(given)]
+
+    def judged(self, value: Object) -> Sequence[Event]:
         """Return the events of a value, or why it is malformed."""
         try:
             return self.line(value)
@@ -50,7 +52,7 @@ class LineMapper:
         ends = [(self._last, event) for event in self.ending()]
         yield from ends or ([self._held] if self._held is not None else [])
 
-    def line(self, value: Object) -> list[Event]:
+    def line(self, value: Object) -> Sequence[Event]:
         """Return the events of a value, none where it means nothing. Raises MisfitError."""
         raise NotImplementedError
 
@@ -62,3 +64,8 @@ class LineMapper:
     def ending(self) -> Iterable[Event]:
         """Return the ends of runs that the log's end lets one infer."""
         return ()
+
+
+def is_silent(events: Sequence[Event]) -> bool:
+    """Return whether a line's events say nothing."""
+    return len(events) == 1 and isinstance(events[0], Native)

@@ -4,6 +4,7 @@ A log is one list, an array or a message a line, or holds one list on each line,
 line is a conversation, and a session, of its own.
 """
 
+from collections.abc import Sequence
 from typing import Final, cast
 
 from msgspec import structs
@@ -24,18 +25,18 @@ class MessagesMapper(LineMapper):
 
     def __init__(self) -> None:
         super().__init__()
-        self._conversation = Conversation()
+        self.conversation: Final = Conversation()
         self._lists = 0
 
-    def line(self, value: Object) -> list[Event]:
+    def line(self, value: Object) -> Sequence[Event]:
         """Return the events of a message, or of a list of them. Raises MisfitError."""
-        return self._whole(value) if isinstance(value.get("messages"), list) else self._conversation.take(value)
+        return self._whole(value) if isinstance(value.get("messages"), list) else self.conversation.take(value)
 
-    def ending(self) -> list[Event]:
+    def ending(self) -> Sequence[Event]:
         """The last run of a list is over where its last message is an answer."""
-        return self._conversation.end()
+        return self.conversation.end()
 
-    def _whole(self, value: Object) -> list[Event]:
+    def _whole(self, value: Object) -> Sequence[Event]:
         self._lists += 1
         given = value.get("id")
         session = given if isinstance(given, str) else None if self._lists == 1 else f"list {self._lists}"
@@ -44,7 +45,7 @@ class MessagesMapper(LineMapper):
         return [structs.replace(event, session_id=session) for event in (*events, *conversation.end())]
 
 
-def _taken(conversation: Conversation, message: Object) -> list[Event]:
+def _taken(conversation: Conversation, message: Object) -> Sequence[Event]:
     try:
         return conversation.take(message)
     except MisfitError as misfit:

@@ -44,5 +44,9 @@ def result(message: Object) -> ToolResult:
 
 def stop(message: Object, source: Source | None = None) -> RunStop:
     """The end of a run whose last assistant message is *message*. Raises MisfitError."""
-    reason = maybe_text(message, "stopReason")
-    return RunStop(reason=_REASONS.get(reason, "completed"), detail=maybe_text(message, "errorMessage"), source=source)
+    return end(maybe_text(message, "stopReason"), maybe_text(message, "errorMessage"), source)
+
+
+def end(reason: str | None, detail: str | None, source: Source | None) -> RunStop:
+    """The end of a run whose last assistant message has that ``stopReason`` and ``errorMessage``."""
+    return RunStop(reason=_REASONS.get(reason, "completed"), detail=detail, source=source)

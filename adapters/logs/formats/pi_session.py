@@ -4,11 +4,10 @@ No line is a terminal: a run's end is inferred from the last message's ``stopRea
 which branch counts, the mapper keeps the events of all lines until the log is over.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, TypeAlias
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from turncheck.model.core.events import AgentOutput, Event, Malformed, RunStop, ToolResult, UserMessage
 
@@ -18,59 +17,135 @@ from .items import NATIVE
 from .mapping import Format, Mapped
 
 
-@dataclass(frozen=True)
-class _Response:
+class Response(Struct, gc=False):
+    """What the model made: its items, and the end of the run, None while its calls keep that going."""
+
     items: list[AgentOutput]
-    stop: RunStop | None  # None while its calls keep the run going
+    stop: RunStop | None
 
 
-@dataclass(frozen=True)
-class _Retry:
+class _Retry(Struct, gc=False):
     target: str | None  # the entry that a later answer replaces
 
 
-_Meaning: TypeAlias = UserMessage | _Response | ToolResult | _Retry | Malformed | None
-
-
-@dataclass(frozen=True)
-class _Line:
-    at: int
-    meaning: _Meaning
-    id: str | None = None
-    parent: str | None = None
+Meaning: TypeAlias = UserMessage | Response | ToolResult | _Retry | Malformed | None
 
 
 class PiSessionMapper:
-    """Maps the entries of a session file."""
+    """Maps the entries of a session file. What each means is kept until the end, with its ids: some 400 bytes."""
 
     def __init__(self) -> None:
-        self._lines: list[_Line] = []
+        self.meanings: Final[list[Meaning]] = []
+        self.ids: Final[list[str | None]] = []
+        self.parents: Final[list[str | None]] = []
+        self._ats: list[int] = []
 
     def value(self, at: int, value: Any) -> Iterator[Mapped]:
         """Take the entry at position *at*; nothing is settled before the end."""
+        self._ats.append(at)
+        self.told(value)
+        return iter(())
+
+    def told(self, value: Any) -> None:
+        """Take an entry."""
+        meaning: Meaning
+        identity = parent = None
         match value:
             case {"type": str(name)}:
                 try:
-                    line = _Line(at, _meaning(name, value), maybe_text(value, "id"), maybe_text(value, "parentId"))
+                    meaning = _meaning(name, value)
+                    identity, parent = maybe_text(value, "id"), maybe_text(value, "parentId")
                 except MisfitError as misfit:
-                    line = _Line(at, Malformed(f"{name}: {misfit}"))
+                    meaning, identity = Malformed(f"{name}: {misfit}"), None
             case _:
-                line = _Line(at, no_event(value))
-        self._lines.append(line)
-        return iter(())
+                meaning = no_event(value)
+        self.keep(meaning, identity, parent)
+
+    def keep(self, meaning: Meaning, identity: str | None, parent: str | None) -> None:
+        """Take what an entry means, with its id and its parent's."""
+        self.meanings.append(meaning)
+        before = self.ids[-1] if self.ids else None
+        self.parents.append(before if parent == before else parent)  # one object for one text
+        self.ids.append(identity)
 
     def end(self) -> Iterator[Mapped]:
         """Yield the branch that ends in the last entry; entries on other branches mean nothing."""
-        lines = _branch(self._lines)
-        retried = _retried(lines)
+        for at, told in zip(self._ats, self.events(), strict=True):
+            for event in told or (NATIVE,):
+                yield at, event
+
+    def events(self) -> Iterator[Sequence[Event]]:
+        """Yield the events of each entry, none where it means nothing; to be asked once, behind the last one."""
+        meanings = self.meanings
+        if not self._in_row():
+            self._leave_branches()
+        retried = self._retried()
         running = False
-        for index, line in enumerate(lines):
-            events, running = _events(line.meaning, running=running, retried=index in retried)
-            for event in events:
-                yield line.at, event
+        for index, meaning in enumerate(meanings):
+            meanings[index] = None
+            if isinstance(meaning, Response):
+                told: list[Event] = [*meaning.items]
+                if not running:  # an extension may have started the run: then no user message is its root
+                    told.insert(0, UserMessage(text="", source="adapter"))
+                running = meaning.stop is None or index in retried
+                if meaning.stop is not None and not running:
+                    told.append(meaning.stop)
+                yield told
+            elif isinstance(meaning, UserMessage):
+                yield (structs.replace(meaning, delivery="steer") if running else meaning,)
+                running = True
+            elif isinstance(meaning, ToolResult | Malformed):
+                yield (meaning,)
+            else:
+                yield ()
+
+    def _in_row(self) -> bool:
+        """Whether each entry follows from the one before; the first one may be a header."""
+        ids, parents = self.ids, self.parents
+        begins = parents[1:2] == ids[:1] or self.meanings[:1] == [None]
+        return begins and parents[2:] == ids[1:-1]
+
+    def _leave_branches(self) -> None:
+        """Take the meaning from all lines on abandoned branches.
+
+        Lines without an id (version 1) are on every branch. The line before replaces a missing parent, whose line may
+        be unreadable.
+        """
+        ids, parents = self.ids, self.parents
+        places = {own: index for index, own in enumerate(ids) if own is not None}
+        counted = bytearray(len(ids))
+        index = max(places.values(), default=-1)
+        while index >= 0:
+            counted[index] = 1
+            parent = parents[index]
+            if parent is not None:
+                index = min(places.get(parent, index), index - 1)
+            else:
+                index = -1 if ids[index] is not None else index - 1
+        for index, own in enumerate(ids):
+            if own is not None and not counted[index]:
+                self.meanings[index] = None
+
+    def _retried(self) -> set[int]:
+        """Indexes of failed responses that ended no run: a response follows, or an edit takes them from the context."""
+        targets = {meaning.target for meaning in self.meanings if type(meaning) is _Retry}
+        found: set[int] = set()
+        failed = -1  # the last message is a response that failed
+        for index, meaning in enumerate(self.meanings):
+            if isinstance(meaning, Response):
+                if failed >= 0:
+                    found.add(failed)
+                failed = -1
+                if meaning.stop is not None and meaning.stop.reason == "error":
+                    failed = index
+                    if self.ids[index] in targets:
+                        found.add(index)
+            elif isinstance(meaning, UserMessage | ToolResult):
+                failed = -1
+        return found
 
 
-def _meaning(name: str, entry: Object) -> _Meaning:
+def _meaning(name: str, entry: Object) -> Meaning:
     if name == "context_edit":
         return _Retry(maybe_text(entry, "targetId")) if entry.get("replacement") is None else None
     if name != "message":
@@ -82,69 +157,17 @@ def _meaning(name: str, entry: Object) -> _Meaning:
         case "assistant":
             outputs = pi_messages.outputs(message, maybe_text(entry, "id"))
             items = [output for output in outputs if output is not None]
-            stop = pi_messages.stop(message, "adapter")
-            goes_on = stop.reason == "completed" and any(item.kind == "tool-call" for item in items)
-            return _Response(items, None if goes_on else stop)
+            return response(items, pi_messages.stop(message, "adapter"))
         case "toolResult":
             return pi_messages.result(message)
         case _:
             return None
 
 
-def _branch(lines: list[_Line]) -> list[_Line]:
-    """Return all lines; those on abandoned branches lose their meaning.
-
-    Lines without an id (version 1) are on every branch. The line before replaces a missing parent, whose line may be
-    unreadable.
-    """
-    places = {line.id: index for index, line in enumerate(lines) if line.id is not None}
-    counted: set[int] = set()
-    index = max(places.values(), default=-1)
-    while index >= 0:
-        line = lines[index]
-        counted.add(index)
-        if line.parent is not None:
-            index = min(places.get(line.parent, index), index - 1)
-        else:
-            index = -1 if line.id is not None else index - 1
-    return [
-        line if line.id is None or index in counted else replace(line, meaning=None) for index, line in enumerate(lines)
-    ]
-
-
-def _retried(lines: list[_Line]) -> set[int]:
-    """Indexes of failed responses that ended no run: a response follows, or an edit removes them from the context."""
-    targets = {line.meaning.target for line in lines if isinstance(line.meaning, _Retry)}
-    found: set[int] = set()
-    follower: _Meaning = None
-    for index in reversed(range(len(lines))):
-        match lines[index].meaning:
-            case _Response(_, RunStop(reason="error")) as response:
-                if isinstance(follower, _Response) or lines[index].id in targets:
-                    found.add(index)
-                follower = response
-            case UserMessage() | _Response() | ToolResult() as message:
-                follower = message
-            case _:
-                pass
-    return found
-
-
-def _events(meaning: _Meaning, *, running: bool, retried: bool) -> tuple[list[Event], bool]:
-    """Return the events of a line, and whether a run is open after it."""
-    match meaning:
-        case UserMessage():
-            return [structs.replace(meaning, delivery="steer") if running else meaning], True
-        case _Response(items, stop):
-            # An extension may have started the run: then no user message is its root.
-            events: list[Event] = [*items] if running else [UserMessage(text="", source="adapter"), *items]
-            if stop is None or retried:
-                return events or [NATIVE], True
-            return [*events, stop], False
-        case ToolResult() | Malformed():
-            return [meaning], running
-        case _:
-            return [NATIVE], running
+def response(items: list[AgentOutput], stop: RunStop) -> Response:
+    """Return what a response means: calls keep the run going, unless it failed or was aborted."""
+    goes_on = stop.reason == "completed" and any(item.kind == "tool-call" for item in items)
+    return Response(items, None if goes_on else stop)
 
 
 _ENTRIES: Final = {

@@ -4,13 +4,16 @@ A list has no terminals. A run ends, by inference, where the next message of the
 or calls that are still open: then the run was interrupted, and providers refuse a request with such a history.
 """
 
-from collections.abc import Iterable, Iterator
-from typing import Final, cast
+from collections.abc import Iterator, Sequence
+from typing import Final, TypeAlias, cast
+
+from msgspec import structs
 
 from turncheck.model.core.events import AgentOutput, Event, RunStop, StopReason, ToolResult, UserMessage
 
 from .fields import MisfitError, Object, maybe_flag, maybe_text, record, records, text, user_message
 
+Output: TypeAlias = AgentOutput | ToolResult
 _NO_RESULT: Final = {"input-streaming", "input-available", "approval-requested", "approval-responded"}
 """States of an AI SDK tool part that has no result yet; in the first the call itself is not whole."""
 _TEXTS: Final = {"text": "text", "output_text": "text", "refusal": "refusal"}
@@ -29,34 +32,58 @@ class Conversation:
         self._open: dict[str, None] = {}
         self._answered = False  # the latest response has no calls that are open
         self._responses = 0
+        self._response = ""
         self._given = True  # the model received an input: its next output begins a response
 
-    def take(self, message: Object) -> list[Event]:
+    def take(self, message: Object) -> Sequence[Event]:
         """Return the events of a message: none, one or several. Raises MisfitError."""
         match message.get("type"):
             case "function_call":
-                return self._output([_call(message, "call_id", "name", self._response())])
+                return self.output([_call(message, "call_id", "name", self.response())])
             case "function_call_output":
-                return self._results([ToolResult(call_id=text(message, "call_id"))])
+                return self.results([ToolResult(call_id=text(message, "call_id"))])
             case "reasoning" if "role" not in message:
-                return self._output(_thought(message, self._response()))
+                return self.output(list(_thought(message, self.response())))
             case _:
                 pass
         match message.get("role"):
             case "user":
                 return self._user(message)
             case "assistant":
-                return self._output(_assistant(message, self._response()))
+                return self.output(list(_assistant(message, self.response())))
             case "tool":
-                return self._results(_answers(message))
+                return self.results(_answers(message))
             case "system" | "developer" | "function":
                 return []
             case role:
                 raise MisfitError(f"no role that is known: {role!r:.40}")
 
-    def answer(self, result: ToolResult) -> list[Event]:
-        """Take a result."""
-        return self._results([result])
+    def output(self, made: Sequence[Output]) -> Sequence[Event]:
+        """Take what a response made, in order: its texts and calls, and results of tools that the provider ran."""
+        calls = self._open
+        for event in made:
+            if type(event) is ToolResult:
+                calls.pop(event.call_id, None)
+            elif event.call_id is not None:
+                calls[event.call_id] = None
+        self._answered = not calls
+        return made if self.running else [*self.root(), *made]
+
+    def results(self, found: Sequence[ToolResult]) -> Sequence[Event]:
+        """Take the results of calls."""
+        for result in found:
+            self._open.pop(result.call_id, None)
+        if found:
+            self._answered, self._given = False, True
+        return found
+
+    def said(self, message: UserMessage) -> list[Event]:
+        """Take a message of the user; amid a run it is a steer, and shows where that is over."""
+        over = not self.bounded and (self._answered or bool(self._open))
+        stop = self.stop("completed" if self._answered else "interrupted") if over else []
+        delivered = structs.replace(message, delivery="steer") if self.running else message
+        self.running, self._answered, self._given = True, False, True
+        return [*stop, delivered]
 
     def stop(self, reason: StopReason, detail: str | None = None, *, inferred: bool = True) -> list[Event]:
         """End the run, if one is open."""
@@ -82,53 +109,28 @@ class Conversation:
         self.running = True
         return [UserMessage(text="", source="adapter")]
 
-    def _response(self) -> str:
+    def response(self) -> str:
+        """Return the id of the response that the next output belongs to."""
         if self._given:
             self._responses += 1
             self._given = False
-        return f"response-{self._responses}"
+            self._response = f"response-{self._responses}"
+        return self._response
 
-    def _user(self, message: Object) -> list[Event]:
+    def _user(self, message: Object) -> Sequence[Event]:
         content = message.get("content", message.get("parts"))
         if not isinstance(content, list):
-            return self._said(message, "content")
+            return self.said(user_message(message, "content"))
         parts = records({"content": cast("list[object]", content)}, "content")
         rest = [part for part in parts if not _result(part)]
-        found = self._results([result for part in parts for result in _result(part)])
-        return [*found, *self._said({**message, "content": rest}, "content")] if rest or not found else found
-
-    def _said(self, message: Object, field: str) -> list[Event]:
-        said = user_message(message, field)
-        over = not self.bounded and (self._answered or bool(self._open))
-        stop = self.stop("completed" if self._answered else "interrupted") if over else []
-        delivered = user_message(message, field, delivery="steer") if self.running else said
-        self.running, self._answered, self._given = True, False, True
-        return [*stop, delivered]
-
-    def _output(self, events: Iterable[Event]) -> list[Event]:
-        made = list(events)
-        begin = self.root()
-        for event in made:
-            match event:
-                case AgentOutput(kind="tool-call", call_id=str(call)):
-                    self._open[call] = None
-                case ToolResult(call_id=call):
-                    self._open.pop(call, None)
-                case _:
-                    pass
-        self._answered = not self._open
-        return [*begin, *made]
-
-    def _results(self, results: Iterable[ToolResult]) -> list[Event]:
-        found = list(results)
-        for result in found:
-            self._open.pop(result.call_id, None)
-        if found:
-            self._answered, self._given = False, True
-        return [*found]
+        found = [result for part in parts for result in _result(part)]
+        if found and not rest:
+            return self.results(found)
+        said = user_message({**message, "content": rest}, "content")
+        return [*self.results(found), *self.said(said)]
 
 
-def _assistant(message: Object, response: str) -> Iterator[Event]:
+def _assistant(message: Object, response: str) -> Iterator[Output]:
     """The outputs of a response, and the results of tools that the provider ran within it."""
     content = message.get("content", message.get("parts"))
     if isinstance(content, str):
@@ -141,7 +143,7 @@ def _assistant(message: Object, response: str) -> Iterator[Event]:
         yield AgentOutput(kind="tool-call", call_id=text(call, "id"), tool=tool, response_id=response)
 
 
-def _thought(item: Object, response: str) -> Iterator[Event]:
+def _thought(item: Object, response: str) -> Iterator[Output]:
     """The reasoning of a Responses item: its summary."""
     summary = records(item, "summary") if isinstance(item.get("summary"), list) else []
     thought = "\n".join(said for part in summary if (said := maybe_text(part, "text")))
@@ -149,7 +151,7 @@ def _thought(item: Object, response: str) -> Iterator[Event]:
         yield AgentOutput(kind="reasoning", text=thought, response_id=response)
 
 
-def _part(part: Object, response: str) -> Iterator[Event]:
+def _part(part: Object, response: str) -> Iterator[Output]:
     kind = text(part, "type")
     if kind in _TEXTS:
         if said := maybe_text(part, _TEXTS[kind]):
@@ -167,7 +169,7 @@ def _part(part: Object, response: str) -> Iterator[Event]:
         yield from _result(part)
 
 
-def _ui_tool(part: Object, kind: str, response: str) -> Iterator[Event]:
+def _ui_tool(part: Object, kind: str, response: str) -> Iterator[Output]:
     state, call_id = text(part, "state"), text(part, "toolCallId")
     if state == "input-streaming":
         return

@@ -4,9 +4,11 @@ import json
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
+from unittest.mock import patch
 
 import pytest
 
+from turncheck.adapters.logs.formats import claude_code
 from turncheck.adapters.logs.formats.registry import FORMATS
 from turncheck.conformance.check.judge import check
 from turncheck.conformance.check.results import LogResult
@@ -138,6 +140,13 @@ def test_what_the_program_says_by_itself_means_nothing(line: dict[str, Any]) -> 
 def test_a_line_that_a_resumed_session_repeats_counts_once() -> None:
     log = [kept("user", "go", uuid="1"), kept("assistant", CALL, uuid="2"), kept("assistant", CALL, uuid="2")]
     assert len(run("claude-code", *log)) == 2
+
+
+def test_of_many_lines_the_older_ones_are_not_known_again() -> None:
+    lines = [kept("user", "go", uuid="0"), *(kept("assistant", "red", uuid=str(at)) for at in range(1, 6))]
+    with patch.object(claude_code, "KEPT_IDS", 4):
+        assert len(run("claude-code", *lines, lines[5])) == len(run("claude-code", *lines))
+        assert len(run("claude-code", *lines, lines[1])) > len(run("claude-code", *lines))
 
 
 def test_an_interruption_is_observed_and_an_answer_is_inferred_to_end_the_run() -> None:

@@ -1,4 +1,4 @@
-"""Each fast loop gives what its format's mapper alone gives: events, positions, lines, offsets and verdicts."""
+"""Fast reading gives what its format's mapper alone gives: events, positions, lines, offsets and verdicts."""
 
 from io import BytesIO
 from pathlib import Path
@@ -6,12 +6,13 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from benchmarks import streams
-from fuzz.edited_logs import FRAMES, NAMES, assert_same, bases, logs, recordings
+from fuzz.edited_logs import FRAMES, MEASURED, NAMES, assert_same, bases, logs, measured, recordings
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from turncheck.adapters.logs.fast import generate
+from turncheck.adapters.logs.fast.lines.registry import READS
+from turncheck.adapters.logs.fast.registry import LOOPS
 from turncheck.adapters.logs.formats.registry import FORMATS
 from turncheck.conformance.check.judge import check
 
@@ -22,7 +23,7 @@ SETTINGS = settings(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-MEASURED = [name for name in NAMES if name in streams.STREAMS]
+STREAMS = [name for name in MEASURED if name in LOOPS]
 RECORDED = [(name, path) for name in NAMES for path in recordings(name)]
 
 
@@ -48,13 +49,13 @@ def test_recordings_are_read_as_by_the_mapper_alone(name: str, path: Path) -> No
 
 @pytest.mark.parametrize("piece", [997, 1 << 20])
 @pytest.mark.parametrize("frame", ["lines", "events", "events with names", "events with ids"])
-@pytest.mark.parametrize("name", MEASURED)
+@pytest.mark.parametrize("name", STREAMS)
 def test_a_long_stream_is_read_as_by_the_mapper_alone(name: str, frame: str, piece: int) -> None:
     assert_same(name, _framed(name, frame), piece)
 
 
 @pytest.mark.parametrize("frame", ["lines", "events", "events with names"])
-@pytest.mark.parametrize("name", MEASURED)
+@pytest.mark.parametrize("name", STREAMS)
 def test_a_good_stream_hardly_needs_the_mapper(name: str, frame: str) -> None:
     asked: list[Any] = []
     mapper: Any = FORMATS[name].mapper
@@ -71,5 +72,27 @@ def test_a_good_stream_hardly_needs_the_mapper(name: str, frame: str) -> None:
     assert len(asked) < data.count(b"\n") / few
 
 
+@pytest.mark.parametrize("piece", [997, 1 << 20])
+@pytest.mark.parametrize("name", READS)
+def test_a_long_file_is_read_as_by_the_mapper_alone(name: str, piece: int) -> None:
+    assert_same(name, measured(name, 300), piece)
+
+
+@pytest.mark.parametrize("name", READS)
+def test_a_good_file_hardly_needs_the_mapper(name: str) -> None:
+    asked: list[Any] = []
+    mapper: Any = FORMATS[name].mapper
+    told = mapper.told
+
+    def counted(self: Any, value: Any) -> Any:
+        asked.append(value)
+        return told(self, value)
+
+    data = measured(name, 300)
+    with patch.object(mapper, "told", counted):
+        assert check("log", BytesIO(data)).verdict == "pass"
+    assert len(asked) <= data.count(b"\n") / 20
+
+
 def _framed(name: str, frame: str) -> bytes:
-    return b"".join(map(FRAMES[frame], streams.log(name, 3000).splitlines()))
+    return b"".join(map(FRAMES[frame], measured(name, 3000).splitlines()))

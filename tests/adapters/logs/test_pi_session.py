@@ -160,3 +160,21 @@ def test_values_that_are_no_entries_are_malformed() -> None:
 def test_other_roles_and_entries_mean_nothing() -> None:
     roles = [entry(str(at), None, message={"role": role}) for at, role in enumerate(("system", "bashExecution"))]
     assert run(HEADER, *roles, entry("9", None, "label"), entry("10", None, "compaction")) == []
+
+
+# Compaction
+
+
+def test_a_compaction_amid_a_run_means_nothing_and_the_run_goes_on() -> None:
+    tidied = entry("3", "2", "compaction", summary="red", firstKeptEntryId="1", tokensBefore=90)
+    lines = [user("1", None, "hi"), answer("2", "1", CALL, stop="toolUse"), tidied, result("4", "3")]
+    assert run(HEADER, *lines, answer("5", "4", TEXT))[2:] == [
+        (4, ToolResult(call_id="c")),
+        (5, said("5")),
+        (5, COMPLETED),
+    ]
+
+
+def test_a_compaction_behind_an_answer_begins_no_run() -> None:
+    tidied = entry("3", "2", "compaction", summary="red", firstKeptEntryId="1", tokensBefore=90)
+    assert run(HEADER, user("1", None, "hi"), answer("2", "1", TEXT), tidied)[-1] == (2, COMPLETED)

@@ -1,6 +1,6 @@
 """The reader of OTLP traces: it keeps the spans of each trace until the trace is whole."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Final
 
@@ -9,7 +9,7 @@ from turncheck.model.core.events import Event, Malformed
 from ..fields import MisfitError, Object, objects
 from ..lines import LineMapper
 from ..mapping import Format
-from .steps import OPERATION, SPAN_KIND, step_of
+from .steps import OPERATION, SPAN_KIND, Step, step_of
 from .traces import Trace
 from .wire import span_of, spans_of
 
@@ -33,38 +33,37 @@ class OtlpMapper(LineMapper):
         self._number = 0
 
     def line(self, value: Object) -> list[Event]:
-        """Return the events of the traces that this line completes, and why a span is none. Raises MisfitError."""
+        """Return the events of the traces that this line completes, and why a span is none."""
+        return self.batch(_steps(value))
+
+    def batch(self, found: Iterable[Step | Malformed]) -> list[Event]:
+        """Take the spans of a line; return the events of the traces that it completes, and why a span is none."""
         self._number += 1
         due = [name for name in self._due.pop(self._number, ()) if self._waited(name)]
         wrong: list[Event] = []
         touched: dict[str, None] = {}
-        try:
-            for found in spans_of(value):
-                self._take(found, touched, wrong)
-        except MisfitError as misfit:
-            wrong.append(Malformed(str(misfit)))
+        for step in found:
+            if isinstance(step, Malformed):
+                wrong.append(step)
+            else:
+                self._take(step, touched)
         ready = dict.fromkeys([*due, *(name for name in touched if self._ready(name))])
         read = [event for name in ready for event in self._closed(name)]
         while len(self._traces) > _OPEN:
             read += self._closed(next(iter(self._traces)))
-        return [*wrong, *read]
+        return [*wrong, *read] if wrong else read
 
     def ending(self) -> list[Event]:
         """Read what is there of the traces that are not whole."""
         return [event for name in [*self._traces] for event in self._closed(name)]
 
-    def _take(self, found: Object, touched: dict[str, None], wrong: list[Event]) -> None:
-        try:
-            span = span_of(found)
-        except MisfitError as misfit:
-            wrong.append(Malformed(str(misfit)))
+    def _take(self, step: Step, touched: dict[str, None]) -> None:
+        if step.span in self._read.get(step.trace, ()):
             return
-        if span.span_id in self._read.get(span.trace_id, ()):
-            return
-        trace = self._traces.pop(span.trace_id, None) or Trace()
-        self._traces[span.trace_id] = trace
-        trace.take(step_of(span), self._number)
-        touched[span.trace_id] = None
+        trace = self._traces.pop(step.trace, None) or Trace()
+        self._traces[step.trace] = trace
+        trace.take(step, self._number)
+        touched[step.trace] = None
 
     def _ready(self, name: str) -> bool:
         """Whether a trace that this line brought spans for is read here; one that lacks little is waited for."""
@@ -86,6 +85,18 @@ class OtlpMapper(LineMapper):
         if len(self._read) > _REMEMBERED:
             del self._read[next(iter(self._read))]
         return trace.events()
+
+
+def _steps(line: Object) -> Iterator[Step | Malformed]:
+    """Yield the steps that a line's spans are, and why something is none."""
+    try:
+        for found in spans_of(line):
+            try:
+                yield step_of(span_of(found))
+            except MisfitError as misfit:
+                yield Malformed(str(misfit))
+    except MisfitError as misfit:
+        yield Malformed(str(misfit))
 
 
 def _recognises(value: Object) -> bool:

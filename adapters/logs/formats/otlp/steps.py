@@ -1,12 +1,12 @@
 """From a span to a step of a run: what the GenAI conventions, or OpenInference, say of it."""
 
-from collections.abc import Iterator
-from typing import Final, Literal, TypeAlias, cast
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, Literal, TypeAlias, cast
 
 import msgspec
 
 from .messages import Message, Part, genai_messages, new_of, openinference_messages
-from .wire import Attributes, Span
+from .wire import Attributes, Head
 
 StepKind: TypeAlias = Literal["agent", "model", "tool", "other"]
 
@@ -25,8 +25,16 @@ _KINDS: Final[dict[object, StepKind]] = {"AGENT": "agent", "LLM": "model", "TOOL
 _SESSIONS: Final = ("gen_ai.conversation.id", "session.id")
 _CALL_IDS: Final = ("gen_ai.tool.call.id", "tool_call.id", "tool.id")
 _TOOLS: Final = ("gen_ai.tool.name", "tool.name")
+INPUT: Final = "llm.input_messages."
+OUTPUT: Final = "llm.output_messages."
+"""What the attributes begin with over which OpenInference spreads messages."""
 _RESULTS: Final = ("gen_ai.output.messages", "output.value", "final_result")
 """Attributes that state an agent's output; the last one is pydantic-ai's."""
+_REASONS: Final = ("gen_ai.response.finish_reasons", "llm.finish_reason", "gen_ai.response.id", "error.type")
+READ: Final = frozenset(
+    (OPERATION, SPAN_KIND, *_SESSIONS, *_CALL_IDS, *_TOOLS, *_RESULTS, *_REASONS, "input.value"),
+) | {"gen_ai.input.messages"}
+"""The attributes that are read, beside those of messages that are spread."""
 _CANCELLED: Final = frozenset(
     (
         *("cancellederror", "cancelederror", "aborterror", "keyboardinterrupt", "runcancelled", "cancelled"),
@@ -82,12 +90,27 @@ def kind_of(attributes: Attributes) -> StepKind | None:
     return _KINDS.get(attributes[SPAN_KIND], "other") if SPAN_KIND in attributes else None
 
 
-def step_of(span: Span) -> Step:
+def step_of(span: Head) -> Step:
     """Return the step that a span is."""
     given = span.given()
     kind = kind_of(given) or "other"
+    failed = span.failed or "error.type" in given
     why = _first(given, ("error.type",)) or span.exception() or (span.status.message if span.status else "") or None
-    step = Step(
+    more: dict[str, Any] = {}
+    match kind:
+        case "agent":
+            said = _said(new_of(_input(given) or ())) or _first(given, ("input.value",))
+            stated = any(given.get(name) for name in _RESULTS) or (span.status is not None and _is_ok(span))
+            more = {"said": said, "stated": stated}
+        case "model":
+            more = _model(span, given)
+            failed = failed or more["finish"] == "error"
+        case "tool":
+            own, tool = _first(given, _CALL_IDS), _first(given, _TOOLS) or span.name or "unnamed"
+            more = {"call_id": own or "", "tool": tool}
+        case _:
+            pass
+    return Step(
         kind=kind,
         trace=span.trace_id,
         span=span.span_id,
@@ -95,64 +118,56 @@ def step_of(span: Span) -> Step:
         remote=span.remote,
         start=span.start_time_unix_nano,
         end=span.end_time_unix_nano,
-        failed=span.failed or "error.type" in given,
+        failed=failed,
         why=why if span.failed or "error.type" in given else None,
         session=_first(given, _SESSIONS),
+        **more,
     )
-    match kind:
-        case "agent":
-            said = _said(new_of(_input(given) or ())) or _first(given, ("input.value",))
-            stated = any(given.get(name) for name in _RESULTS) or (span.status is not None and _is_ok(span))
-            return msgspec.structs.replace(step, said=said, stated=stated)
-        case "model":
-            return _model(step, given)
-        case "tool":
-            own, tool = _first(given, _CALL_IDS), _first(given, _TOOLS) or span.name or "unnamed"
-            return msgspec.structs.replace(step, call_id=own or "", tool=tool)
-        case _:
-            return step
 
 
-def _model(step: Step, given: Attributes) -> Step:
+def _model(span: Head, given: Attributes) -> dict[str, Any]:
+    """What a model's span says of what it was asked, and of what it made."""
     asked = _input(given)
     new = new_of(asked or ())
     made = genai_messages(given, "gen_ai.output.messages")
     # of several choices clients take the first
-    made = made[:1] if made is not None else openinference_messages(given, "llm.output_messages")
+    made = made[:1] if made is not None else openinference_messages(given, OUTPUT)
     reasons = given.get("gen_ai.response.finish_reasons")
     listed = cast("list[object]", reasons) if isinstance(reasons, list) else []
     finish = [one for one in listed if isinstance(one, str)]
-    finish += [message.finish for message in made or () if message.finish]
+    finish += [message.finish_reason for message in made or () if message.finish_reason]
     finish += [found] if (found := _first(given, ("llm.finish_reason",))) else []
-    return msgspec.structs.replace(
-        step,
-        said=_said(new),
-        answers=None if asked is None else tuple(_answered(new)),
-        outputs=None if made is None else tuple(part for message in made for part in message.parts),
-        finish=finish[0] if finish else None,
-        failed=step.failed or "error" in finish[:1],
-        response=_first(given, ("gen_ai.response.id",)) or step.span,
-    )
+    return {
+        "said": _said(new),
+        "answers": None if asked is None else tuple(_answered(new)),
+        "outputs": None if made is None else tuple(part for message in made for part in message.made()),
+        "finish": finish[0] if finish else None,
+        "response": _first(given, ("gen_ai.response.id",)) or span.span_id,
+    }
 
 
-def _input(given: Attributes) -> tuple[Message, ...] | None:
+def _input(given: Attributes) -> Sequence[Message] | None:
     found = genai_messages(given, "gen_ai.input.messages")
-    return openinference_messages(given, "llm.input_messages") if found is None else found
+    return openinference_messages(given, INPUT) if found is None else found
 
 
-def _answered(new: tuple[Message, ...]) -> Iterator[str]:
-    return (part.call_id for message in new for part in message.parts if part.kind == "answer")
+def _answered(new: Sequence[Message]) -> Iterator[str]:
+    return (part.call_id for message in new for part in message.made() if part.kind == "answer")
 
 
-def _said(new: tuple[Message, ...]) -> str | None:
-    parts = [part for message in new if message.role == "user" for part in message.parts]
+def _said(new: Sequence[Message]) -> str | None:
+    parts = [part for message in new if message.role == "user" for part in message.made()]
     texts = [part.text or "" for part in parts if part.kind == "text"]
     return "\n".join(texts) if texts else None
 
 
 def _first(given: Attributes, names: tuple[str, ...]) -> str | None:
-    return next((found for name in names if isinstance(found := given.get(name), str) and found), None)
+    for name in names:
+        found = given.get(name)
+        if isinstance(found, str) and found:
+            return found
+    return None
 
 
-def _is_ok(span: Span) -> bool:
+def _is_ok(span: Head) -> bool:
     return span.status is not None and span.status.code in (1, "STATUS_CODE_OK")

@@ -33,8 +33,8 @@ class _Status(msgspec.Struct):
     message: str = ""
 
 
-class Span(msgspec.Struct, rename="camel"):
-    """A span, of which the fields that decide are decoded. Times may be strings, as the encoding of 64 bits says."""
+class Head(msgspec.Struct, rename="camel"):
+    """A span without its attributes. Times may be strings, as the encoding of 64 bits says."""
 
     trace_id: str
     span_id: str
@@ -44,8 +44,6 @@ class Span(msgspec.Struct, rename="camel"):
     name: str = ""
     flags: int = 0
     status: _Status | None = None
-    attributes: list[_KeyValue] = []
-    events: list[_SpanEvent] = []
 
     @property
     def remote(self) -> bool:
@@ -56,6 +54,21 @@ class Span(msgspec.Struct, rename="camel"):
     def failed(self) -> bool:
         """Whether the status is an error."""
         return self.status is not None and self.status.code in (2, "STATUS_CODE_ERROR")
+
+    def given(self) -> Attributes:
+        """Return the attributes as plain values."""
+        raise NotImplementedError
+
+    def exception(self) -> str | None:
+        """Return the type of the last exception that the span recorded."""
+        return None
+
+
+class Span(Head, rename="camel"):
+    """A span, of which the fields that decide are decoded."""
+
+    attributes: list[_KeyValue] = []
+    events: list[_SpanEvent] = []
 
     def given(self) -> Attributes:
         """Return the attributes as plain values."""
