@@ -219,11 +219,13 @@ class SentSpan(LineSpan):
     between: ClassVar = len(BETWEEN)
     feeds: ClassVar = BETWEEN.count(b"\n")
 
-    def decoded(self, loop: FastLoop) -> list[Any]:
+    def decoded(self, loop: Decoding) -> list[Any]:
         """Return what the values are decoded to (``FastLoop.feed``), and count them: 0 where not all events are so."""
         texts = self._whole
-        self._alike = is_text(texts)
-        events = self._found(texts, loop, loop.pattern(SENT), len(texts)) if self._alike else []
+        events: list[Any] = []
+        self._alike = isinstance(loop, FastLoop) and is_text(texts)
+        if isinstance(loop, FastLoop) and self._alike:
+            events = self._found(texts, loop, loop.pattern(SENT), len(texts))
         if not self._alike:
             self.count = 0
         return events
