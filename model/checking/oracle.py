@@ -1,7 +1,7 @@
 """The oracle: the rows run by `transitions` itself, one event at a time, and a projection built by definition.
 
 Slow and plain on purpose. It shares the rows and the terms with the generated loop, and nothing else: the cycles are
-folded from the outputs here, and the views are those of ``core/reference_views.py``.
+folded from the outputs here, and the views are those of ``reference_views``.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,10 +14,10 @@ from transitions import Machine as TransitionsMachine
 from ..core.cycles import Anomaly, CycleViews, Projection
 from ..core.events import Event, symbol_of
 from ..core.policies import DEFAULT, Policies
-from ..core.reference_views import rounds, steps
 from ..declaration.contexts import Context, Output
 from ..declaration.machine import Machine
 from ..machines.request_cycle import SPEC, tables
+from .reference_views import rounds, steps
 
 
 class Interpreter:

@@ -108,7 +108,7 @@ class Cycle(msgspec.Struct, frozen=True, gc=False):
 
     It holds ``places``, then every position from ``begin`` to before the stop, except ``skips``; ``items`` lists them
     all. ``stop`` and ``reason`` are None while the cycle is open (RC-D9). The views are made from it and the log on
-    demand (``reference_views.views``), or built while the log is read (``ViewProjector``).
+    demand (``checking.reference_views.views``), or built while the log is read (``ViewProjector``).
     """
 
     root: int

@@ -25,6 +25,7 @@ from turncheck.conformance.check.redaction import _FIELDS, _WORDS, redact
 from turncheck.conformance.check.results import LogResult
 from turncheck.model.checking import oracle
 from turncheck.model.checking.oracle import Interpreter
+from turncheck.model.checking.reference_views import views
 from turncheck.model.core import decode
 from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import Batch, decode_line, decode_lines, is_blank, judge_line, lines_of
@@ -39,7 +40,6 @@ from turncheck.model.core.events import (
 )
 from turncheck.model.core.policies import VALUES, Policies
 from turncheck.model.core.projection import LogProjector, LogViewProjector, Projector, ViewProjector, project
-from turncheck.model.core.reference_views import views
 from turncheck.model.machines.request_cycle import SPEC, tables
 
 PIECE: Final = 61

@@ -2,9 +2,9 @@
 
 from itertools import pairwise
 
+from turncheck.model.checking.reference_views import rounds as rounds_by_definition
 from turncheck.model.core.cycles import AiBlock, UserStep, group_of
 from turncheck.model.core.events import AgentOutput, Event, ToolResult
-from turncheck.model.core.reference_views import rounds as rounds_by_definition
 
 from ...observe.projector_trace import ProjectorTrace, Stretch, blocks_of, calls_of, positions_of
 from ..law import WITNESS, Finding, Judgement

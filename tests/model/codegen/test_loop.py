@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from turncheck.conformance.generation.logs import Case, cases
 from turncheck.model.checking import oracle as interpreter
+from turncheck.model.checking.reference_views import views
 from turncheck.model.codegen import generate as codegen
 from turncheck.model.core.cycles import Cycle, CycleViews
 from turncheck.model.core.decode import Batch, judge
 from turncheck.model.core.events import Event, symbol_of
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import LogProjector, LogViewProjector, Projector, ViewProjector, project
-from turncheck.model.core.reference_views import views
 
 SETTINGS = settings(max_examples=40, deadline=None, database=None, derandomize=True)
 GAPS = st.lists(st.integers(0, 2), min_size=61, max_size=61)

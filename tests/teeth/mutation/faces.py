@@ -12,12 +12,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from turncheck.model.checking.reference_views import views
 from turncheck.model.core.cycles import Anomaly, Cycle, Projection
 from turncheck.model.core.decode import Batch, decode_line
 from turncheck.model.core.events import Event, Native
 from turncheck.model.core.policies import DEFAULT, Policies
 from turncheck.model.core.projection import LogProjector, LogViewProjector, Projector, ViewProjector, project
-from turncheck.model.core.reference_views import views
 from turncheck.model.core.session_state import Progress
 
 PROFILE = {"roles": ["projector"], "capabilities": ["policies", "feed", "steps", "rounds"]}

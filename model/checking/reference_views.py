@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 
-from .cycles import AiBlock, Call, Cycle, CycleViews, Group, GroupKind, RootStep, Round, SteerStep, Step, group_of
-from .events import AgentOutput, Event, ToolResult, UserMessage
+from ..core.cycles import AiBlock, Call, Cycle, CycleViews, Group, GroupKind, RootStep, Round, SteerStep, Step, group_of
+from ..core.events import AgentOutput, Event, ToolResult, UserMessage
 
 
 def steps(root: int, items: list[tuple[int, Event]]) -> list[Step]:
