@@ -10,18 +10,9 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, get_args
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from turncheck.model.core import policies as choices
 from turncheck.model.core.history import ARRANGEMENTS, CUT, HANDOVERS, CompactionFails
-from turncheck.model.core.policies import (
-    VALUES,
-    Aborted,
-    Disconnect,
-    Fate,
-    Kept,
-    Policies,
-    SteerWhilePaused,
-    Unread,
-    projected,
-)
+from turncheck.model.core.policies import VALUES, Policies, projected
 from turncheck.model.core.provider_limits import BACKOFF, NOTICE, SHARE, Backoff
 from turncheck.model.core.refused_json import why_refused
 from turncheck.model.core.stimuli import Awaited, Refusal, ResetOptions, Step, Stimulus
@@ -77,9 +68,9 @@ RUNTIME_CAPABILITIES: Final[Mapping[str, str]] = {
 """The capabilities that a runtime may declare."""
 
 HISTORY_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
-    "abortedResponse": get_args(Aborted),
-    "failedResponse": get_args(Kept),
-    "unread": get_args(Unread),
+    "abortedResponse": get_args(choices.Aborted),
+    "failedResponse": get_args(choices.Kept),
+    "unread": get_args(choices.Unread),
     **ARRANGEMENTS,
 }
 """What a runtime may choose of what its model is shown, the default first; what is not declared is inferred.
@@ -112,17 +103,17 @@ RUNTIME_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "busy": ("reject", "steer", "followUp", CONCURRENT),
     "tools": ("serial", "parallel"),
     "steerLands": ("after-batch", "after-call"),
-    "steerWhilePaused": get_args(SteerWhilePaused),
+    "steerWhilePaused": get_args(choices.SteerWhilePaused),
     "abortEnds": ("at-once", "when-released"),
-    "queueAfterInterrupted": get_args(Fate),
-    "queueAfterError": get_args(Fate),
+    "queueAfterInterrupted": get_args(choices.Fate),
+    "queueAfterError": get_args(choices.Fate),
     RESTART_POLICY: ("interrupted", "error", "goes-on", "untold"),
     PAUSE_POLICY: ("as-open", "kept"),
     STORE_POLICY: ("error", "retry"),
     CHILDREN_POLICY: ("awaited", "detached"),
     CHILD_MESSAGES_POLICY: ("taken", "refused"),
     COMPACTION_POLICY: get_args(CompactionFails),
-    DISCONNECT_POLICY: get_args(Disconnect),
+    DISCONNECT_POLICY: get_args(choices.Disconnect),
     **HANDOVERS,
     **HISTORY_POLICIES,
 }

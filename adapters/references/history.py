@@ -17,6 +17,11 @@ def as_text(output: Any) -> str:
     return output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
 
 
+def denied(message: str | None) -> str:
+    """Return the result of a call that a person denied, with that person's *message*."""
+    return "denied" if message is None else f"denied: {message}"
+
+
 def _entry(event: Mapping[str, Any]) -> Shown | None:
     match event:
         case {"type": "user-message"}:

@@ -35,6 +35,8 @@ from .stage import Misbehaving
 APPLY: Final = "docs/protocol.md#apply"
 RESET: Final = "docs/protocol.md#reset"
 TOOLS: Final = ({"name": "read", "schema": {"type": "object", "properties": {"path": {"type": "string"}}}},)
+HELLO: Final = ModelOutput(item=Text(text="hello"))
+END: Final = ModelStop(reason="end-turn")
 _E = TypeVar("_E", bound=TargetError)
 ANSWERS: Final = 10
 """Answers within a run before it counts as endless: no step here needs more than four."""

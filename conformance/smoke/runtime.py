@@ -7,18 +7,15 @@ from turncheck.adapters.protocol.messages import Run, encode
 from turncheck.model.core.stimuli import (
     ModelAwaited,
     ModelFail,
-    ModelOutput,
-    ModelStop,
     Step,
     Stimulus,
-    Text,
     ToolReturn,
     User,
 )
 from turncheck.model.machines.interaction import CONCURRENT
 
 from .capabilities import CAPABILITIES
-from .life import RESET, Life
+from .life import END, HELLO, RESET, Life
 from .stage import Misbehaving, Stage
 
 REFUSALS: Final = "docs/protocol.md#refusals"
@@ -27,8 +24,8 @@ HASH_SEED: Final = 4321
 
 WORD: Final[tuple[Stimulus, ...]] = (
     User(id="u1", text="one"),
-    ModelOutput(item=Text(text="hello")),
-    ModelStop(reason="end-turn"),
+    HELLO,
+    END,
     User(id="u2", text="two"),
     ModelFail(failure="fatal"),
 )
@@ -48,9 +45,9 @@ def _message(life: Life) -> None:
 
 def _answer(life: Life) -> None:
     request = life.model().request_id
-    life.send(ModelOutput(item=Text(text="hello")))
+    life.send(HELLO)
     life.model()
-    life.send(ModelStop(reason="end-turn"))
+    life.send(END)
     life.logged(type="agent-output", kind="assistant", text="hello", responseId=request)
 
 
@@ -69,7 +66,7 @@ def _forgets(life: Life) -> None:
 
 def _nobody_waits(life: Life) -> None:
     life.reset()
-    nobodys: list[Stimulus] = [ModelOutput(item=Text(text="hello"))]
+    nobodys: list[Stimulus] = [HELLO]
     if life.can("tools"):
         nobodys.append(ToolReturn(call_id="c9", output="contents"))
     for stimulus in nobodys:

@@ -48,7 +48,7 @@ from turncheck.model.machines.interaction import POLICIES, SPEC, event_of, table
 
 from ...protocol.messages import HISTORY_POLICIES, PAUSE_POLICY, RESTART_POLICY, Profile
 from ..driven import Driven, Refused, unsupported
-from ..history import as_text
+from ..history import as_text, denied
 from ..usable import usable
 from .audience import Audience
 from .journal import Journal
@@ -328,7 +328,7 @@ class InteractionRuntime(Driven):
             case ToolReturn(output=told) | ToolFail(message=told) | ClientResult(output=told):
                 self._result(at, told, self._entries, end, **flags)
             case Deny(message=told):
-                self._result(at, _denied(told), self._entries, end, **flags)
+                self._result(at, denied(told), self._entries, end, **flags)
             case _:
                 pass
 
@@ -340,7 +340,7 @@ class InteractionRuntime(Driven):
                 self._result(at, told, self._missing, at)
                 return
             case Deny(message=told):
-                self._result(at, _denied(told), self._missing, at, isError=True)
+                self._result(at, denied(told), self._missing, at, isError=True)
                 return
             case _:
                 pass
@@ -396,7 +396,3 @@ class InteractionRuntime(Driven):
         self._log.append(event)
         self._audience.tell(event, len(self._log) - 1)
         self.observe()
-
-
-def _denied(message: str | None) -> str:
-    return "denied" if message is None else f"denied: {message}"
