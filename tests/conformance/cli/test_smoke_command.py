@@ -211,7 +211,8 @@ def test_every_place_that_is_named_to_read_more_exists():
     headings = {}
     for name in {place.partition("#")[0] for place in named}:
         lines = (ROOT / name).read_text().splitlines()
-        slugs = [line.lstrip("# ").lower().replace(" ", "-") for line in lines if line.startswith("#")]
+        titles = [line.lstrip("# ").lower() for line in lines if line.startswith("#")]
+        slugs = [re.sub(r"[^\w -]", "", title).replace(" ", "-") for title in titles]  # as GitHub makes anchors
         headings[name] = {
             slug if slugs[:at].count(slug) == 0 else f"{slug}-{slugs[:at].count(slug)}" for at, slug in enumerate(slugs)
         }
