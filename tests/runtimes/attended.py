@@ -3,7 +3,7 @@
 from breaking import breaks
 from msgspec.structs import replace
 
-from turncheck.model.core.stimuli import Client, ModelFail, ResetOptions, Step
+from turncheck.model.core.stimuli import Client, ModelFail, ResetOptions, Step, TimerAwaited
 
 from .right import Right
 
@@ -111,6 +111,15 @@ class ShowsTheLastRun(Snapshots):
     def start(self, root):
         self.root = next(one for one in self.heard if one.get("id") == root.id)
         super().start(root)
+
+
+class KeepsConnectionsAlive(Attended):
+    """While a client is there, a timer waits to send it a sign of life."""
+
+    def awaiting(self):
+        yield from super().awaiting()
+        if self.there:
+            yield TimerAwaited(due=15.0)
 
 
 class ShowsAllAgain(Attended):

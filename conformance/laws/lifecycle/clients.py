@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from turncheck.model.core.stimuli import Abort, Awaited, Client, Stimulus, ToolAwaited, unnamed
+from turncheck.model.core.stimuli import Abort, Awaited, Client, Stimulus, TimerAwaited, ToolAwaited, unnamed
 
 from ...observe.clients import Alike, Clients, View, alike
 from ...observe.runtime_trace import ObservedStep, RuntimeTrace
@@ -251,8 +251,9 @@ def _apart(found: Alike) -> tuple[Any, Any]:
 
 
 def _awaited(step: ObservedStep) -> list[Awaited]:
-    """What is awaited after a step, without the names of runs of tools."""
-    return [replace(one, execution="") if isinstance(one, ToolAwaited) else one for one in step.answer.awaiting]
+    """What is awaited after a step, without names of runs of tools; without timers, which keep connections alive."""
+    waits = (one for one in step.answer.awaiting if not isinstance(one, TimerAwaited))
+    return [replace(one, execution="") if isinstance(one, ToolAwaited) else one for one in waits]
 
 
 def _plain(step: ObservedStep) -> list[Any]:

@@ -435,6 +435,7 @@ ATTENDANTS = {
     "telling events, parallel": attended.Attended(tools="parallel", steerLands="after-call"),
     "aborting": attended.AbortsWhenLeft(),
     "aborting, holding": attended.AbortsWhenLeft(queueAfterInterrupted="hold", busy="steer"),
+    "keeping connections alive": attended.KeepsConnectionsAlive(),
     "snapshots of all": attended.Snapshots(),
     "snapshots of a run": attended.ShowsTheLastRun(busy="reject", retries=1),
     "snapshots for ever": attended.ShowsAllAgain(),
