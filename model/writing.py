@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Generator
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 from uuid import uuid4
 
 _OURS: Final = re.compile(r"\.turncheck-[0-9a-f]{32}\.tmp")
@@ -60,6 +60,28 @@ def write_file(path: Path | str, data: str | bytes) -> None:
             raise _unfit(found.st_mode)
     except OSError as error:
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+
+
+@contextlib.contextmanager
+def written(path: Path | str) -> Generator[BinaryIO]:
+    r"""Yield a file that takes the place of the one at *path* when the context ends; where it raises, nothing changes.
+
+    Missing folders are made. Only a regular file is replaced. Raises OSError.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with written(Path(folder, "a.txt")) as file:
+    ...         _ = file.write(b"piece by piece\n")
+    ...     Path(folder, "a.txt").read_text()
+    'piece by piece\n'
+    """
+    path = Path(path)
+    found = _status(path)
+    if found is not None and not stat.S_ISREG(found.st_mode):
+        raise _unfit(found.st_mode)
+    make_folder(path.parent)
+    with _replacing(path, found) as descriptor, os.fdopen(descriptor, "wb", closefd=False) as file:
+        yield file
 
 
 def make_folder(path: Path) -> None:
@@ -129,7 +151,8 @@ def _unfit(mode: int) -> OSError:
         return OSError(errno.ELOOP, "it is a symbolic link, which is not followed: name the file that it leads to")
     if stat.S_ISDIR(mode):
         return IsADirectoryError(errno.EISDIR, "it is a folder, and a file is needed")
-    kind = "a block device" if stat.S_ISBLK(mode) else "a socket"
+    kinds = {stat.S_IFBLK: "a block device", stat.S_IFCHR: "a device", stat.S_IFIFO: "a FIFO"}
+    kind = kinds.get(stat.S_IFMT(mode), "a socket")
     return OSError(errno.EINVAL, f"it is {kind}, and a file is needed")
 
 
@@ -164,6 +187,13 @@ def _write_special(path: Path, data: bytes) -> None:
 
 
 def _replace(path: Path, data: bytes, found: os.stat_result | None) -> None:
+    with _replacing(path, found) as descriptor:
+        _write_all(descriptor, data)
+
+
+@contextlib.contextmanager
+def _replacing(path: Path, found: os.stat_result | None) -> Generator[int]:
+    """A descriptor of a new file, which takes the place of *path* when the context ends without an exception."""
     if found is not None and not os.access(path, os.W_OK):
         raise PermissionError(errno.EACCES, "it may not be written")  # a rename needs only the folder's permission
     _sweep(path.parent)
@@ -171,7 +201,7 @@ def _replace(path: Path, data: bytes, found: os.stat_result | None) -> None:
     try:
         if found is not None:
             _dress(descriptor, found)
-        _write_all(descriptor, data)
+        yield descriptor
         os.fsync(descriptor)
         beside.replace(path)
     except BaseException:

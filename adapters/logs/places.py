@@ -81,6 +81,26 @@ def opened_at(path: str, offset: int) -> Generator[tuple[Stream, os.stat_result 
             yield file, os.fstat(file.fileno())
 
 
+@contextmanager
+def seekable(path: str) -> Generator[Any]:
+    """Open the file at *path* for reading at any place; what goes wrong later is told by ``told``.
+
+    Raises what ``opened`` raises.
+    """
+    if not is_url(path):
+        with Path(path).open("rb") as file:
+            yield file
+        return
+    with told(path):
+        system, inside = _system(path)
+        found = system.open(inside, "rb", block_size=_BLOCK)
+    try:
+        yield found
+    finally:
+        with told(path):
+            found.close()
+
+
 def listed(url: str, suffixes: Sequence[str]) -> Iterator[str]:
     """Yield the URLs that a glob stands for, or the logs below a folder, sorted; any other URL as it is.
 
@@ -90,7 +110,7 @@ def listed(url: str, suffixes: Sequence[str]) -> Iterator[str]:
     if url.startswith(_HTTP) or "::" in url:
         yield url
         return
-    with _told(url):
+    with told(url):
         system, inside = _system(url)
         if _GLOB.search(inside):
             found = [path for path in system.glob(inside) if not system.isdir(path)]
@@ -120,7 +140,7 @@ def identity(path: str) -> tuple[int, str] | None:
             return None
         return (status.st_size, str(status.st_mtime_ns)) if stat.S_ISREG(status.st_mode) else None
     try:
-        with _told(path):
+        with told(path):
             system, inside = _system(path)
             found = system.info(inside)
     except UnreadableError:
@@ -132,14 +152,14 @@ def identity(path: str) -> tuple[int, str] | None:
 
 @contextmanager
 def _remote(url: str) -> Generator["_File"]:
-    with _told(url):
+    with told(url):
         system, path = _system(url)
         # A store of objects is asked for ranges; a web server for the whole, as many know no ranges.
         file = system.open(path, "rb", block_size=0 if url.startswith(_HTTP) else _BLOCK)
     try:
         yield _File(url, file)
     finally:
-        with _told(url):
+        with told(url):
             file.close()
 
 
@@ -150,11 +170,11 @@ class _File:
         self._url, self._file = url, file
 
     def read1(self, size: int = -1, /) -> bytes:
-        with _told(self._url):
+        with told(self._url):
             return cast(bytes, self._file.read(size))
 
     def seek(self, offset: int) -> None:
-        with _told(self._url):
+        with told(self._url):
             self._file.seek(offset)
 
 
@@ -169,8 +189,11 @@ def _system(url: str) -> tuple[Any, str]:
 
 
 @contextmanager
-def _told(url: str) -> Generator[None]:
-    """Raise what a file system raises, which may be any exception, as UnreadableError."""
+def told(url: str) -> Generator[None]:
+    """Raise what the file system of a URL raises, which may be any exception, as UnreadableError."""
+    if not is_url(url):
+        yield
+        return
     try:
         yield
     except (MemoryError, MissingExtraError, UnreadableError):

@@ -90,7 +90,7 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
     source = _source(stream, live=live)
     first, whole = source.first_line(max_line)
     together = 1 if live else _MAPPED
-    looked = Looked(live=live, settled=_is_settled(format_name))
+    looked = Looked(live=live, settled=is_settled(format_name))
     if looks_unfinished(first, whole=whole):
         if live:
             raise UnsupportedFormatError("an array, or a pretty-printed log, is read whole: it cannot be followed")
@@ -102,7 +102,7 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
     head = _Head(cut, looked, sent=sent)
     frames = server_sent(head, max_line) if sent else lines(head)
     seen = _look_at(frames, looked)
-    form, why = _format(looked, format_name)
+    form, why = format_of(looked, format_name)
     kept = head.end()
     if form is FORMATS["turncheck"] and not sent and kept is not None:
         start = None if source.packed else source.start
@@ -169,9 +169,9 @@ def read_values(
     if found is None:
         cut = blocks(source, max_line, source.start)
         found = server_sent(cut, max_line) if looks_server_sent(first) else lines(cut)
-    looked = Looked(live=False, settled=_is_settled(format_name))
+    looked = Looked(live=False, settled=is_settled(format_name))
     _look_at(found, looked)
-    return _format(looked, format_name)[0], chain(_taken(looked.values), map(value_of, found))
+    return format_of(looked, format_name)[0], chain(_taken(looked.values), map(value_of, found))
 
 
 def _source(stream: Stream, *, live: bool) -> Rewound:
@@ -185,8 +185,8 @@ def _source(stream: Stream, *, live: bool) -> Rewound:
     return Rewound(Decompressed(source, kind), packed=True)
 
 
-def _is_settled(name: str | None) -> bool:
-    """Whether *name* names one format, and no family of several."""
+def is_settled(name: str | None) -> bool:
+    """Return whether *name* names one format, and no family of several."""
     return name is not None and sum(form.called == name for form in FORMATS.values()) <= 1
 
 
@@ -207,8 +207,8 @@ def _values(source: Rewound, max_line: int) -> Iterator[Frame] | None:
     return found
 
 
-def _format(looked: Looked, name: str | None) -> tuple[Format, str | None]:
-    """The format, and why the log is not in it where it was named."""
+def format_of(looked: Looked, name: str | None) -> tuple[Format, str | None]:
+    """Return the format, and why the log is not in it where it was named. Raises what ``read_log`` raises."""
     if name is not None:
         form = named(name, looked.objects)
         return form, doubt(form, looked.objects) if looked.any else None
@@ -226,7 +226,7 @@ def _look_at(frames: Iterator[Frame], looked: Looked) -> list[Frame]:
 
 def _framed(frames: Iterator[Frame], name: str | None, looked: Looked, together: int) -> Log:
     head = _look_at(frames, looked)
-    form, why = _format(looked, name)
+    form, why = format_of(looked, name)
     return Log(form, _mapped(chain(head, frames), looked.values, form.mapper(), together), why)
 
 

@@ -45,6 +45,21 @@ def manifest_at(path: Path | None, how: How) -> Generator["Manifest | None"]:
         raise click.ClickException(str(error)) from error
 
 
+@contextmanager
+def tables_at(path: Path | None) -> Generator[Callable[[LogResult], None]]:
+    """What writes each log's findings and sessions to the table at *path*, if any."""
+    if path is None:
+        yield lambda _: None
+        return
+    from ..check.tables import TableError, tables  # noqa: PLC0415 - only --out needs them
+
+    try:
+        with tables(path) as keep:
+            yield keep
+    except TableError as error:
+        raise click.ClickException(shown(str(error))) from error
+
+
 def results(
     inputs: Iterator[Input], how: How, shared: Shared, found: Callable[[LogFinding], None], known: "Manifest | None"
 ) -> Iterator[LogResult]:

@@ -49,7 +49,7 @@ class Manifest:
 
     def __init__(self, base: sqlite3.Connection, how: How, version: str) -> None:
         self._base = base
-        self._how = f"{version} {how.format_name or 'auto'} {how.max_line} {how.strict}"
+        self._how = f"{version} {how.format_name or 'auto'} {how.max_line} {how.strict} {how.by_session} {how.columns}"
         self._tells = how.tells
         self._kept = how.format_name is None or how.format_name in FORMATS  # a reader of the user's own can change
         self._asked: dict[str, _Key] = {}

@@ -4,13 +4,15 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
+from turncheck.adapters.logs import parquet
 from turncheck.adapters.logs.framing import Stream
 from turncheck.adapters.logs.places import opened, without_secrets
 from turncheck.adapters.logs.ranges import Range
 
 from ..judge import check
+from ..judge import judged as judged_log
 from ..results import LogFinding, LogResult
 from .fragment import Summary, summarised
 
@@ -24,7 +26,7 @@ AUTO: Final = "auto"
 class How:
     """How the logs are judged, as in ``judge.check``; where *tells*, each finding is told as soon as it is certain.
 
-    Where *by_session*, the results list the sessions.
+    Where *by_session*, the results list the sessions. *columns* are those of lines and of sessions in Parquet.
     """
 
     format_name: str | None
@@ -32,6 +34,7 @@ class How:
     strict: bool = False
     tells: bool = False
     by_session: bool = False
+    columns: tuple[str, str] = parquet.COLUMNS
 
 
 def judged(
@@ -47,18 +50,15 @@ def judged(
     >>> judged("nowhere.jsonl", How(None, 1000)).why
     'No such file or directory'
     """
+    options: Any = {"strict": how.strict, "by_session": how.by_session}
+    options |= {"found": found if how.tells else _ignored, "progress": progress}
+    reading: Any = {"format_name": how.format_name, "max_line": how.max_line}
     try:
+        if path.endswith(parquet.SUFFIX):
+            with parquet.read_table(path, how.columns, **reading) as log:
+                return judged_log(shown(path), log, **options)
         with opened(path) as stream:
-            return check(
-                shown(path),
-                stream,
-                format_name=how.format_name,
-                max_line=how.max_line,
-                strict=how.strict,
-                by_session=how.by_session,
-                found=found if how.tells else _ignored,
-                progress=progress,
-            )
+            return check(shown(path), stream, **reading, **options)
     except (OSError, ValueError) as error:
         return unjudged(path, how, reason(error))
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Final
 
 import click
+from msgspec import structs
 
+from turncheck.adapters.logs.parquet import COLUMNS
 from turncheck.model.rendering.printable import fill
 
 from ...check.fleet.one import How, reason
@@ -15,7 +17,7 @@ from ...check.judge import check
 from ...check.results import LogFinding, LogResult
 from ...report.registry import OF_LOGS, on_logs
 from ..interruption import INTERRUPTED
-from ..many_logs import Shared, manifest_at, results
+from ..many_logs import Shared, manifest_at, results, tables_at
 from ..options.inputs import expanded, is_kind, log_options
 from ..options.log_jobs import engine_option, jobs_for, log_jobs_option
 from ..printing.output import echo, emit, style
@@ -24,6 +26,19 @@ from ..reporting import Report, aside, publish, report_option
 
 SHOWN: Final = 10
 """Findings of a law that the text shows; the others are counted."""
+
+
+def _table(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:
+    if value is not None and value.suffix not in {".parquet", ".jsonl"}:
+        raise click.BadParameter(f"{value} is neither .parquet nor .jsonl")
+    return value
+
+
+def _columns(_context: click.Context, _parameter: click.Parameter, value: str) -> tuple[str, str]:
+    line, _, session = value.partition(",")
+    if not line:
+        raise click.BadParameter("name the column of lines, as in --columns line,session")
+    return line, session
 
 
 @click.command()
@@ -41,6 +56,22 @@ SHOWN: Final = 10
     type=click.Path(dir_okay=False, path_type=Path),
     help="Keep the results in this SQLite file, and judge only logs that are new or have changed since.",
 )
+@click.option(
+    "--out",
+    "table",
+    type=click.Path(dir_okay=False, path_type=Path),
+    callback=_table,
+    metavar="FILE.parquet|FILE.jsonl",
+    help="Write a table with a row a finding, and beside it one with a row a session (FILE.sessions.parquet).",
+)
+@click.option(
+    "--columns",
+    callback=_columns,
+    metavar="LINE[,SESSION]",
+    default=",".join(COLUMNS),
+    show_default=True,
+    help="The columns of a log in Parquet that have its lines, and the session of each.",
+)
 @report_option(OF_LOGS)
 @click.pass_context
 def command(
@@ -56,14 +87,16 @@ def command(
     jobs: int | None,
     engine: str | None,
     kept: Path | None,
+    table: Path | None,
+    columns: tuple[str, str],
     reports: tuple[Report, ...],
 ) -> None:
     """Judge recorded logs of an agent runtime.
 
-    LOG is a file, a folder (searched for .jsonl, .ndjson and .sse, packed as .gz or .zst too), a URL (s3://… and others
-    that fsspec opens: of a file, a folder, or a glob in quotes), or - for standard input, in one of the formats that
-    --format names. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a log could not be judged: it
-    cannot be read, is in no format that is read, is empty, or no event of it opens a run.
+    LOG is a file, a folder (searched for .jsonl, .ndjson and .sse, packed as .gz or .zst too, and .parquet), a URL
+    (s3://… and others that fsspec opens: of a file, a folder, or a glob in quotes), or - for standard input, in one of
+    the formats that --format names. Exits 0 when nothing is wrong, 1 when a law is broken, 2 when a log could not be
+    judged: it cannot be read, is in no format that is read, is empty, or no event of it opens a run.
 
     The first ten findings of each law are shown, and the others counted.
 
@@ -75,21 +108,22 @@ def command(
         log, *others = logs
         if others or not is_kind(Path.is_file, log):
             raise click.UsageError(f"--follow takes one file: {', '.join(logs)} is none")
-        if reports:
-            raise click.UsageError("--follow has no report: a report tells of a log that is whole")
+        if reports or table is not None:
+            raise click.UsageError("--follow has no report and no table: they tell of a log that is whole")
         _follow(log, judge, max_line, as_json=as_json, shows_all=shows_all)
         context.exit(INTERRUPTED)
     if engine is not None and shows_all:
         raise click.UsageError("--all tells each finding at once, which --engine dask cannot: leave one of them out")
     worst = 0
     every: list[LogResult] = []  # only a report needs them all
-    how = How(format_name, max_line, strict, tells=shows_all)
-    with aside(reports, as_json=as_json), manifest_at(kept, how) as known:
+    how = How(format_name, max_line, strict, tells=shows_all, by_session=table is not None, columns=columns)
+    with aside(reports, as_json=as_json), manifest_at(kept, how) as known, tables_at(table) as keep:
         processes, inputs = jobs_for(jobs, expanded(logs), how)
         for result in results(inputs, how, Shared(processes, engine), emit if as_json else _show_finding, known):
             worst = max(worst, result.exit_code)
             every += [result] if reports else []
-            emit(result) if as_json else _show(result, listed=not shows_all)
+            keep(result)
+            emit(structs.replace(result, sessions=())) if as_json else _show(result, listed=not shows_all)
     publish(reports, lambda kind: on_logs(kind)(every))
     context.exit(worst)
 

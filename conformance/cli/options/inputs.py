@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, cast
 
 import click
 
-from turncheck.adapters.logs import places
+from turncheck.adapters.logs import parquet, places
 from turncheck.adapters.logs.formats.registry import FORMATS, SCHEME, UnsupportedFormatError, every_format
 from turncheck.adapters.logs.framing import Stream
 from turncheck.adapters.logs.reading import MAX_LINE
@@ -18,9 +18,9 @@ from turncheck.adapters.logs.reading import MAX_LINE
 from .shared import options
 
 _PLAIN: Final = (".jsonl", ".ndjson", ".sse")
-SUFFIXES: Final = (*_PLAIN, *(f"{name}{packed}" for packed in (".gz", ".zst") for name in _PLAIN))
+SUFFIXES: Final = (*_PLAIN, *(f"{name}{packed}" for packed in (".gz", ".zst") for name in _PLAIN), parquet.SUFFIX)
 """The suffixes for which a folder is searched; a file that is named is read under any name."""
-_LOOKED_FOR: Final = f"looked for {', '.join(_PLAIN)}, also as .gz and .zst"
+_LOOKED_FOR: Final = f"looked for {', '.join(_PLAIN)}, also as .gz and .zst, and {parquet.SUFFIX}"
 _AUTO: Final = "auto"
 
 
