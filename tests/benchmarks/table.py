@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import driving, measure, synthetic
+from benchmarks import driving, measure, synthetic, watching
 from benchmarks.measure import ROWS, Row
 
 EVENTS = 100_000
@@ -51,6 +51,7 @@ def lines() -> Iterator[str]:
     for language, command in NULL.items():
         rate = driving.per_second(command, 300)
         yield f"| stimuli a second, null target in {language}, all laws | **{rate:,.0f}** | | 2,000 | | |"
+    yield from watching.lines()
     if "--large" in sys.argv[1:]:
         yield from large()
 

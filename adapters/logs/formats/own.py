@@ -5,7 +5,7 @@ from typing import Any, Final, cast
 
 from msgspec import Struct
 
-from turncheck.model.core.decode import field_rules, judge
+from turncheck.model.core.decode import decode_lines, field_rules, judge
 from turncheck.model.core.events import Event
 
 from .mapping import Format, Mapped
@@ -22,6 +22,10 @@ class OwnMapper:
         """Yield the value, which may be an event of the core already, as an event, or as an anomaly."""
         via = cast("Mapping[str, Any]", value).get("via") if isinstance(value, dict) else None
         yield at, self._ends.once(cast(Event, value) if isinstance(value, Struct) else judge(value), via)
+
+    def block(self, text: bytes) -> tuple[Event, ...]:
+        """Return the events of whole lines, one a line that is not blank."""
+        return self._ends.block(decode_lines(text)[0], text)
 
     def end(self) -> Iterator[Mapped]:
         """Yield nothing: this mapper never holds an event back."""

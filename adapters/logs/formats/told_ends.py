@@ -36,12 +36,16 @@ class ToldEnds:
         >>> [type(ends.once(stop, via)).__name__ for via in (None, "exception", None)]
         ['RunStop', 'Native', 'RunStop']
         """
+        if self._recent:
+            self._replay()
         if type(event) in _SILENT:
             return event
         session = event.session_id
         if not isinstance(event, RunStop):
             self._told.pop(session, None)
             return event
+        if via is not None:
+            self._recent = None
         told, by = self._told.get(session), str(via or "event")
         if told is None or not same_end(told, by, event.reason):
             self._told[session] = {by: event.reason}
@@ -58,10 +62,16 @@ class ToldEnds:
         if first is None:
             self._recent = (self._recent + events)[-LOOKED_BACK:]
             return events
-        for event in (self._recent + events[:first])[-LOOKED_BACK:]:
-            self.once(event)
+        self._recent = (self._recent + events[:first])[-LOOKED_BACK:]
+        self._replay()
         self._recent = None
         return (*events[:first], *map(self.once, events[first:], vias[first:]))
+
+    def _replay(self) -> None:
+        """Look at the events of blocks that were not looked at."""
+        recent, self._recent = self._recent or (), ()
+        for event in recent:
+            self.once(event)
 
 
 def tells_ends(events: tuple[Event, ...], text: bytes) -> bool:

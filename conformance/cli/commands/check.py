@@ -46,6 +46,7 @@ def _columns(_context: click.Context, _parameter: click.Parameter, value: str) -
 @log_options
 @click.option("--strict", is_flag=True, help="A log that ends in a run is a failure.")
 @click.option("--follow", is_flag=True, help="Judge one log while it is written, until Ctrl-C.")
+@click.option("--metrics", "port", type=click.IntRange(0, 65535), help="With --follow: serve counts for Prometheus.")
 @click.option("--all", "shows_all", is_flag=True, help="Show each finding at once, not the first ten of each law.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per log; with --follow or --all each finding.")
 @log_jobs_option
@@ -82,6 +83,7 @@ def command(
     max_line: int,
     strict: bool,
     follow: bool,
+    port: int | None,
     shows_all: bool,
     as_json: bool,
     jobs: int | None,
@@ -101,7 +103,8 @@ def command(
     The first ten findings of each law are shown, and the others counted.
 
     With --follow each finding is printed as soon as it is certain, and the result at Ctrl-C, with exit code 130. A
-    file that is replaced or cut is followed from its start, as a new log.
+    file that is replaced or cut is followed from its start, as a new log. With --metrics PORT, counts for Prometheus
+    are at http://127.0.0.1:PORT/metrics meanwhile (0: a free port, which is told).
     """
     if follow:
         judge = partial(check, format_name=format_name, max_line=max_line, strict=strict)
@@ -110,8 +113,10 @@ def command(
             raise click.UsageError(f"--follow takes one file: {', '.join(logs)} is none")
         if reports or table is not None:
             raise click.UsageError("--follow has no report and no table: they tell of a log that is whole")
-        _follow(log, judge, max_line, as_json=as_json, shows_all=shows_all)
+        _follow(log, judge, max_line, port, as_json=as_json, shows_all=shows_all)
         context.exit(INTERRUPTED)
+    if port is not None:
+        raise click.UsageError("--metrics is for --follow")
     if engine is not None and shows_all:
         raise click.UsageError("--all tells each finding at once, which --engine dask cannot: leave one of them out")
     worst = 0
@@ -128,7 +133,9 @@ def command(
     context.exit(worst)
 
 
-def _follow(log: str, judge: Callable[..., LogResult], max_line: int, *, as_json: bool, shows_all: bool) -> None:
+def _follow(
+    log: str, judge: Callable[..., LogResult], max_line: int, port: int | None, *, as_json: bool, shows_all: bool
+) -> None:
     from ..following import follow  # noqa: PLC0415 - only --follow needs it
 
     told: Counter[str] = Counter()
@@ -144,7 +151,8 @@ def _follow(log: str, judge: Callable[..., LogResult], max_line: int, *, as_json
         told.clear()
 
     try:
-        follow(log, judge, max_line=max_line, tell=emit if as_json else tell, show=emit if as_json else show)
+        heard = (emit, emit) if as_json else (tell, show)
+        follow(log, judge, max_line=max_line, tell=heard[0], show=heard[1], port=port)
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{log}: {reason(error)}") from error
 

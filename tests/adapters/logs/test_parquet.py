@@ -50,7 +50,9 @@ def test_a_recording_is_judged_as_its_lines_are(tmp_path: Path, path: Path) -> N
 def test_sessions_are_logs_of_their_own_and_positions_are_rows(tmp_path: Path) -> None:
     logs = {str(path): rows(path.read_bytes()) for path in sorted((LOGS / "pydantic-ai-2.68.0").glob("*.jsonl"))[:5]}
     assert logs
-    lines, names, places = [], [], {}
+    lines: list[str] = []
+    names: list[str] = []
+    places: dict[tuple[str, int], int] = {}
     waiting = {name: list(enumerate(log)) for name, log in logs.items()}
     while any(waiting.values()):  # one row of each in turn
         for name, rest in waiting.items():

@@ -12,6 +12,7 @@ from turncheck.adapters.logs.formats.registry import FORMATS
 from turncheck.adapters.logs.reading import read_values
 from turncheck.conformance.check.judge import check
 from turncheck.conformance.check.monitor import Monitor
+from turncheck.model.core.decode import decode_lines
 from turncheck.model.core.events import RunStop, UserMessage
 
 LOGS: Final = Path(__file__).parents[2] / "recordings" / "logs"
@@ -174,3 +175,58 @@ def test_a_monitor_takes_every_format(name: str) -> None:
     monitor = Monitor(format_name=name)
     monitor.feed(None)
     assert len(monitor) == 1
+
+
+# Many at once
+
+
+def batch_of(kind: str, values: list[dict[str, Any]]) -> Any:
+    lines = b"".join(json.dumps(value).encode() + b"\n" for value in values)
+    return {
+        "objects": values,
+        "lines": lines.splitlines(),
+        "block": b"\n" + lines + b" \n",
+        "events": list(decode_lines(lines)[0]),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["objects", "lines", "block", "events"])
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_events_fed_together_give_the_findings_of_events_fed_one_by_one(kind: str, size: int) -> None:
+    log = [STOP, USER, CALL, {"type": "odd"}, STOP, CALL, USER, STOP, STOP]
+    alone, together = Monitor(), Monitor()
+    expected = [finding for value in log for finding in alone.feed(value, session="a")]
+    found = [
+        finding
+        for at in range(0, len(log), size)
+        for finding in together.feed_all(batch_of(kind, log[at : at + size]), session="a")
+    ]
+    assert (found, together.metrics()) == (expected, alone.metrics())
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in RECORDED if path.suffix == ".jsonl"][::4], ids=lambda path: path.name
+)
+def test_a_recording_fed_at_once_has_the_findings_of_its_lines(path: Path) -> None:
+    data = path.read_bytes()
+    form = check("log", BytesIO(data)).format
+    alone, together = Monitor(format_name=form), Monitor(format_name=form)
+    expected = [finding for line in data.splitlines() for finding in alone.feed(line)]
+    assert (together.feed_all(data), together.events) == (expected, alone.events)
+
+
+@pytest.mark.parametrize("blocks", [True, False])
+def test_an_end_that_is_told_again_is_known_however_it_is_fed(blocks: bool) -> None:  # noqa: FBT001
+    end = {**STOP, "reason": "error"}
+    log = [USER, {**end, "via": "exception"}, {"type": "native"}, end, USER, end, {**end, "via": "close"}]
+    monitor = Monitor()
+    for number, value in enumerate(log):
+        line = json.dumps(value).encode()
+        fed = monitor.feed_all(line + b"\n") if blocks or number % 2 else monitor.feed(line)
+        assert fed == []
+    assert monitor.cycles == 2
+
+
+def test_no_event_opens_no_session() -> None:
+    monitor = Monitor()
+    assert (monitor.feed_all([], session="a"), len(monitor)) == ([], 0)

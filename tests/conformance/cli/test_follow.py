@@ -4,6 +4,7 @@ import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,13 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Timer
 from typing import NamedTuple
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 
 from turncheck.adapters.logs.formats.registry import UnsupportedFormatError
 from turncheck.adapters.logs.reading import read_log
 from turncheck.adapters.logs.tail import Tail
-from turncheck.conformance.cli.following import _again
+from turncheck.conformance.check.results import LogResult
+from turncheck.conformance.cli.following import Counts, _again
 
 USER = b'{"type":"user-message","text":"red"}\n'
 STOP = b'{"type":"run-stop","reason":"completed"}\n'
@@ -142,7 +146,7 @@ def test_a_report_of_a_log_that_grows_is_refused(invoke, tmp_path):
     (tmp_path / "log.jsonl").write_bytes(USER)
     ran = invoke(tmp_path, "check", "--follow", "log.jsonl", "--report", "sarif=out.sarif")
     assert (ran.code, ran.out) == (2, "")
-    assert "a report tells of a log that is whole" in ran.err
+    assert "they tell of a log that is whole" in ran.err
 
 
 # ---- the stream ----
@@ -332,3 +336,42 @@ def test_a_header_alone_is_waited_out(name, second, expected):
             return self.readline()
 
     assert read_log(Growing(HEADER + second), format_name=name, live=True).format.name == expected
+
+
+# Metrics
+
+
+def test_prometheus_reads_what_was_found_so_far(log):
+    with following(log, "--json", "--metrics", "0") as follow:
+        assert follow.process.stderr is not None
+        url = follow.process.stderr.readline().decode().removeprefix("metrics at ").strip()
+        append(log, STOP)
+        assert json.loads(follow.line())["law"] == "outside-run"
+        with urlopen(url) as answer:
+            kind, text = answer.headers["Content-Type"], answer.read().decode()
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(url.replace("metrics", ""))
+        _, code = follow.interrupted()
+    assert (kind, code) == ("text/plain; version=0.0.4; charset=utf-8", 130)
+    assert 'turncheck_findings_total{law="outside-run"} 1\n' in text
+    assert 'turncheck_findings_total{law="malformed"} 0\n' in text
+    assert "# TYPE turncheck_events_total counter\n" in text
+
+
+def test_counts_go_on_where_another_log_takes_the_place_of_one():
+    counts = Counts()
+    counts.progress(5)
+    counts.ended(LogResult("a", "turncheck", 5, 1, (), "pass"))
+    counts.progress(2)
+    assert counts.text().splitlines()[1:4:2] == ["turncheck_events_total 7", "turncheck_logs_ended_total 1"]
+
+
+def test_a_port_that_is_taken_is_named(log, invoke, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ran = invoke(tmp_path, "check", "--follow", str(log), "--metrics", str(taken.getsockname()[1]))
+    assert (ran.code, "Address already in use" in ran.err) == (2, True)
+
+
+def test_metrics_are_for_a_log_that_is_followed(log, invoke, tmp_path):
+    ran = invoke(tmp_path, "check", str(log), "--metrics", "0")
+    assert (ran.code, "--metrics is for --follow" in ran.err) == (2, True)
