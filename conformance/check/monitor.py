@@ -140,7 +140,7 @@ class Monitor:
             line = self._line(value)
             if line is not _NO_EVENT:
                 if line is value and isinstance(line, msgspec.Struct):
-                    found.append((state.at, cast(Event, line)))
+                    found.append((state.at, line))
                 else:
                     found += state.mapper.value(state.at, line)
                 state.at += 1
