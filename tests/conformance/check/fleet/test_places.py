@@ -11,6 +11,9 @@ from typing import Any, Final
 import pytest
 
 from turncheck.adapters.logs import places
+from turncheck.adapters.logs.reading import MAX_LINE
+from turncheck.conformance.check.fleet import sharing
+from turncheck.conformance.check.fleet.one import How, done, judged
 from turncheck.model import extras
 
 SOUND: Final = b'{"type":"user-message","text":"red"}\n{"type":"run-stop","reason":"completed"}\n'
@@ -99,6 +102,18 @@ def test_a_folder_of_a_bucket_is_searched(checked: Any, s3: str, jobs: str) -> N
 def test_a_glob_names_objects(checked: Any, s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(places, "_BLOCK", 1 << 16)
     assert checked(f"{s3}/*/?.*s*") == (0, {"s3://fleet/logs/a.jsonl": [], "s3://fleet/other/c.sse": []})
+
+
+def test_a_large_object_is_judged_in_ranges(s3: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("LEAST", "_SMALLEST", "_LARGEST"):
+        monkeypatch.setattr(sharing, name, 40_000)
+    path, how = f"{s3}/other/c.sse", How(None, MAX_LINE)
+    assert len(sharing.ranges_of(path, how, 2)) > 2
+
+    def here(tasks: Any) -> Iterator[Any]:
+        return (done(task, how) for task in tasks)
+
+    assert [*sharing.shared([path], how, 2, here)] == [judged(path, how)]
 
 
 def test_an_object_is_named(checked: Any, s3: str) -> None:
