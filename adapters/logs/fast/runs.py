@@ -64,7 +64,7 @@ def _family(delta: Delta, group: str, start: str) -> str:
     if delta.varies:
         varied = rf'"(?:{"|".join(delta.varies)})":(?:"{PLAIN}*+"|0|[1-9][0-9]{{0,17}}+)'
         some, more = f"(?:{varied},)++", f"(?:,{varied})++"
-        parts = [begin, (some,), before, (some,), head, None, tail, (more,), behind, (more,)]
+        parts = [begin, (some,), f"{before}{head}", None, f"{tail}{behind}", (more,)]
     first, again = "", ""
     for number, part in enumerate(parts):
         name = f"{group}p{number}"
