@@ -24,13 +24,18 @@ def generate() -> Mapping[Path, str]:
     return {FOLDER / f"{name}.py": text() for name, text in _LOOPS.items()}
 
 
-def _loop(title: str, mapper: str, wires: tuple[Wire, ...], module: str, calm: str = "running") -> str:
-    """The loop of a mapper: while it is *calm*, a row's method may be called, and nothing else is to be done."""
+def _loop(
+    title: str, mapper: str, wires: tuple[Wire, ...], module: str, *, calm: str = "running", ready: str = "running"
+) -> str:
+    """The loop of a mapper: while it is *ready*, a row's method may be called, and nothing else is to be done.
+
+    It is *calm* where nothing that a delta would decide is open.
+    """
     fast = [row for rows in by_type(wires).values() for row in rows if is_fast(row, rows)]
     names = sorted(structures(wires), key=class_name)
     taken = ["WIRES", mapper] if fast else ["DELTAS", mapper]
     formats = [f"from ...formats.{module} import {', '.join(taken)}"]
-    branches = _INT + "".join(_branches(fast, calm))
+    branches = _INT + "".join(_branches(fast, ready))
     if fast:
         formats += ["from ...formats.fields import MisfitError", "from ...formats.wires import deltas"]
         branches = f"try:\n{_in(branches)}except MisfitError:\n    pass\n"
@@ -52,10 +57,10 @@ def _loop(title: str, mapper: str, wires: tuple[Wire, ...], module: str, calm: s
     )
 
 
-def _branches(fast: Sequence[Wire], calm: str) -> Iterator[str]:
+def _branches(fast: Sequence[Wire], ready: str) -> Iterator[str]:
     for name, rows in by_type(fast).items():
         told = "".join(_told(row, number) for number, row in enumerate(rows))
-        sure = told if rows[0].opens else f"if mapper.{calm}:\n{_in(told)}"
+        sure = told if rows[0].opens else f"if mapper.{ready}:\n{_in(told)}"
         yield f"elif struct is {class_name(name)}:\n{_in(sure)}"
 
 
@@ -145,7 +150,7 @@ _LOOPS: Final[Mapping[str, Callable[[], str]]] = {
         "OpenAI's Responses", "ResponsesMapper", openai_responses.WIRES, "openai_responses"
     ),
     "openai_chat": lambda: _loop("OpenAI's chat", "ChatMapper", (), "openai_chat"),
-    "pi": lambda: _loop("pi", "PiMapper", pi.WIRES, "pi", "calm"),
+    "pi": lambda: _loop("pi", "PiMapper", pi.WIRES, "pi", calm="calm", ready="ready()"),
 }
 """Module of a loop → what makes its text."""
 

@@ -27,7 +27,8 @@ class ResponseMapper(Dispatcher):
         """Open a text. Raises MisfitError where an item of this index is open."""
         self._free(index)
         self.items.begin(index, said(kind, self._response))
-        self.items.append(index, at, text or "")
+        if text:
+            self.items.append(index, at, text)
 
     def begin_call(self, at: int, index: int) -> None:
         """Open a call, which has its place here. Raises MisfitError where an item of this index is open."""
@@ -46,7 +47,7 @@ class ResponseMapper(Dispatcher):
 
     def end_item(self, _at: int, index: int) -> None:
         """End a text. Raises MisfitError where it is not open."""
-        if index not in self.items:
+        if index not in self.items.open:
             raise MisfitError(f"item {index} is not open")
         self.items.finish(index)
 
@@ -61,7 +62,8 @@ class ResponseMapper(Dispatcher):
         """End a response; items that are still open were cut."""
         if not self.running and not self.over:  # it failed before it could begin
             self._root(at)
-        cut = sorted(index for index in self._open if index in self.items)
+        still = self.items.open
+        cut = sorted(index for index in self._open if index in still) if still else []
         self._drop_calls()
         if cut and reason == "completed" and self.running:
             self.items.put(at, Malformed(f"item {cut[0]} has no end, and the response is over"))
@@ -79,7 +81,7 @@ class ResponseMapper(Dispatcher):
         self._open.clear()
 
     def _free(self, index: int) -> None:
-        if index in self.items:
+        if index in self.items.open:
             raise MisfitError(f"item {index} is open already")
         self._open.add(index)
 

@@ -61,7 +61,8 @@ WIRES: Final = (
     Wire("turn_end", "end_turn", (items_at("toolResults"),)),
     Wire("agent_start", "begin_run"),
     Wire("agent_end", "end_run", (maybe_records("messages"), maybe_flag_at("willRetry"))),
-    *(Wire(name) for name in ("turn_start", "tool_execution_start", "tool_execution_update", "tool_execution_end")),
+    *(Wire(f"tool_execution_{name}") for name in ("start", "update", "end")),
+    *(Wire(name) for name in ("turn_start", "agent_settled")),
 )
 """The events that the fast loop reads, and other kinds of them, the most frequent first."""
 _BEFORE_RETRY: Final = {"auto_retry_start", "compaction_start", "compaction_end"}
@@ -107,6 +108,12 @@ class PiMapper(Dispatcher):
     def calm(self) -> bool:
         """Whether nothing waits for the next line to decide."""
         return self._stop is None and self._taken is None
+
+    def ready(self) -> bool:
+        """Confirm the stop that was held back, as any event of ``WIRES`` does; return whether no more is to be done."""
+        if self._stop is not None:
+            self.finish()
+        return self._taken is None
 
     def take(self, at: int, name: str, event: Object) -> None:
         """Handle one event; most types confirm that the previous agent run was the cycle's last."""

@@ -13,6 +13,7 @@ from ..structures import decoder, structures
 
 STRUCTURES = structures(WIRES)
 AgentEnd = STRUCTURES["agent_end"]
+AgentSettled = STRUCTURES["agent_settled"]
 AgentStart = STRUCTURES["agent_start"]
 MessageEnd = STRUCTURES["message_end"]
 MessageEndAssistant = STRUCTURES["message_end.assistant"]
@@ -64,7 +65,7 @@ def feed(mapper: PiMapper, events: Iterable[Any], at: int, hand: Callable[[int],
                     at = good = behind
                     continue
             elif struct is MessageUpdate:
-                if mapper.calm:
+                if mapper.ready():
                     inner = event.assistantMessageEvent
                     part = type(inner)  # pyright: ignore[reportUnknownVariableType]
                     if part is MessageUpdateTextDelta:
@@ -122,7 +123,7 @@ def feed(mapper: PiMapper, events: Iterable[Any], at: int, hand: Callable[[int],
                         at += 1
                         continue
             elif struct is MessageStart:
-                if mapper.calm:
+                if mapper.ready():
                     inner = event.message
                     part = type(inner)  # pyright: ignore[reportUnknownVariableType]
                     if part is MessageStartAssistant:
@@ -138,7 +139,7 @@ def feed(mapper: PiMapper, events: Iterable[Any], at: int, hand: Callable[[int],
                         at += 1
                         continue
             elif struct is MessageEnd:
-                if mapper.calm:
+                if mapper.ready():
                     inner = event.message
                     part = type(inner)  # pyright: ignore[reportUnknownVariableType]
                     if part is MessageEndAssistant:
@@ -149,34 +150,38 @@ def feed(mapper: PiMapper, events: Iterable[Any], at: int, hand: Callable[[int],
                         at += 1
                         continue
             elif struct is TurnEnd:
-                if mapper.calm:
+                if mapper.ready():
                     end_turn(at, event.toolResults)
                     at += 1
                     continue
             elif struct is AgentStart:
-                if mapper.calm:
+                if mapper.ready():
                     begin_run(at)
                     at += 1
                     continue
             elif struct is AgentEnd:
-                if mapper.calm:
+                if mapper.ready():
                     end_run(at, event.messages, event.willRetry)
                     at += 1
                     continue
-            elif struct is TurnStart:
-                if mapper.calm:
-                    at += 1
-                    continue
             elif struct is ToolExecutionStart:
-                if mapper.calm:
+                if mapper.ready():
                     at += 1
                     continue
             elif struct is ToolExecutionUpdate:
-                if mapper.calm:
+                if mapper.ready():
                     at += 1
                     continue
             elif struct is ToolExecutionEnd:
-                if mapper.calm:
+                if mapper.ready():
+                    at += 1
+                    continue
+            elif struct is TurnStart:
+                if mapper.ready():
+                    at += 1
+                    continue
+            elif struct is AgentSettled:
+                if mapper.ready():
                     at += 1
                     continue
         except MisfitError:
