@@ -100,7 +100,8 @@ class _Places:
 
     def add(self, ats: Sequence[int], lines: Sequence[int]) -> None:
         """Take the positions and lines of the next events."""
-        if self._parts and all(isinstance(part, range) for part in (ats, lines, *self._parts[-1])):
+        together = (ats, lines, *self._parts[-1]) if self._parts else ()
+        if together and all(isinstance(part, range) and part.step == 1 for part in together):
             before, numbers = self._parts[-1]
             if (before[-1] + 1, numbers[-1] + 1) == (ats[0], lines[0]):
                 self._parts[-1] = range(before[0], ats[-1] + 1), range(numbers[0], lines[-1] + 1)

@@ -34,7 +34,8 @@ class Endless:
 
 
 def lines_of(name: str) -> list[bytes]:
-    return streams.log(name, 60).splitlines()
+    lines: list[bytes] = streams.log(name, 60).splitlines()
+    return lines
 
 
 def framed(frame: str, lines: list[bytes]) -> bytes:
