@@ -96,3 +96,9 @@ def test_a_good_file_hardly_needs_the_mapper(name: str) -> None:
 
 def _framed(name: str, frame: str) -> bytes:
     return b"".join(map(FRAMES[frame], measured(name, 3000).splitlines()))
+
+
+def test_lines_between_blank_ones_are_found_by_their_numbers() -> None:
+    user = b'{"type":"message_start","message":{"role":"user","content":"Hi"}}\n'
+    for piece in range(20, 120, 5):
+        assert_same("pi", b'{"type":"agent_start"}\n\n' + user + b"{\n{\n", piece)
