@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from turncheck.adapters.protocol.collator import COLLATOR_CAPABILITIES
 from turncheck.adapters.protocol.messages import (
     CAPABILITIES,
     DEPTH_POLICY,
@@ -29,6 +30,7 @@ from turncheck.model.core.cycles import Projection
 from turncheck.model.core.decode import judge
 from turncheck.model.core.policies import VALUES, Policies
 from turncheck.model.core.projection import project
+from turncheck.model.core.provider_limits import BACKOFF, SHARE
 from turncheck.model.machines.registry import MACHINES
 
 VIEWS = [frozenset(views) for views in (("steps", "rounds"), ("steps",), ("rounds",), ())]
@@ -163,11 +165,12 @@ def test_every_law_names_its_clauses_and_its_evidence():
 
 def known_needs():
     """Each need that a profile can meet, as laws write it."""
-    policies = (*RUNTIME_POLICIES, *VALUES, SYSTEM_POLICY, DEPTH_POLICY)
+    policies = (*RUNTIME_POLICIES, *VALUES, SYSTEM_POLICY, DEPTH_POLICY, BACKOFF, SHARE)
     named = [*(f"policy {name}" for name in policies), *(f"machine {name}" for name in MACHINES)]
     return {
         *CAPABILITIES,
         *RUNTIME_CAPABILITIES,
+        *COLLATOR_CAPABILITIES,
         "machine",
         "input any",
         *(f"policy {name}={value}" for name, values in RUNTIME_POLICIES.items() for value in values),
