@@ -533,3 +533,10 @@ class ShowsMessagesToChildrenTwice(Delegating, busy="steer"):
     def tell(self, child, message):
         super().tell(child, message)
         child.keep_steer(message)
+
+
+class FailuresGoAllTheWayUp(FailedChildFailsTheRun, subAgentDepth=2):
+    """Where a sub-agent fails, all that called it fail: wrong, but nobody aborted them."""
+
+    def made(self, name, call):
+        return _FailsWithItsChild(self, name, call)

@@ -100,7 +100,9 @@ def _cut_from_above(
     if isinstance(step.stimulus, Abort) and owner in callers(child, known):
         return True
     end = end_of_caller(trace, child, known)
-    return all(at is not None and step.first <= at < step.end for at in (end, child.end))
+    return child.reason == "interrupted" and all(
+        at is not None and step.first <= at < step.end for at in (end, child.end)
+    )
 
 
 def _awaited(name: str | None, step: ObservedStep, trace: RuntimeTrace, known: Sequence[Child]) -> Iterator[Awaited]:

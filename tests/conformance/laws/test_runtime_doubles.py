@@ -367,6 +367,12 @@ def test_a_sub_agent_that_ends_with_its_caller_is_cut_and_awaits_nothing():
     assert counterexamples == {}
 
 
+def test_a_sub_agent_that_fails_with_its_caller_was_not_aborted():
+    laws = selected(["runtime"], ["abort-interrupts", "abort-ends-as-declared"])
+    _, counterexamples = verified(delegating.FailuresGoAllTheWayUp(), laws, words=MORE)
+    assert counterexamples == {}
+
+
 DECIDERS = {
     "serial": deciding.Deciding(),
     "parallel": deciding.Deciding(tools="parallel"),
