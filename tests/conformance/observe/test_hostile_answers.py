@@ -53,3 +53,10 @@ def test_a_name_that_is_no_text_is_left_out_and_the_rest_of_the_event_stays():
 def test_a_policy_that_cannot_be_is_an_error_of_the_target(whose, policies):
     with pytest.raises(TargetError, match=f"the policy {next(iter(policies))} (has an unknown value|is no number)"):
         observed(**{whose: policies})
+
+
+@pytest.mark.parametrize("policies", [{"backoff": {"base": 0}}, {"backoff": 2}, {"contextShare": 2}])
+@pytest.mark.parametrize("whose", ["policies", "options"])
+def test_a_policy_of_another_form_is_an_error_of_the_target_that_says_what_is_expected(whose, policies):
+    with pytest.raises(TargetError, match=f"the policy {next(iter(policies))}: Expected"):
+        observed(**{whose: policies})
