@@ -108,10 +108,8 @@ class Monitor:
         state = self._state(session)
         at = state.at
         state.at = at + 1
-        if line is value and isinstance(
-            line, msgspec.Struct
-        ):  # the caller's own event; a line's may be an end told again
-            return self._judged(session, state, (line,), range(at, at + 1))
+        if line is value and _is_event(line):  # the caller's own event; a line's may be an end told again
+            return self._judged(session, state, (cast(Event, line),), range(at, at + 1))
         return self._mapped(session, state, [*state.mapper.value(at, line)])
 
     def feed_all(self, values: bytes | Iterable[Value], *, session: str | None = None) -> list[SessionFinding]:
@@ -139,8 +137,8 @@ class Monitor:
         for value in given:
             line = self._line(value)
             if line is not _NO_EVENT:
-                if line is value and isinstance(line, msgspec.Struct):
-                    found.append((state.at, line))
+                if line is value and _is_event(line):
+                    found.append((state.at, cast(Event, line)))
                 else:
                     found += state.mapper.value(state.at, line)
                 state.at += 1
@@ -287,6 +285,11 @@ class Monitor:
         self.findings[law.name] += 1
         message = f"{broken.message}: {more}" if more else broken.message
         return SessionFinding(session, law.name, law.clauses, anomaly.at, message)
+
+
+def _is_event(line: Any) -> bool:
+    """Whether it is an event of the core, and no value of a log."""
+    return isinstance(line, msgspec.Struct)
 
 
 _NO_EVENT: Final = object()
