@@ -1,7 +1,7 @@
 """Situations that rows of ``interaction`` do not make: several things at once, a clock that waits, ids that recur.
 
 Those around decisions are of ``decision_words``, those on compactions of ``compaction_words``, those on clients of
-``client_words``.
+``client_words``, and those behind which a runtime is killed of ``restart_words``.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,14 +32,16 @@ from .classic_words import starts
 from .lifecycle.client_words import client_words
 from .lifecycle.compaction_words import compaction_words
 from .lifecycle.decision_words import decision_words
+from .lifecycle.restart_words import restart_words
 
 
 class Rare(NamedTuple):
-    """A situation by its name, with the word that makes it."""
+    """A situation by its name, with the word that makes it; with *killed*, the runtime is killed behind it."""
 
     name: str
     word: tuple[Stimulus, ...]
     options: ResetOptions
+    killed: bool = False
 
 
 _FIRST, _SECOND = User(id="u1", text="say 1 red"), User(id="u7", text="say 7 blue")
@@ -71,9 +73,10 @@ def rare_words(capabilities: frozenset[str], policies: Mapping[str, Any]) -> Ite
         words += [(replace(plain, clock="manual"), one) for one in waits]
     if SHARE in policies:
         words += [(replace(plain, limits={WINDOW: _WINDOW}), one) for one in _fills(policies[SHARE] * _WINDOW)]
-    for options, (needs, name, word) in words:
+    kills = [(plain, one) for one in restart_words()]
+    for place, (options, (needs, name, word)) in enumerate((*words, *kills)):
         if capabilities.issuperset(needs) and not (beside and _messages_overlap(word)):
-            yield Rare(name, word, options)
+            yield Rare(name, word, options, killed=place >= len(words))
 
 
 def _messages_overlap(word: Sequence[Stimulus]) -> bool:

@@ -35,6 +35,7 @@ from turncheck.model.core.stimuli import (
     Shown,
     Step,
     Stimulus,
+    StoreFail,
     Text,
     ToolCall,
     ToolFail,
@@ -46,7 +47,7 @@ from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.declaration.vocabulary import Output
 from turncheck.model.machines.interaction import POLICIES, SPEC, event_of, tables
 
-from ...protocol.messages import HISTORY_POLICIES, PAUSE_POLICY, RESTART_POLICY, Profile
+from ...protocol.messages import HISTORY_POLICIES, PAUSE_POLICY, RESTART_POLICY, STORE_POLICY, Profile
 from ..driven import Driven, Refused, unsupported
 from ..history import as_text, denied
 from ..usable import usable
@@ -58,7 +59,7 @@ PROFILE: Final = Profile(
     (
         *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),
         *("raw-arguments", "call-ids", "together", "observer", "deaf", "clock", "terminal-events"),
-        *("approval", "client-tools", "compaction", "persistence", "clients"),
+        *("approval", "client-tools", "compaction", "persistence", "store-faults", "clients"),
     ),
     SPEC.name,
     {
@@ -71,6 +72,7 @@ PROFILE: Final = Profile(
         FOLLOW_UP_HANDOVER: "one",
         RESTART_POLICY: "goes-on",
         PAUSE_POLICY: "kept",
+        STORE_POLICY: "retry",
     },
 )
 _REFUSALS: Final = {
@@ -144,6 +146,8 @@ class InteractionRuntime(Driven):
 
     def take(self, stimulus: Stimulus) -> None:
         """Pass the stimulus to the machine, and then the events that follow from it."""
+        if isinstance(stimulus, StoreFail) and self.options.state_dir:
+            return  # the journal's matter
         event = event_of(stimulus, self.options.decider)
         if event is None:
             raise unsupported(type(stimulus).__name__)
@@ -226,7 +230,7 @@ class InteractionRuntime(Driven):
 
     @property
     def core(self) -> tuple[str, Mapping[str, Any]]:
-        """Return the machine's state and registers; positions are replaced by the stimuli that came there."""
+        """Return the machine's state and registers, and the decisions that wait; stimuli stand for their positions."""
         ordered = positions(self._machine)
 
         def told(name: str, value: Any) -> Any:
@@ -235,7 +239,8 @@ class InteractionRuntime(Driven):
             return self._event(value) if isinstance(value, int) else tuple(self._event(at) for at in value)
 
         registers = self._stepper.context.registers
-        return self._stepper.state, {name: told(name, registers[name]) for name in self._machine.deciding}
+        held = {name: told(name, registers[name]) for name in self._machine.deciding}
+        return self._stepper.state, held | {"early": tuple(event for event, _ in self._early.values())}
 
     @property
     def history(self) -> Sequence[Shown]:

@@ -19,7 +19,14 @@ import msgspec
 from turncheck.adapters.protocol.runtime import RuntimeTarget
 from turncheck.model.core.stimuli import (
     Abort,
+    ApprovalAwaited,
+    Approve,
     Client,
+    ClientResult,
+    ClientToolAwaited,
+    Compact,
+    Deny,
+    ModelAwaited,
     ModelFail,
     ModelOutput,
     ModelStop,
@@ -32,7 +39,7 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
-from ...generation.situations import COLOURS, TOOLS
+from ...generation.situations import COLOURS, LOCATE, PAY, TOOLS, tools_for
 from ...laws.runtime.contract import needs
 from ...observe.driver import Driver, Recorder, UnsettledError
 from ...observe.observation import Observation
@@ -44,6 +51,19 @@ _OF_MODEL: Final = ("text", "tool-call", "model-stop", "fatal-failure", "retryab
 _OF_TOOLS: Final = ("tool-return", "tool-failure")
 _OF_CLIENTS: Final = ("join", "leave")
 """One client's: it may join again, or leave where it is not there, so that no state is made of it."""
+_CALLS: Final[Mapping[str, Mapping[str, Any]]] = {"tool-call": TOOLS[0], "gated-call": PAY, "client-call": LOCATE}
+"""Letter → the tool that is called."""
+_DECISIONS: Final = {"approve": ApprovalAwaited, "deny": ApprovalAwaited, "client-result": ClientToolAwaited}
+"""Letter → what has to wait for it."""
+_CAN_BE_CALLED: Final = {"gated-call": "approval", "client-call": "client-tools"}
+"""Letter → the capability that a call of this tool needs."""
+_ALIKE: Final[Mapping[str, Stimulus]] = {
+    "abort": Abort(),
+    "compact": Compact(),
+    "join": Client(client_id="k1", action="join"),
+    "leave": Client(client_id="k1", action="leave"),
+}
+"""Letters whose stimuli are alike each time."""
 _NUMBER: Final = re.compile(r"\d+")
 
 
@@ -62,7 +82,10 @@ LETTERS: Final = (
     *(Letter(kind, colour) for kind in _MESSAGES for colour in COLOURS),
     *map(Letter, (*_OF_MODEL, *_OF_TOOLS, "abort", *_OF_CLIENTS)),
 )
-"""The whole alphabet, in the order of every table."""
+"""The usual alphabet, in the order of every table."""
+MORE_LETTERS: Final = tuple(map(Letter, ("gated-call", "client-call", *_DECISIONS, "compact")))
+"""Letters that are sent only where they are chosen: with them, a machine has several times as many states."""
+ALPHABET: Final = (*LETTERS, *MORE_LETTERS)
 
 NOT_AWAITED: Final = Output(local="not awaited")
 BEYOND: Final = Output(local="beyond the bound")
@@ -77,10 +100,14 @@ class Bounds(msgspec.Struct, frozen=True):
     calls: int = 1
 
 
-def letters_of(capabilities: Sequence[str]) -> tuple[Letter, ...]:
-    """Return the letters that can be sent to a runtime with *capabilities*."""
+def letters_of(capabilities: Sequence[str], among: Sequence[Letter] = LETTERS) -> tuple[Letter, ...]:
+    """Return the letters *among* these that can be sent to a runtime with *capabilities*."""
     given, nothing = {None, *capabilities}, Observation({})
-    return tuple(letter for letter in LETTERS if needs(_stimulus(letter, 0, nothing)) in given)
+
+    def need(letter: Letter) -> str | None:
+        return _CAN_BE_CALLED.get(letter.kind) or needs(_stimulus(letter, 0, nothing))
+
+    return tuple(letter for letter in among if need(letter) in given)
 
 
 class Reader:
@@ -116,14 +143,17 @@ class Reader:
     def _awaited(self, letter: Letter) -> bool:
         """Return whether a letter is awaited; messages and aborts are possible at any time."""
         seen = self.recorder.observation
-        if letter.kind in _OF_MODEL:
-            return bool(seen.models) and (seen.models[0].tools or letter.kind != "tool-call")
+        if letter.kind in {*_OF_MODEL, *_CALLS}:
+            asking = [one for one in seen.awaiting if isinstance(one, ModelAwaited) and not one.cancelled]
+            return bool(asking) and (asking[0].tools or letter.kind not in _CALLS)
+        if letter.kind in _DECISIONS:
+            return _undecided(letter, seen) is not None
         return bool(seen.tools) if letter.kind in _OF_TOOLS else True
 
     def _beyond(self, letter: Letter) -> bool:
         """Return whether a letter would exceed a bound, judged from the observed state."""
         seen, policies = self.recorder.observation, self.recorder.policies
-        if letter.kind == "tool-call":
+        if letter.kind in _CALLS:
             return seen.made >= self._bounds.calls
         if letter.kind not in _MESSAGES or not seen.active:
             return False
@@ -152,7 +182,7 @@ class Abstracted:
     ) -> None:
         self._runtime = runtime
         self._bounds = bounds
-        tools = TOOLS if runtime.profile.can("tools") else ()
+        tools = tools_for(frozenset(runtime.profile.capabilities))
         self.options: Final = ResetOptions(tools=tools, policies={**(policies or {})}, limits={**(limits or {})})
         self._word: tuple[Driver, Reader] | None = None
 
@@ -176,7 +206,7 @@ class Abstracted:
         self._word = driver, Reader(driver, self._bounds)
 
     def step(self, letter: Letter) -> Output:
-        """Return the output of *letter*, a member of LETTERS. A deterministic runtime repeats it for the same word."""
+        """Return the output of *letter*, one of ALPHABET. A deterministic runtime repeats it for the same word."""
         return self.reader.local(letter) or self.send(letter)
 
     def send(self, letter: Letter) -> Output:
@@ -213,9 +243,9 @@ def _stimulus(letter: Letter, number: int, seen: Observation) -> Stimulus:
             return User(id=f"u{number}", text=f"say {number} {letter.colour}", delivery=_MESSAGES[kind])
         case "text":
             return ModelOutput(item=Text(text=f"answer {number}."))
-        case "tool-call":
-            tool = ToolCall(call_id=f"c{number}", tool=str(TOOLS[0]["name"]), arguments={"path": f"{number}"})
-            return ModelOutput(item=tool)
+        case "tool-call" | "gated-call" | "client-call" as kind:
+            name = str(_CALLS[kind]["name"])
+            return ModelOutput(item=ToolCall(call_id=f"c{number}", tool=name, arguments={"path": f"{number}"}))
         case "model-stop":
             return ModelStop(reason="tool-use" if seen.made else "end-turn")
         case "fatal-failure" | "retryable-failure" as kind:
@@ -224,17 +254,30 @@ def _stimulus(letter: Letter, number: int, seen: Observation) -> Stimulus:
             return ToolReturn(call_id=call, output=f"result {number}", execution=execution)
         case "tool-failure":
             return ToolFail(call_id=call, message=f"failure {number}", execution=execution)
-        case "abort":
-            return Abort()
-        case "join" | "leave" as action:
-            return Client(client_id="k1", action=action)
+        case "approve" | "deny" | "client-result" as kind:
+            return _decision(kind, _undecided(letter, seen) or "", number)
+        case kind if kind in _ALIKE:
+            return _ALIKE[kind]
         case _:
-            raise ValueError(f"no letter {str(letter)!r}; the letters are {', '.join(map(str, LETTERS))}")
+            raise ValueError(f"no letter {str(letter)!r}; the letters are {', '.join(map(str, ALPHABET))}")
+
+
+def _decision(kind: str, name: str, number: int) -> Stimulus:
+    """Return the decision about the call *name*."""
+    if kind == "client-result":
+        return ClientResult(call_id=name, output=f"result {number}")
+    return Approve(call_id=name) if kind == "approve" else Deny(call_id=name)
+
+
+def _undecided(letter: Letter, seen: Observation) -> str | None:
+    """The id of the oldest call that waits for the decision *letter*; None without one."""
+    waiting = [one for one in seen.undecided if isinstance(one, _DECISIONS[letter.kind])]
+    return waiting[0].call_id if waiting else None
 
 
 def letter_named(name: str) -> Letter:
     """Return the letter with that text. Raises ValueError where there is none."""
-    found = next((letter for letter in LETTERS if str(letter) == name), None)
+    found = next((letter for letter in ALPHABET if str(letter) == name), None)
     if found is None:
-        raise ValueError(f"no letter {name!r}; the letters are {', '.join(map(str, LETTERS))}")
+        raise ValueError(f"no letter {name!r}; the letters are {', '.join(map(str, ALPHABET))}")
     return found

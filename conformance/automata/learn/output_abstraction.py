@@ -8,10 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from turncheck.model.core.stimuli import ModelAwaited, TimerAwaited, ToolAwaited, User
+from turncheck.model.core.stimuli import (
+    ApprovalAwaited,
+    ClientToolAwaited,
+    ModelAwaited,
+    TimerAwaited,
+    ToolAwaited,
+    User,
+)
 
 from ...laws.law import Finding
 from ...laws.runtime.requests import well_formed
+from ...observe.compactions import for_compaction
 from ...observe.driver import Recorder
 from ...observe.fields import input_entries
 from ...observe.runtime_trace import ObservedStep
@@ -46,9 +54,12 @@ class Awaits:
     timers: int = 0
     cancelled: int = 0
     stuck: bool = False
+    approvals: int = 0
+    clients: int = 0
 
     def __str__(self) -> str:
         counts = {"model": self.models, "tool": self.tools, "timer": self.timers, "cancelled": self.cancelled}
+        counts |= {"approval": self.approvals, "client": self.clients}
         found = [name if count == 1 else f"{count} {name}s" for name, count in counts.items() if count]
         return " and ".join(found) or ("stuck" if self.stuck else "nothing")
 
@@ -138,7 +149,8 @@ class OutputAbstraction:
         self.shown.update(new)
         broken = any(isinstance(item, Finding) for item in well_formed(entries))
         colours = tuple(self.colours.get(name, "?") for name in new)
-        return Said("request", colours, ("ill-formed",) if broken else (), shows=True)
+        details = (["for a summary"] if for_compaction(event) else []) + (["ill-formed"] if broken else [])
+        return Said("request", colours, tuple(details), shows=True)
 
 
 _TEXT: Final = Said("text")
@@ -153,4 +165,6 @@ def _awaits(step: ObservedStep) -> Awaits:
         sum(isinstance(one, TimerAwaited) for one in awaited),
         cancelled=len(step.answer.awaiting) - len(awaited),
         stuck=step.active and not step.answer.awaiting,
+        approvals=sum(isinstance(one, ApprovalAwaited) for one in awaited),
+        clients=sum(isinstance(one, ClientToolAwaited) for one in awaited),
     )

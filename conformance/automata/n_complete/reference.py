@@ -21,7 +21,7 @@ from turncheck.model.machines.interaction import POLICIES, event_of
 from ...laws.runtime.subject import Modelled
 from ...observe.driver import Recorder, repeating
 from ...observe.runtime_trace import ObservedStep, RuntimeTrace
-from ..learn.abstraction import LETTERS, Abstracted, Bounds, Letter, Reader, letters_of
+from ..learn.abstraction import ALPHABET, LETTERS, Abstracted, Bounds, Letter, Reader, letters_of
 from ..learn.learning import learn
 from ..learn.output_abstraction import Output
 
@@ -169,7 +169,7 @@ def _key(reader: Reader, runtime: InteractionRuntime) -> Hashable:
             case ModelOutput(item=call):
                 name = getattr(call, "call_id", None)
                 return canon.called.index(name) if name in canon.called else -1
-            case int():
+            case int() | str():
                 return value
             case _:
                 return cast("type[object]", type(value)).__qualname__
@@ -191,6 +191,6 @@ def _late(reference: RuntimeTarget) -> str:
 
 def common_letters(profile: Profile, reference: RuntimeTarget) -> tuple[list[Letter], list[Letter]]:
     """Return the letters that can be sent to both a runtime and its reference, and those for the runtime only."""
-    theirs = letters_of(reference.profile.capabilities)
-    own = letters_of(profile.capabilities)
+    theirs = letters_of(reference.profile.capabilities, ALPHABET)
+    own = letters_of(profile.capabilities, ALPHABET)
     return [one for one in own if one in theirs], [one for one in own if one not in theirs]

@@ -68,7 +68,7 @@ def command(
     needs_extra("learn", "turncheck learn")
     if svg is not None:
         needs_extra("diagrams", "--svg")
-    from ...automata.learn.abstraction import Bounds, Letter, letters_of  # noqa: PLC0415 - --help must not import it
+    from ...automata.learn.abstraction import ALPHABET, Bounds, Letter, letters_of  # noqa: PLC0415 - --help must not import it
     from ...automata.learn.learned import Conflict, Learned, compare, learn_runtime  # noqa: PLC0415
     from ...automata.learn.learning import NondeterministicError, NoQuietError  # noqa: PLC0415
     from ...report.learned_diagram import comparison_svg, machine_svg  # noqa: PLC0415
@@ -97,14 +97,14 @@ def command(
             raise click.ClickException(f"{runtime.name}: {error}") from error
 
     with open_runtime(target, timeout=timeout) as runtime:
-        letters = chosen_letters(letters_of(runtime.profile.capabilities), globs)
+        letters = chosen_letters(letters_of(runtime.profile.capabilities, ALPHABET), globs)
         if other is None:
             found = learned(runtime, letters)
             _write(svg, lambda: machine_svg(found))
             emit(found) if as_json else show_learned(found)
             context.exit(0)
         with open_runtime(_named(other, runtime), timeout=timeout) as reference:
-            shared = letters_of(reference.profile.capabilities)
+            shared = letters_of(reference.profile.capabilities, ALPHABET)
             common = [letter for letter in letters if letter in shared]
             theirs = _as_declared(reference, runtime, given)
             compared = compare(learned(runtime, common), learned(reference, common, theirs))

@@ -47,9 +47,7 @@ _OPTIONS: Final = options(
         show_default=True,
         help="With --suite: messages that wait, at most.",
     ),
-    click.option(
-        "--letters", multiple=True, metavar="GLOB", help="With --suite: only the letters that fit; repeatable."
-    ),
+    click.option("--letters", multiple=True, metavar="GLOB", help="With --suite: the letters that fit; repeatable."),
 )
 
 
@@ -129,8 +127,12 @@ def run_suite(
 
 
 def chosen_letters(letters: "Sequence[Letter]", globs: tuple[str, ...], *, strict: bool = True) -> "list[Letter]":
-    """Return the letters that fit; where *strict*, a GLOB that fits none is an error."""
+    """Return the letters that fit, without a GLOB the usual ones; where *strict*, a GLOB that fits none is an error."""
+    from ...automata.learn.abstraction import LETTERS  # noqa: PLC0415 - --help must not import it
+
     for glob in globs if strict else ():
         if not any(fnmatchcase(str(letter), glob) for letter in letters):
             raise click.UsageError(f"no letter of this target fits {glob!r}; it has: {', '.join(map(str, letters))}")
-    return [letter for letter in letters if not globs or any(fnmatchcase(str(letter), glob) for glob in globs)]
+    if not globs:
+        return [letter for letter in letters if letter in LETTERS]
+    return [letter for letter in letters if any(fnmatchcase(str(letter), glob) for glob in globs)]

@@ -50,7 +50,7 @@ _WAITING: Final = {
     "a follow-up": (("follow-up",), User(id="u8", text="say 8 red", delivery="followUp")),
     "a message": ((), User(id="u8", text="say 8 red")),
 }
-_MOMENTS: Final = (
+MOMENTS: Final = (
     _Moment("the request for a summary", (*_RUN, _COMPACT)),
     _Moment("a part of a summary", (*_RUN, _COMPACT, _GIST)),
     _Moment("a compaction", (*_RUN, _COMPACT, _GIST, _STOP)),
@@ -64,7 +64,7 @@ def compaction_words(policies: Mapping[str, Any]) -> Iterator[Situation]:
     yield _CAN, "a compaction while a run is open", (_FIRST, _COMPACT)
     yield _CAN, "a compaction of two runs", (*_TWO, _COMPACT, _GIST, _MORE, _STOP, _LAST)
     yield _CAN, "a compaction twice at once", (*_RUN, _COMPACT, _COMPACT, _GIST, _STOP, _LAST)
-    for moment in _MOMENTS:
+    for moment in MOMENTS:
         yield (*_CAN, "abort"), f"an abort after {moment.name}", (*moment.word, Abort(), _LAST)
         for what, (needs, message) in _WAITING.items():
             yield (*_CAN, *needs), f"{what} after {moment.name}", (*moment.word, message)

@@ -60,7 +60,7 @@ _PAUSED: tuple[Stimulus, ...] = (_FIRST, _FIFTH, _CALLED)
 _BOTH: tuple[Stimulus, ...] = (_FIRST, _FIFTH, _SIXTH, _CALLED)
 _LOCATES: tuple[Stimulus, ...] = (_FIRST, _SEVENTH, _CALLED)
 _PERSON, _CLIENT = ("approval",), ("client-tools",)
-_STEPS: Final = (
+STEPS: Final = (
     _Step("a question", _PERSON, _PAUSED),
     _Step("one of two questions", _PERSON, (*_BOTH, Deny(call_id="c6"))),
     _Step("an approval", _PERSON, (*_PAUSED, _YES)),
@@ -72,7 +72,7 @@ _STEPS: Final = (
 
 def decision_words() -> Iterator[Situation]:
     """Yield the situations with what each needs."""
-    for step in _STEPS:
+    for step in STEPS:
         yield (*step.needs, "abort"), f"an abort after {step.name}", (*step.word, Abort())
         for what, (needs, message) in _MESSAGES.items():
             yield (*step.needs, *needs), f"{what} after {step.name}", (*step.word, message)

@@ -36,7 +36,7 @@ _STRIDE: Final = 1_000_003
 class _Directed(NamedTuple):
     """A directed word: *events*, which take rows, *letters* of several runs, *deeds* of several agents, or *stimuli*.
 
-    Some stimuli make a *situation* that no row names.
+    Some stimuli make a *situation* that no row names. With *killed*, the laws on restarts kill the runtime behind it.
     """
 
     options: ResetOptions
@@ -45,6 +45,7 @@ class _Directed(NamedTuple):
     deeds: Sequence[Deed] = ()
     stimuli: Sequence[Stimulus] = ()
     situation: str | None = None
+    killed: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ class RuntimeCourse:
             *(_Directed(plain, word) for word in sorted(directed(self.rows, self._accesses), key=len)),
             *(_Directed(one, word) for one in special for word in DEEP),
             *(_Directed(plain, stimuli=stimuli) for stimuli in classic_words(capabilities)),
-            *(_Directed(rare.options, stimuli=rare.word, situation=rare.name) for rare in rares),
+            *(_Directed(one.options, stimuli=one.word, situation=one.name, killed=one.killed) for one in rares),
             *(_Directed(plain, letters=letters) for letters in overlaps),
             *(_Directed(delegating(plain), deeds=deeds) for deeds in delegations),
         ]
@@ -188,7 +189,7 @@ def _play(player: Player, one: _Directed) -> None:
                 player.asking(partial(driver.run, one.stimuli))
         if one.situation is not None:
             player.subject.coverage.situation(one.situation, made=_made(driver, one.stimuli))
-        player.finish(driver)
+        player.finish(driver, killed=one.killed)
         return
     situation = Situation(driver)
     with contextlib.suppress(UnsettledError):

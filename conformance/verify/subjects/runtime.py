@@ -29,7 +29,7 @@ from ..outcome.results import WordCounterexample
 from .history_policies import inferred, unexplained
 from .kills import RuntimeKills, inferred_fate
 from .simpler_words import simpler
-from .subject import Difference, Observation
+from .subject import Difference, Observation, on_restarts
 
 RELATION_EVERY: Final = 10
 """Every so many generated words, the relation laws observe again: each costs as much as all the rest of a word."""
@@ -234,15 +234,18 @@ class Player:
             if driver.unsettled or unexplained(subject.held(driver.trace())):
                 self.judge(driver, again=False)
 
-    def finish(self, driver: Driver, taken: Sequence[Row] = ()) -> None:
-        """Close a word, and judge it by all laws; every so often by relation laws too."""
+    def finish(self, driver: Driver, taken: Sequence[Row] = (), *, killed: bool = False) -> None:
+        """Close a word, and judge it by all laws; every so often by relation laws too, where *killed* by restarts'."""
         if not driver.unsettled:
             with contextlib.suppress(UnsettledError):
                 self.asking(driver.close)
-        self.judge(driver, taken)
+        self.judge(driver, taken, killed=killed)
 
-    def judge(self, driver: Driver, taken: Sequence[Row] = (), *, again: bool = True) -> None:
-        """Judge a word that is closed; by relation laws, which apply it once more, only with *again*."""
+    def judge(self, driver: Driver, taken: Sequence[Row] = (), *, again: bool = True, killed: bool = False) -> None:
+        """Judge a word that is closed; by relation laws, which apply it once more, only with *again*.
+
+        A word that is to be *killed* is always judged by those on restarts.
+        """
         run, subject = self.run, self.subject
         subject.work += len(driver.steps)
         subject.coverage.add(driver.policies, taken)
@@ -252,7 +255,11 @@ class Player:
             self._unsettled(driver)
         elif driver.steps:
             relations = again and words % RELATION_EVERY == 1
-            laws = [law for law in run.laws if relations or law.kind != "relation" or (again and law.each_word)]
+            laws = [
+                law
+                for law in run.laws
+                if relations or law.kind != "relation" or (again and (law.each_word or (killed and on_restarts(law))))
+            ]
             run.judge(subject.observation(driver.trace()), laws)
 
     def _unsettled(self, driver: Driver) -> None:

@@ -192,6 +192,11 @@ def failing(error: ImplementationError | UnsupportedError, failed: str) -> str:
     return f"{absent if isinstance(error, UnsupportedError) else failed}: {error}"
 
 
+def on_restarts(law: Law) -> bool:
+    """Return whether a law kills the runtime, and starts it again on what it kept."""
+    return law.kind == "relation" and "persistence" in law.needs
+
+
 def missing(law: Law, profile: Profile) -> list[str]:
     """Return the needs of *law* that the profile does not declare; of ``steps or rounds`` one is enough."""
     return [need for need in law.needs if not any(_has(one, profile) for one in need.split(" or "))]

@@ -12,6 +12,7 @@ from turncheck.model.core.stimuli import (
     ModelOutput,
     ModelStop,
     ResetOptions,
+    StoreFail,
     Text,
     ToolCall,
     ToolReturn,
@@ -162,6 +163,25 @@ def test_a_second_restart_goes_on_from_what_the_first_heard(kept, tmp_path):
     runtime.apply(Deny(call_id="c1"))
     step = runtime.reset(ResetOptions(tools=TOOLS, state_dir=str(tmp_path)))
     assert awaited(step) == [("Approval", "c2")]
+
+
+def test_a_write_that_fails_is_tried_again(kept, tmp_path):
+    runtime, _ = kept
+    runtime.apply(StoreFail(times=2))
+    runtime.apply(Deny(call_id="c1"))
+    assert awaited(runtime.reset(ResetOptions(tools=TOOLS, state_dir=str(tmp_path)))) == [("Approval", "c2")]
+
+
+def test_writes_that_fail_again_and_again_are_an_error_that_says_why(kept):
+    runtime, _ = kept
+    runtime.apply(StoreFail(times=9))
+    with pytest.raises(TargetError, match=r"stimuli\.jsonl cannot be written: No space left on device"):
+        runtime.apply(Deny(call_id="c1"))
+
+
+def test_without_a_folder_no_write_can_fail():
+    _, [step] = driven(StoreFail(times=1))
+    assert step.refused.why == "unsupported"
 
 
 def test_kept_bytes_that_are_no_stimulus_are_an_error_that_names_the_file(tmp_path):

@@ -8,7 +8,19 @@ from runtimes.target import CAPABILITIES
 from turncheck.conformance.generation.rare_words import rare_words
 from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.verify.verification import verify_runtime
-from turncheck.model.core.stimuli import Together
+from turncheck.model.core.stimuli import (
+    Abort,
+    Approve,
+    ClientResult,
+    Compact,
+    Deny,
+    ModelFail,
+    Together,
+    ToolFail,
+    User,
+)
+
+LASTING = ("approval", "client-tools", "compaction", "persistence")
 
 
 def names(capabilities, **policies):
@@ -60,3 +72,23 @@ class RefusesWhatLooksAlike(Right):
 
 def test_a_situation_that_the_runtime_does_not_come_to_is_named():
     assert situations(RefusesWhatLooksAlike(tools="parallel")).missed == ("call ids that look alike",)
+
+
+OTHERS = {"an abort": Abort, "a model's failure": ModelFail, "a tool's failure": ToolFail, "a message": User}
+LIFECYCLE = {"an approval": Approve, "a denial": Deny, "a client's result": ClientResult, "a compaction": Compact}
+
+
+def kinds(rare):
+    """The events of a word, by the tables; a message counts from the second on."""
+    there = [type(one) for one in rare.word]
+    found = {name for name, kind in {**LIFECYCLE, **OTHERS}.items() if kind in there}
+    if there.count(User) < 2:
+        found.discard("a message")
+    return found | ({"a restart"} if rare.killed else set())
+
+
+def test_decisions_compactions_and_restarts_meet_aborts_failures_restarts_and_messages():
+    every = rare_words(frozenset((*CAPABILITIES, *LASTING)), {})
+    met = {(one, other) for rare in every for one in kinds(rare) for other in kinds(rare)}
+    wanted = {(one, other) for one in (*LIFECYCLE, "a restart") for other in (*OTHERS, "a restart") if one != other}
+    assert wanted - met == set()

@@ -9,7 +9,7 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from runtimes import wrong
+from runtimes import deciding, wrong
 from runtimes.right import Right
 
 from turncheck.adapters.protocol.errors import TargetError
@@ -31,12 +31,16 @@ from turncheck.conformance.laws.registry import LAWS
 from turncheck.conformance.verify.engine import Options
 from turncheck.model.automata.mealy import Mealy, difference, minimal
 from turncheck.model.automata.suites import SUITES, hsi, w, wp
+from turncheck.model.machines.interaction import SPEC
 
 TESTS = Path(__file__).parents[3]
 SEEDS = range(12)
 METHODS = ("w", "wp", "hsi")
 FOLLOW_UPS = tuple(map(letter_named, ("user red", "follow-up red", "follow-up blue", "model-stop")))
 ONE_COLOUR = tuple(map(letter_named, ("user red", "follow-up red", "model-stop")))
+APPROVALS = ("user red", "gated-call", "approve", "deny", "model-stop", "tool-return", "abort")
+CLIENTS = ("user red", "client-call", "client-result", "model-stop", "abort")
+COMPACTIONS = ("user red", "text", "compact", "model-stop", "fatal-failure", "abort")
 ABORTED = tuple(map(letter_named, ("user red", "abort")))
 TWO = Bounds(messages=2)
 COMPLETED = {Said("stop", details=("interrupted",)): Said("stop", details=("completed",))}
@@ -248,6 +252,11 @@ def held(runtime, model, k=1, laws=("equals-model",), **options):
     return verify_suite(runtime, Plan(model, "hsi", k), [LAWS[law] for law in laws], given)
 
 
+def asks_again(row):
+    """The row, or, for a failure of a summary, one that asks for it anew."""
+    return [*row[:2], None, [], [], ["summarise"]] if row[:2] == ["fatal-failure", "compacting"] else row
+
+
 def suite_of(runtime, letters, bounds=TWO, **options):
     result, found = held(runtime, model_of(reference_for(runtime.profile), letters, bounds), **options)
     return result.coverage["suite"], found
@@ -270,6 +279,37 @@ def test_without_colours_last_in_first_out_passes():
 
 def test_with_one_that_waits_last_in_first_out_passes():
     assert suite_of(wrong.LastInFirstOut(), FOLLOW_UPS, Bounds())[0].complete
+
+
+@pytest.mark.parametrize(
+    ("names", "states"), [(APPROVALS, 5), (CLIENTS, 4), (COMPACTIONS, 3)], ids=["approvals", "client", "compactions"]
+)
+def test_a_suite_has_the_letters_of_decisions_and_compactions_where_they_are_chosen(names, states):
+    suite, found = suite_of(InteractionRuntime(), tuple(map(letter_named, names)))
+    assert (suite.n, suite.complete, found) == (states, True, {})
+
+
+@pytest.mark.parametrize(
+    ("runtime", "names", "expected", "observed"),
+    [
+        (
+            *(deciding.ExecutesWhatIsDenied(), APPROVALS),
+            *("result error, run-resume, request() → model", "run-resume → tool"),
+        ),
+        (
+            *(deciding.StopsAtTheClientsResult(), CLIENTS),
+            *("result ok, run-resume, request() → model", "run-resume, result ok → stuck"),
+        ),
+        (
+            *(InteractionRuntime(replace(SPEC, table=[*map(asks_again, SPEC.table)])), COMPACTIONS),
+            *("quiet → nothing", "request() for a summary → model"),
+        ),
+    ],
+    ids=["a denied call is executed", "a turn stops at the client's result", "a summary is asked for again and again"],
+)
+def test_a_suite_finds_a_wrong_decision_and_a_wrong_compaction(runtime, names, expected, observed):
+    found = suite_of(runtime, tuple(map(letter_named, names)))[1]["equals-model"]
+    assert (found.expected, found.observed) == (expected, observed)
 
 
 @every_method
