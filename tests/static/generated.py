@@ -25,6 +25,8 @@ from museum.page import page, recorded
 from static.broken_clauses import table
 from static.mutants import PAGE as MUTANTS
 from static.mutants import page as mutants_page
+from static.references_page import PAGE as REFERENCES_PAGE
+from static.references_page import page as references_page
 from static.theorems import PAGE as THEOREMS
 from static.theorems import page as theorems_page
 
@@ -49,6 +51,7 @@ def run() -> None:
     }
     wanted[ROOT / "docs" / "museum.md"] = page(recorded())
     wanted[MUTANTS] = mutants_page()
+    wanted[REFERENCES_PAGE] = references_page()
     wanted[BROKEN] = table()
     wanted[THEOREMS] = theorems_page()
     wanted[CLAUSES_BROKEN] = broken_page()
