@@ -30,7 +30,7 @@ WHY: Final = {
     ("turn", "store-faults"): "TM-3.4, where [each write is made to fail](crashes.md), with no stimulus for it",
     ("conversation", "persistence"): "BED-007, BED-D10",
     ("conversation", "clients"): "BED-011, in its own tests",
-    ("conversation", "sub-agents"): "BED-008, BED-009, in its own tests",
+    ("conversation", "sub-agents"): "BED-008, BED-009",
     ("engine", "compaction"): "RS-3, at a bound of messages; nobody asks for one",
     ("engine", "persistence"): "RS-1 loads and saves a session, and says nothing of a request that is cut",
     ("event_flow", "clients"): "EF-D2: a late joiner gets the same blocks, to which `reference:collation` is held",
