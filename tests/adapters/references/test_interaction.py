@@ -83,7 +83,7 @@ def test_it_keeps_every_law_with_evidence(law):
 def test_what_it_does_not_declare_is_a_bound_a_prompt_delays_another_machine_six_capabilities_and_runs_side_by_side():
     assert {law.name for law in selected(["runtime"])} - {law.name for law in LAWS} == {
         *("rounds-bounded", "aborted-text-dropped", "system-shown"),
-        *("images-shown", "usage-told", "sessions-independent", "store-faults"),
+        *("images-shown", "usage-told", "sessions-independent"),
         *("retries-back-off", "context-limit-told"),
         *("runs-begin-at-once", "events-name-their-run", "runs-kept-apart", "no-update-lost"),
         *("events-name-their-agent", "children-end-first", "children-answered-once", "stop-reaches-children"),
