@@ -237,6 +237,25 @@ class CountSurvivesAnAbort(Right):
         return None if bound is None else bound - self.kept
 
 
+@breaks("answered-runs-complete", "RS-D0")
+class ReasoningFirstIsAnError(Right):
+    """A response that begins with reasoning ends the run as error: there is no item before it to compare it with."""
+
+    spoke = False
+
+    def ask(self):
+        self.spoke = False
+        super().ask()
+
+    def output(self, item):
+        if isinstance(item, Reasoning) and not self.spoke:
+            self.request = None
+            self.stop("error", "no item before it")
+        else:
+            self.spoke = True
+            super().output(item)
+
+
 @breaks("idle-abort-ignored", "BED-D3")
 class IdleAbortInterruptsTheNextRun(Right):
     """An abort while idle leaves its signal behind: the next run asks its model, and ends as interrupted."""

@@ -39,10 +39,12 @@ def answered_runs_complete(trace: RuntimeTrace) -> Judgement:
         stop, own = trace.stop_of(cycle=index), responses.get(index, [])
         if stop is None or cycle.stop is None or index in disturbed or not own:
             continue
-        if any(not _in_order(one, named) for one in own):
+        cut = [one for one in own if _cut_by(cycle.stop, one, trace)]
+        if any(one not in cut and not _in_order(one, named) for one in own):
             continue
         if stop.reason == "completed":
-            yield Witness(inferred=trace.inferred_after(cycle.stop))
+            if not cut:
+                yield Witness(inferred=trace.inferred_after(cycle.stop))
         elif not trace.used_up(index, cycle.stop):
             why = f"a run ends as {stop.reason}, though every answer was in order, and no declared bound is reached"
             yield Finding(cycle.stop, why, "completed", trace.log[cycle.stop])
@@ -159,6 +161,18 @@ def _in_order(response: Response, named: Counter[str]) -> bool:
     calls = [item for item in items if isinstance(item, ToolCall)]
     texts = any(isinstance(item, Text) and item.text.strip() for item in items)
     return all(named[call.call_id] == 1 and not malformed(call.arguments) for call in calls) and bool(calls or texts)
+
+
+def _cut_by(stop: int, response: Response, trace: RuntimeTrace) -> bool:
+    """Return True if the run ends at *stop*, as its model says a text or reasoning and has not ended its response.
+
+    One that ends at a call may not know the tool, or take a recurring id for an error. A listener that throws ends the
+    runs of some: ``observer_isolated`` judges that.
+    """
+    if response.end is not None or not response.items or trace.options.observer is not None:
+        return False
+    step, _ = response.items[-1]
+    return step.first <= stop < step.end and not any(isinstance(item, ToolCall) for item in _items(response))
 
 
 def _items(response: Response) -> list[Item]:
