@@ -191,7 +191,8 @@ def _undecided(events: Sequence[Event]) -> list[Said]:
     for event in events:
         if event.get("type") == "run-pause":
             calls = event.get("calls")
-            waiting = [name for name in calls if isinstance(name, str)] if isinstance(calls, list | tuple) else []
+            told = cast("Sequence[Any]", calls) if isinstance(calls, list | tuple) else ()
+            waiting = [name for name in told if isinstance(name, str)]
         elif event.get("type") in _RUNS:
             waiting = []
         elif event.get("type") == "tool-result":

@@ -101,7 +101,7 @@ class Events:
         head = _HEAD.match(part)
         if head is None or b"\r" in part:
             return None
-        before = part.count(b"\n", 0, head.end())
+        before, others = part.count(b"\n", 0, head.end()), 0
         if before:
             texts, others = _between(before).subn(b"\n", part[head.end() : -1])
             made = LineSpan(self.first, block, self._line, texts, ((), ()))

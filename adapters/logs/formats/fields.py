@@ -26,6 +26,11 @@ def no_event(value: object) -> Malformed:
     return Malformed("unreadable line" if value is None else f"not an object: {type(value).__name__}")
 
 
+def anything(event: Object, field: str) -> object:
+    """What is there; None where nothing is."""
+    return event.get(field)
+
+
 def text(event: Object, field: str) -> str:
     """A required string. Raises MisfitError."""
     return _required(event, field, str, "string")

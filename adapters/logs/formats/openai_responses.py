@@ -22,11 +22,11 @@ _VARIES: Final = ("sequence_number", "obfuscation")
 
 def _why(path: str) -> Field:
     """What says why a response ended as it did, if anything does."""
-    return Field(path, lambda event, name: _reason(event.get(name)), None, needed=False)
+    return Field(path, _reason, None, needed=False)
 
 
-def _reason(detail: object) -> str | None:
-    match detail:
+def _reason(event: Object, field: str) -> str | None:
+    match event.get(field):
         case {"message": str(why)} | {"reason": str(why)}:
             return why
         case _:

@@ -17,7 +17,7 @@ from msgspec import to_builtins
 from msgspec.structs import replace
 
 from turncheck.model.checking.alphabet import positions
-from turncheck.model.core.history import CUT, FOLLOW_UP_HANDOVER, STEER_HANDOVER, Entry, arranged, cut
+from turncheck.model.core.history import CUT, Entry, arranged, cut
 from turncheck.model.core.stimuli import (
     ApprovalAwaited,
     Approve,
@@ -45,36 +45,15 @@ from turncheck.model.core.stimuli import (
 from turncheck.model.declaration.machine import Machine
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.declaration.vocabulary import Output
-from turncheck.model.machines.interaction import POLICIES, SPEC, event_of, tables
+from turncheck.model.machines.interaction import SPEC, event_of, tables
 
-from ...protocol.messages import HISTORY_POLICIES, PAUSE_POLICY, RESTART_POLICY, STORE_POLICY, Profile
 from ..driven import Driven, Refused, unsupported
 from ..history import as_text, denied
 from ..usable import usable
 from .audience import Audience
 from .journal import Journal
+from .profile import PROFILE
 
-PROFILE: Final = Profile(
-    ("runtime",),
-    (
-        *("steer", "follow-up", "abort", "tools", "tool-failure", "model-failure", "reasoning", "model-input"),
-        *("raw-arguments", "call-ids", "together", "observer", "deaf", "clock", "terminal-events"),
-        *("approval", "client-tools", "compaction", "persistence", "store-faults", "clients"),
-    ),
-    SPEC.name,
-    {
-        "tools": "serial",
-        "abortEnds": "at-once",
-        **dict(POLICIES.values()),
-        **{name: values[0] for name, values in HISTORY_POLICIES.items()},
-        CUT: None,
-        STEER_HANDOVER: "all",
-        FOLLOW_UP_HANDOVER: "one",
-        RESTART_POLICY: "goes-on",
-        PAUSE_POLICY: "kept",
-        STORE_POLICY: "retry",
-    },
-)
 _REFUSALS: Final = {
     "refuse": Refusal("rejected", "the agent is busy; it can be aborted"),
     "not-awaited": Refusal("not-awaited", "nobody waits for this"),

@@ -271,7 +271,7 @@ def _decision(kind: str, name: str, number: int) -> Stimulus:
 
 def _undecided(letter: Letter, seen: Observation) -> str | None:
     """The id of the oldest call that waits for the decision *letter*; None without one."""
-    waiting = [one for one in seen.undecided if isinstance(one, _DECISIONS[letter.kind])]
+    waiting = [one for one in seen.undecided if type(one) is _DECISIONS[letter.kind]]
     return waiting[0].call_id if waiting else None
 
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from turncheck.model.core.stimuli import Abort, Awaited, Client, Stimulus, TimerAwaited, ToolAwaited, unnamed
 
 from ...observe.clients import Alike, Clients, View, alike
+from ...observe.fields import named
 from ...observe.runtime_trace import ObservedStep, RuntimeTrace
 from ..law import WITNESS, Finding, Judgement
 from ..runtime.subject import Rerun, relation_law, run_law
@@ -121,7 +122,7 @@ def leaving_changes_nothing(rerun: Rerun) -> Judgement:
     trace, clients = rerun.trace, _clients(rerun.trace.steps)
     if clients.odd or not clients.views:
         return
-    other = _other(rerun, lambda *_: False)
+    other = _other(rerun, _none)
     if other is None:
         return
     if any(step.was_active and _leaves(step.stimulus) for step in trace.of(Client)):
@@ -166,6 +167,11 @@ def _removed(trace: RuntimeTrace, step: ObservedStep) -> bool:
     """Return whether nothing takes a client's place in a word without it: it does not abort the run, by the policy."""
     stimulus = step.stimulus
     return isinstance(stimulus, Client) and not trace.leaving_aborts(step)
+
+
+def _none(one: Client, seen: Clients) -> bool:  # noqa: ARG001 - as ``_joins_anew``
+    """Keep no stimulus of a client."""
+    return False
 
 
 def _other(rerun: Rerun, keeps: Callable[[Client, Clients], bool], first: Sequence[Stimulus] = ()) -> _Other | None:
@@ -226,7 +232,7 @@ def _begins(trace: RuntimeTrace, at: int) -> bool:
 
 def _told(clients: Clients, told: Sequence[Sequence[Any]], names: Sequence[str]) -> Sequence[View]:
     """Return what two clients were told in a step, or all that they show where one was told a snapshot."""
-    if any(isinstance(one, dict) and one.get("type") == "snapshot" for each in told for one in each):
+    if any(named(one, ("type",)).get("type") == "snapshot" for each in told for one in each):
         return [clients.views[name] for name in names]
     views = [View() for _ in names]
     for view, each in zip(views, told, strict=True):
@@ -258,5 +264,7 @@ def _awaited(step: ObservedStep) -> list[Awaited]:
 
 def _plain(step: ObservedStep) -> list[Any]:
     """The events of a step, without times and native ones."""
-    events = [event for event in step.answer.events if isinstance(event, dict) and event.get("type") != "native"]
+    events = [
+        event for each in step.answer.events if (event := named(each, ("type",))).get("type", "native") != "native"
+    ]
     return [{key: value for key, value in event.items() if key not in _UNSEEN} for event in events]
