@@ -35,7 +35,7 @@ class Backoff(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     def delay(self, retry: int) -> float:
         """Return the seconds before retry number *retry*, counted from 1, without jitter."""
         seconds = self.base * float(self.factor) ** (retry - 1)
-        return seconds if self.cap is None else min(seconds, self.cap)
+        return seconds if self.cap is None else min(seconds, float(self.cap))
 
     def bounds(self, retry: int) -> tuple[float, float]:
         """Return the least and the most seconds before retry number *retry*."""

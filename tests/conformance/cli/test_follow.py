@@ -307,11 +307,13 @@ def test_a_new_file_that_is_gone_at_once_is_waited_for(log, monkeypatch):
     assert said == [f"{log}: No such file or directory; waiting for a file"]
 
 
-def test_a_live_log_gives_each_event_as_it_comes(log, tailed):
+def test_a_live_log_gives_an_event_before_the_next_one_comes(log, tailed):
     log.write_bytes(b"")
-    append(log, b'data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}\n\ndata: {"type":"RUN_FINISHED"}\n\n')
+    append(log, b'data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}\n\n')
     chunks = read_log(tailed, live=True).chunks
     assert len(next(chunks).batch.events) == 1
+    append(log, b'data: {"type":"RUN_FINISHED","threadId":"t","runId":"r"}\n\n')
+    assert [event.reason for event in next(chunks).batch.events] == ["completed"]
 
 
 def test_a_live_log_is_no_array(log, tailed):

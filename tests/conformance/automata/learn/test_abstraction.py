@@ -27,12 +27,13 @@ def last(runtime, *letters, **options):
 
 
 def test_a_runtime_with_every_capability_can_be_told_every_letter():
-    assert letters_of(Right().profile.capabilities) == LETTERS
+    assert letters_of({*Right().profile.capabilities, "clients"}) == LETTERS
 
 
-def test_a_runtime_without_steers_has_no_letter_for_them():
-    letters = letters_of(Right(without=("steer",)).profile.capabilities)
-    assert {*map(str, set(LETTERS) - set(letters))} == {"steer red", "steer blue"}
+@pytest.mark.parametrize(("lacks", "letters"), [("steer", {"steer red", "steer blue"}), ("clients", {"join", "leave"})])
+def test_a_runtime_without_a_capability_has_no_letter_for_it(lacks, letters):
+    told = letters_of({*Right().profile.capabilities, "clients"} - {lacks})
+    assert {*map(str, set(LETTERS) - set(told))} == letters
 
 
 def test_a_request_shows_the_colour_of_the_message_that_is_new_in_it():
