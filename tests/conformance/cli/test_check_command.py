@@ -129,7 +129,7 @@ def test_a_folder_without_logs_is_an_error(run: Any) -> None:
     ran = run("check", "logs", write("log.jsonl", SOUND), "--json")
     empty, sound = map(json.loads, ran.out.splitlines())
     assert (ran.code, empty["log"], sound["verdict"]) == (2, "logs", "pass")
-    assert empty["why"] == "no log in the folder: looked for .jsonl, .ndjson, .sse, also as .gz and .zst"
+    assert empty["why"] == "no log in the folder: looked for .jsonl, .ndjson, .sse, also as .gz and .zst, and .parquet"
 
 
 def test_a_file_that_is_named_is_read_whatever_it_is_called(run: Any) -> None:

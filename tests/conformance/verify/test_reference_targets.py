@@ -36,6 +36,11 @@ def test_what_is_skipped_is_not_declared(verified):
     assert [law["law"] for law in skipped if not law["why"].startswith("not declared: ")] == []
 
 
+def test_no_item_of_the_floor_is_missed(verified):
+    _, result = verified
+    assert [item for item in result["floor"] if not item["count"]] == []
+
+
 def test_its_profile_names_its_machine(verified):
     _, result = verified
     assert result["profile"]["machine"] in MACHINES

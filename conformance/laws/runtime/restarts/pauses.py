@@ -20,7 +20,6 @@ Question: TypeAlias = tuple[str, str | None, str]
     "L-A7",
     evidence="a kill while calls wait for decisions",
     needs=("approval", "persistence", "policy pauseAfterRestart=kept"),
-    each_word=True,
     since="0.2",
 )
 def pause_outlives_restart(rerun: Rerun) -> Judgement:
