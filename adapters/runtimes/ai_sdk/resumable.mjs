@@ -2,7 +2,8 @@
 // messages and streams are in memory, and the SDK's own clients, AbstractChat on a DefaultChatTransport.
 // A client that leaves loses its connection and keeps the messages that it shows, as a tab in the background does; when
 // it comes back, it calls resumeStream(). A client that joins anew is a page that is loaded: it has the stored messages,
-// and calls resumeStream() too. A message is sent by the client that is there first, or else by one that nobody looks at.
+// and calls resumeStream() too. A message is sent by the first client that joined while it is there, and else by one that
+// nobody looks at: another that is there would send it only because somebody left.
 // Text alone: no tools, no reasoning, no failures, and no stop, which that page leaves to an endpoint of one's own.
 // One response at a time: meanwhile, this server rejects messages; the SDK has no rule for that.
 import { serve } from "../../kit/turncheck_kit.mjs";
@@ -199,7 +200,8 @@ serve({
   user({ id, text }) {
     if (this.server.busy) return this.env.refuse("rejected", "a response is under way");
     this.env.log({ type: "user-message", id, text });
-    const sender = [...this.clients.values()].find(({ here }) => here) ?? new Client(this.server, () => {});
+    const [first] = this.clients.values();
+    const sender = first?.here ? first : new Client(this.server, () => {});
     return sender.chat.sendMessage({ id, role: "user", parts: [{ type: "text", text }] });
   },
   client({ clientId, action }) {
