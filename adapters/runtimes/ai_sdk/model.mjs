@@ -2,16 +2,20 @@
 // of its language model interface: what a provider's package would make of it.
 import { rawArguments } from "../../kit/turncheck_kit.mjs";
 import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const folder = join(process.env.TURNCHECK_ENVIRONMENT ?? ".", "node_modules/ai");
+const environment = resolve(process.env.TURNCHECK_ENVIRONMENT ?? ".");
+const folder = join(environment, "node_modules/ai");
 if (!existsSync(folder)) {
   console.error(`no AI SDK in ${folder}: TURNCHECK_ENVIRONMENT must be a folder in which npm installed ai`);
   process.exit(2);
 }
 export const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
 export const ai = await import(pathToFileURL(join(folder, "dist/index.mjs")));
+/** Load a CommonJS package that is beside it. */
+export const require = createRequire(join(environment, "package.json"));
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
 const USAGE = {

@@ -7,13 +7,10 @@
 // Text alone: no tools, no reasoning, no failures, and no stop, which that page leaves to an endpoint of one's own.
 // One response at a time: meanwhile, this server rejects messages; the SDK has no rule for that.
 import { serve } from "../../kit/turncheck_kit.mjs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
-import { ai, scriptedModel, textOf, version } from "./model.mjs";
+import { ai, require, scriptedModel, textOf, version } from "./model.mjs";
 
 const { AbstractChat, DefaultChatTransport, UI_MESSAGE_STREAM_HEADERS } = ai;
 const { convertToModelMessages, generateId, streamText } = ai;
-const require = createRequire(join(process.env.TURNCHECK_ENVIRONMENT, "package.json"));
 const { createResumableStreamContext } = require("resumable-stream/generic");
 
 /** The publisher and subscriber of a resumable stream, without Redis. */
