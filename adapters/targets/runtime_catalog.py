@@ -104,6 +104,12 @@ _KNOWN: Final[Mapping[str, KnownRuntime]] = {
             "pi/0.87.1",
         ),
         _known("ai-sdk@6.0.326", "the AI SDK's streamText", "ai", "ai_sdk/adapter.mjs"),
+        _known(
+            "ai-sdk-resumable@6.0.326",
+            "the AI SDK's resumable streams, and its chat clients",
+            "ai",
+            "ai_sdk/resumable.mjs",
+        ),
         _known("pydantic-ai@2.68.0", "pydantic-ai's native events", "pydantic-ai-slim", "pydantic_ai/adapter.py"),
         _known("pydantic-ai-ag-ui@2.68.0", "pydantic-ai over AG-UI", "pydantic-ai-slim", "pydantic_ai/ag_ui.py"),
         _known(

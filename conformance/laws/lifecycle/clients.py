@@ -242,8 +242,10 @@ def _told(clients: Clients, told: Sequence[Sequence[Any]], names: Sequence[str])
 
 def _difference(found: Alike) -> str:
     twice = [one for place, one in enumerate(found.one) if one in found.one[:place] and found.other.count(one) < 2]
-    if twice or len(found.one) > len(found.other):
+    if twice:
         return "it shows something twice"
+    if len(found.one) > len(found.other):
+        return "it shows more than where it stayed"
     return "it misses something" if len(found.one) < len(found.other) else "it shows something else"
 
 
