@@ -210,7 +210,8 @@ def tools_as_declared(trace: RuntimeTrace) -> Judgement:
         if serial and [*started] != sorted(started, key=names.index):
             yield Finding(max(started.values()), "tools run in another order than they were called", names, [*started])
         asks = any(isinstance(one, ApprovalAwaited | ClientToolAwaited) for one in response.end.answer.awaiting)
-        if not serial and len(running) < len(names) and response.end.active and not asks:  # they may run behind it
+        waits = any(trace.options.spawns(call.tool) for call in calls)  # one that has ended, for its batch
+        if not serial and len(running) < len(names) and response.end.active and not asks and not waits:  # behind it
             yield Finding(response.end.end - 1, "not all tools run", names, [one.call_id for one in running])
 
 
