@@ -22,6 +22,7 @@ from turncheck.adapters.logs.reading import read_log
 from turncheck.adapters.logs.tail import Tail
 from turncheck.conformance.check.results import LogResult
 from turncheck.conformance.cli.following import Counts, _again
+from turncheck.model.core.events import RunStop
 
 USER = b'{"type":"user-message","text":"red"}\n'
 STOP = b'{"type":"run-stop","reason":"completed"}\n'
@@ -313,7 +314,7 @@ def test_a_live_log_gives_an_event_before_the_next_one_comes(log, tailed):
     chunks = read_log(tailed, live=True).chunks
     assert len(next(chunks).batch.events) == 1
     append(log, b'data: {"type":"RUN_FINISHED","threadId":"t","runId":"r"}\n\n')
-    assert [event.reason for event in next(chunks).batch.events] == ["completed"]
+    assert [type(event) for event in next(chunks).batch.events] == [RunStop]
 
 
 def test_a_live_log_is_no_array(log, tailed):
