@@ -266,7 +266,6 @@ def _awaited(step: ObservedStep) -> list[Awaited]:
 
 def _plain(step: ObservedStep) -> list[Any]:
     """The events of a step, without times and native ones."""
-    events = [
-        event for each in step.answer.events if (event := named(each, ("type",))).get("type", "native") != "native"
-    ]
-    return [{key: value for key, value in event.items() if key not in _UNSEEN} for event in events]
+    events = (named(each, ("type",)) for each in step.answer.events if isinstance(each, dict))
+    told = (event for event in events if event.get("type") != "native")
+    return [{key: value for key, value in event.items() if key not in _UNSEEN} for event in told]
