@@ -23,9 +23,7 @@ from turncheck.model.core.stimuli import (
 )
 
 from ..situations import PAY
-
-Situation = tuple[tuple[str, ...], str, tuple[Stimulus, ...]]
-"""The capabilities that a word needs, its name, and the word."""
+from .decision_words import Situation
 
 
 class _Moment(NamedTuple):

@@ -22,6 +22,8 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
+from .decision_words import Situation
+
 
 class _Moment(NamedTuple):
     """A moment of a compaction: its name, and the stimuli that lead to it."""
@@ -29,9 +31,6 @@ class _Moment(NamedTuple):
     name: str
     word: tuple[Stimulus, ...]
 
-
-Situation = tuple[tuple[str, ...], str, tuple[Stimulus, ...]]
-"""The capabilities that a word needs, its name, and the word."""
 
 _CAN: Final = ("compaction",)
 _COMPACT: Final = Compact()

@@ -20,9 +20,7 @@ from turncheck.model.core.stimuli import (
 )
 
 from . import compaction_words, decision_words
-
-Situation = tuple[tuple[str, ...], str, tuple[Stimulus, ...]]
-"""The capabilities that a word needs, its name, and the word."""
+from .decision_words import Situation
 
 _FIRST: Final = User(id="u1", text="say 1 red")
 _STEER, _WAITING = (User(id="u8", text="say 8 red", delivery=delivery) for delivery in ("steer", "followUp"))
