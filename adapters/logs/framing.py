@@ -6,8 +6,8 @@ from typing import Final, NamedTuple, Protocol
 
 from turncheck.model.core.decode import is_blank, lines_of
 
-BLOCK: Final = 98304
-"""Bytes read at a time: with 192 KiB interleaved sessions take 5 % more, and events of 1 to 4 kB up to 5 % less."""
+BLOCK: Final = 196608
+"""Bytes read at a time: with half as many each format that has a fast loop takes 3 to 10 % more, our own as much."""
 
 _SSE_FIELDS: Final = (b"data", b"event", b"id", b"retry", b"")
 

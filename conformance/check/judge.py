@@ -8,7 +8,7 @@ from turncheck.adapters.logs.chunks import Chunk
 from turncheck.adapters.logs.formats.recognition import UnrecognisedError
 from turncheck.adapters.logs.framing import Stream
 from turncheck.adapters.logs.reading import MAX_LINE, Log, read_log
-from turncheck.model.core.cycles import Anomaly, Cycle
+from turncheck.model.core.cycles import Anomaly
 from turncheck.model.core.decode import Batch, completed
 from turncheck.model.core.events import Malformed, RunPause, RunResume, RunStop, UnknownType
 from turncheck.model.core.policies import DEFAULT, Policies
@@ -166,16 +166,29 @@ class _Judge:
                 self._paused.pop(event.session_id, None)
 
     def _judge(self, progress: Progress, batch: Batch) -> None:
-        excused = excused_calls(cycle for _, cycle in progress.cycles) if self._format.client_calls else ()
+        excused = excused_calls(progress) if self._format.client_calls else ()
         for session, anomaly in progress.anomalies:
             if anomaly.kind != "unanswered-call" or anomaly.at not in excused:
                 line = self._places.line(anomaly.at)
                 self._tally.find(session, anomaly, line, detail(anomaly, batch))
 
 
-def excused_calls(cycles: Iterable[Cycle]) -> set[int]:
-    """The positions of calls in runs that completed: a client may still answer them in the next run's input."""
-    return {at for cycle in cycles if cycle.reason == "completed" for at in cycle.items}
+def excused_calls(progress: Progress) -> set[int]:
+    """The positions of open calls in runs that completed: a client may still answer them in the next run's input.
+
+    Such a call is told as its run closes, so that both are found in one order: to list all that these runs hold took
+    0.4 of the yardstick in a log of model responses, each of which ends with a call.
+    """
+    cycles = iter(progress.cycles)
+    session, cycle = next(cycles, (None, None))
+    excused: set[int] = set()
+    for owner, anomaly in progress.anomalies:
+        if anomaly.kind == "unanswered-call":
+            while cycle is not None and (session != owner or not cycle.holds(anomaly.at)):
+                session, cycle = next(cycles, (None, None))
+            if cycle is not None and cycle.reason == "completed":
+                excused.add(anomaly.at)
+    return excused
 
 
 def detail(anomaly: Anomaly, batch: Batch) -> str:

@@ -266,14 +266,14 @@ class Monitor:
     ) -> list[SessionFinding]:
         batch = Batch(events, ats)
         self.events += len(events)
-        closed, anomalies = state.sessions.feed(batch)
-        self.cycles += len(closed)
-        if not anomalies:
+        progress = state.sessions.feed(batch)
+        self.cycles += len(progress.cycles)
+        if not progress.anomalies:
             return []
-        excused: set[int] = excused_calls(cycle for _, cycle in closed) if self._form.client_calls else set()
+        excused: set[int] = excused_calls(progress) if self._form.client_calls else set()
         return [
             self._finding(session, anomaly, batch)
-            for _, anomaly in anomalies
+            for _, anomaly in progress.anomalies
             if anomaly.kind != "unanswered-call" or anomaly.at not in excused
         ]
 

@@ -1,5 +1,6 @@
 """The projection's result: cycles of positions, their two views, and anomalies (PROTOCOL: the projection)."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from itertools import chain, starmap
 from typing import Final, Literal, TypeAlias
@@ -124,6 +125,21 @@ class Cycle(msgspec.Struct, frozen=True, gc=False):
         """The positions of the accepted outputs, results and steers after the root, in order."""
         end = self.begin if self.stop is None else self.stop
         return [*self.places, *between(self.begin, end, self.skips)]
+
+    def holds(self, at: int) -> bool:
+        """Return whether a position is one of ``items``, without listing them.
+
+        >>> cycle = Cycle(0, "direct", 9, "completed", 5, (1, 3), (6,))
+        >>> [at for at in range(10) if cycle.holds(at)] == cycle.items
+        True
+        """
+        end = self.begin if self.stop is None else self.stop
+        return _among(self.places, at) or (self.begin <= at < end and not _among(self.skips, at))
+
+
+def _among(places: Sequence[int], at: int) -> bool:
+    index = bisect_left(places, at)
+    return index < len(places) and places[index] == at
 
 
 def between(begin: int, end: int, skips: Sequence[int]) -> Iterator[int]:

@@ -28,6 +28,10 @@ def _or_object(value: str) -> str:
     return rf'(?:{value}|\{{(?:"\w++":(?:{value})(?:,"\w++":(?:{value}))*+)?+\}})'
 
 
+_VARIED: Final = 2
+"""Fields that vary, before what is repeated and behind it: a third ends a run."""
+_OTHER: Final = rf'(?:[1-9][0-9]{{0,17}}+|"{PLAIN}*+"|0)'
+"""The value of such a field."""
 _VALUE: Final = _or_object(_or_object(_ATOM))
 """A value whose objects are at most two deep; that the first line is JSON is known, the others repeat it."""
 
@@ -60,18 +64,25 @@ def _family(delta: Delta, group: str, start: str) -> str:
         head, tail = f'"{outer}":{left}{tag}{_before(name)}{head}', f"{tail}{_behind(name)}{right}"
         name, tag, in_list = outer, "", False
     begin, before, behind = _words(delta.types), _before(name, *delta.varies), _behind(name, *delta.varies)
-    parts: list[str | tuple[str] | None] = [f"{begin}{before}{head}", None, f"{tail}{behind}"]
+    parts: list[str | tuple[str, str] | None] = [f"{begin}{before}{head}", None, f"{tail}{behind}"]
     if delta.varies:
-        varied = rf'"(?:{"|".join(delta.varies)})":(?:"{PLAIN}*+"|0|[1-9][0-9]{{0,17}}+)'
-        some, more = f"(?:{varied},)++", f"(?:,{varied})++"
-        parts = [begin, (some,), f"{before}{head}", None, f"{tail}{behind}", (more,)]
+        varied = rf'"(?:{"|".join(delta.varies)})":'
+        parts = [
+            begin,
+            *[(varied, ",")] * _VARIED,
+            f"{before}{head}",
+            None,
+            f"{tail}{behind}",
+            *[(f",{varied}", "")] * _VARIED,
+        ]
     first, again = "", ""
     for number, part in enumerate(parts):
         name = f"{group}p{number}"
         if part is None:
             first, again = rf'{first}(?!"){TEXT}', f"{again}{TEXT}"
         elif isinstance(part, tuple):
-            first, again = f"{first}(?P<{name}>{part[0]})?", f"{again}(?({name}){part[0]})"
+            key, end = part
+            first, again = f"{first}(?:(?P<{name}>{key}){_OTHER}{end})?", f"{again}(?({name})(?P={name}){_OTHER}{end})"
         else:
             first, again = f"{first}(?P<{name}>{part})", f"{again}(?P={name})"
     return rf"{first} *+\}}((?:{start}{again} *+\}})++)"

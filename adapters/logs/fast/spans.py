@@ -2,9 +2,9 @@
 
 import re
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from io import BytesIO
-from itertools import accumulate
+from itertools import accumulate, chain, filterfalse, repeat, zip_longest
 from typing import Any, ClassVar, Final
 
 from msgspec import MsgspecError
@@ -113,7 +113,7 @@ class LineSpan(Span):
         if isinstance(loop, LineDecoding):
             events = self._lines(texts, loop)
         elif is_text(texts):
-            events = self._found(texts, loop, loop.pattern(LINE), len(texts))
+            events = self._found(texts, loop, loop.pattern(LINE))
         else:
             events = self._sound(texts, loop)
         if self.blank:
@@ -125,9 +125,8 @@ class LineSpan(Span):
 
     def _lines(self, texts: bytes, loop: LineDecoding) -> list[Any]:
         """Decode lines that are long: most are ASCII, even where the block is not."""
-        events: list[Any] = []
-        self._decode(texts, loop, events)
-        if not texts.isascii() and not all(is_text(text) for text in BytesIO(texts) if not text.isascii()):
+        events = self._decode(texts, loop)
+        if not texts.isascii() and not all(map(is_text, filterfalse(bytes.isascii, BytesIO(texts)))):
             self.blank = 0
             return self._sound(texts, loop)
         self.count = len(events)
@@ -138,37 +137,62 @@ class LineSpan(Span):
         events: list[Any] = []
         for text in lines_of(texts):
             if is_text(text):
-                self._decode(text + b"\n", loop, events)  # a blank one is a line all the same
+                events += self._decode(text + b"\n", loop)  # a blank one is a line all the same
             else:
                 events.append(None)
         self.count = len(events)
         return events
 
-    def _found(self, texts: bytes, loop: FastLoop, pattern: re.Pattern[bytes], end: int) -> list[Any]:
-        """Find what is many lines, decode what is between, up to *end*, and count the values."""
-        events: list[Any] = []
+    def _found(self, texts: bytes, loop: FastLoop, pattern: re.Pattern[bytes]) -> list[Any]:
+        """Find what is many lines, decode all that is between, and count the values."""
+        gaps: list[bytes] = []
+        many: list[Any] = []
         begin = more = 0
-        take, between, feeds = self._take, self.between, self.feeds
+        between, feeds = self.between, self.feeds
         for found in pattern.finditer(texts):
             item = found.lastgroup
             start, stop = found.span(0 if item else found.lastindex or 0)
-            if begin <= start:
-                take(texts, begin, start, loop, events)
+            gaps.append(texts[begin : start + between])
             number = texts.count(b"\n", start, stop) // feeds
-            events.append((found, number) if item else number)
+            many.append((found, number) if item else number)
             more += number - 1
             begin = stop + between
-        if begin <= end:
-            take(texts, begin, end, loop, events)
+        gaps.append(self._rest(texts, begin))
+        events = self._woven(gaps, many, loop) if many else self._between(gaps[0], loop)
         self.count = len(events) + more
         return events
 
-    def _take(self, texts: bytes, begin: int, end: int, loop: FastLoop, events: list[Any]) -> None:
-        """Decode lines, of which the line feed of the last is at *end*."""
-        self._decode(texts[begin : end + 1], loop, events)
+    def _woven(self, gaps: list[bytes], many: list[Any], loop: FastLoop) -> list[Any]:
+        """Decode the values of the *gaps* at once: each gap by itself took 0.1 of the yardstick more."""
+        values = self._between(b"".join(gaps), loop)
+        counts: Iterable[int] = map(bytes.count, gaps, repeat(b"\n"))
+        if self.blank:
+            self.blank = 0
+            apart = [self._between(gap, loop) for gap in gaps]
+            values, counts = [*chain.from_iterable(apart)], map(len, apart)
+        feeds = self.feeds
+        events: list[Any] = []
+        begin = 0
+        for count, run in zip_longest(counts, many):
+            end = begin + (count // feeds)
+            events += values[begin:end]
+            events.append(run)
+            begin = end
+        events.pop()
+        return events
 
-    def _decode(self, text: bytes, loop: Decoding, events: list[Any]) -> None:
+    def _rest(self, texts: bytes, begin: int) -> bytes:
+        """The lines from *begin* on, each with its line feed."""
+        rest = texts[begin:]
+        return rest if not rest or rest.endswith(b"\n") else rest + b"\n"
+
+    def _between(self, texts: bytes, loop: FastLoop) -> list[Any]:
+        """Decode values, each with what is between it and the next one."""
+        return self._decode(texts, loop)
+
+    def _decode(self, text: bytes, loop: Decoding) -> list[Any]:
         """Decode lines one by one, which is exact; a blank one is counted."""
+        events: list[Any] = []
         lines = BytesIO(text)
         more = True
         while more:
@@ -182,6 +206,7 @@ class LineSpan(Span):
                     self.blank += 1
                 else:
                     events.append(None)
+        return events
 
     def text(self, number: int) -> bytes | None:
         """Return the JSON of a value, while the bytes are kept."""
@@ -225,18 +250,19 @@ class SentSpan(LineSpan):
         events: list[Any] = []
         self._alike = isinstance(loop, FastLoop) and is_text(texts)
         if isinstance(loop, FastLoop) and self._alike:
-            events = self._found(texts, loop, loop.pattern(SENT), len(texts))
+            events = self._found(texts, loop, loop.pattern(SENT))
         if not self._alike:
             self.count = 0
         return events
 
-    def _take(self, texts: bytes, begin: int, end: int, loop: FastLoop, events: list[Any]) -> None:
-        """Decode the data of events, the last of which ends before *end*."""
-        part = texts[begin:end]
-        lines = part.replace(BETWEEN, b"\n")
-        others = (len(part) - len(lines)) // (len(BETWEEN) - 1)
-        self._alike = self._alike and part.count(b"\n") == others * self.feeds
-        self._decode(lines + b"\n", loop, events)
+    def _rest(self, texts: bytes, begin: int) -> bytes:
+        return texts[begin:] + BETWEEN if begin <= len(texts) else b""
+
+    def _between(self, texts: bytes, loop: FastLoop) -> list[Any]:
+        lines = texts.replace(BETWEEN, b"\n")
+        events = (len(texts) - len(lines)) // (len(BETWEEN) - 1)
+        self._alike = self._alike and texts.count(b"\n") == events * self.feeds
+        return self._decode(lines, loop)
 
     def _values(self) -> list[bytes]:
         return self._whole.split(BETWEEN)

@@ -7,7 +7,7 @@ from turncheck.adapters.logs.formats.wires import Delta
 
 SAY = (Delta("text", ("say", "think")),)
 NESTED = (Delta("delta.text", ("delta",), ("text",)),)
-NUMBERED = (Delta("text", ("say",), varies=("seq",)),)
+NUMBERED = (Delta("text", ("say",), varies=("seq", "pad")),)
 LISTED = (Delta("choices.0.delta.content"),)
 
 
@@ -26,6 +26,7 @@ def run(deltas: tuple[Delta, ...], *lines: str, between: str = LINE, joint: str 
         (SAY, ['{"type":"say","usage":{"in":1,"cost":{"a":0}},"text":"a"}'] * 2),
         (NESTED, ['{"type":"delta","index":0,"delta":{"type":"text","text":"a"}}'] * 2),
         (NUMBERED, ['{"type":"say","seq":1,"text":"a"}', '{"type":"say","seq":20,"text":"b"}']),
+        (NUMBERED, ['{"type":"say","text":"a","seq":0,"pad":"xy"}', '{"type":"say","text":"b","seq":1,"pad":""}']),
         (LISTED, ['{"choices":[{"index":0,"delta":{"content":"a"},"end":null}],"usage":null}'] * 2),
     ],
 )
@@ -48,6 +49,8 @@ def test_an_event_that_differs_in_its_text_alone_repeats_the_one_before(
         (SAY, ['{"type":"say","text":"a"}', '{"type":"say","text":"b"} {']),
         (NUMBERED, ['{"type":"say","seq":1,"text":"a"}', '{"type":"say","seq":01,"text":"b"}']),
         (NUMBERED, ['{"type":"say","seq":1,"text":"a"}', '{"type":"say","text":"b"}']),
+        (NUMBERED, ['{"type":"say","seq":1,"text":"a"}', '{"type":"say","pad":1,"text":"b"}']),
+        (NUMBERED, ['{"type":"say","text":"a","seq":1}', '{"type":"say","text":"b","seq":1,"pad":"x"}']),
         (NESTED, ['{"type":"delta","delta":{"type":"json","text":"a"}}'] * 2),
     ],
 )

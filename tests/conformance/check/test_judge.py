@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from turncheck.adapters.logs.formats.recognition import UnrecognisedError
 from turncheck.adapters.logs.framing import BLOCK
-from turncheck.conformance.check.judge import check
+from turncheck.conformance.check.judge import check, excused_calls
 from turncheck.conformance.check.results import LISTED, LogResult, Tally, more_lines
 from turncheck.conformance.generation.logs import Case, cases
 from turncheck.conformance.laws.log import LOG_LAWS
-from turncheck.model.core.decode import judge
+from turncheck.model.core.decode import Batch, judge
 from turncheck.model.core.policies import Policies
-from turncheck.model.core.projection import project
+from turncheck.model.core.projection import LogProjector, project
 
 SETTINGS = settings(max_examples=60, deadline=None, database=None, derandomize=True)
 
@@ -24,6 +24,7 @@ USER: Final = {"type": "user-message", "text": "red"}
 FOLLOW_UP: Final = {**USER, "delivery": "followUp"}
 TEXT: Final = {"type": "agent-output", "kind": "assistant", "text": "red"}
 STOP: Final = {"type": "run-stop", "reason": "completed"}
+CUT: Final = {"type": "run-stop", "reason": "interrupted"}
 
 
 def call(name: str) -> dict[str, Any]:
@@ -143,6 +144,18 @@ def test_findings_come_in_the_order_of_the_lines_that_reveal_them(size: int) -> 
         ("unknown-call", 6),
         ("truncated", 2),
     ]
+
+
+@SETTINGS
+@given(
+    st.lists(st.tuples(st.sampled_from([USER, call("x"), call("y"), result("x"), STOP, CUT]), st.sampled_from("ab")))
+)
+def test_only_open_calls_of_runs_that_completed_are_excused(given: list[tuple[dict[str, Any], str]]) -> None:
+    events = tuple(judge(of(session, event)) for event, session in given)
+    progress = LogProjector().feed(Batch(events, range(len(events))))
+    completed = {at for _, cycle in progress.cycles if cycle.reason == "completed" for at in cycle.items}
+    opened = {anomaly.at for _, anomaly in progress.anomalies if anomaly.kind == "unanswered-call"}
+    assert excused_calls(progress) == completed & opened
 
 
 @SETTINGS
