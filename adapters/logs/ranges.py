@@ -2,13 +2,20 @@
 
 import os
 import stat
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from .framing import BLOCK, Stream
+from turncheck.model.core.decode import is_blank
+
+from .formats.mapping import Format, Rest
+from .formats.resting import border
+from .framing import BLOCK, Stream, blocks, physical
 from .places import identity, is_url, opened_at
+
+_LOOKED: Final = 4 << 20
+"""Bytes behind the place of a cut in which the end of a run is looked for."""
 
 
 class ReplacedError(OSError):
@@ -18,7 +25,8 @@ class ReplacedError(OSError):
 class Range(NamedTuple):
     """The lines of the log at ``path`` that begin at an offset from ``begin`` to before ``end`` (None: its end).
 
-    ``number`` counts the ranges of a log, from 0, ``state`` tells whether it is still the log that was cut.
+    ``number`` counts the ranges of a log, from 0, ``state`` tells whether it is still the log that was cut. ``form`` is
+    the log's format where it was cut between runs, None where it was cut anywhere.
     """
 
     path: str
@@ -26,6 +34,7 @@ class Range(NamedTuple):
     begin: int
     end: int | None
     state: str
+    form: str | None = None
 
 
 def size_and_state(path: str) -> tuple[int, str] | None:
@@ -60,6 +69,51 @@ def cut(path: str, size: int, state: str, start: int, step: int) -> list[Range]:
     begins = range(start, max(start + 1, size - step // 2), step)
     ends = [*begins[1:], None]
     return [Range(path, number, *both, state) for number, both in enumerate(zip(begins, ends, strict=True))]
+
+
+def cut_between_runs(parts: Sequence[Range], form: Format, max_line: int, *, sent: bool) -> list[Range]:
+    """Move the borders between *parts* behind the end of the run that each is in; a border without one is left out.
+
+    Memory: ``_LOOKED`` bytes. Raises OSError.
+    """
+    assert form.rest is not None
+    path, _, start, _, state, _ = parts[0]
+    begins = [start]
+    for part in parts[1:]:
+        begin = None if part.begin < begins[-1] else _behind_run(part, form.rest, max_line, sent=sent)
+        if begin is not None:
+            begins.append(begin)
+    ends = [*begins[1:], None]
+    return [
+        Range(path, number, begin, end, state, form.name)
+        for number, (begin, end) in enumerate(zip(begins, ends, strict=True))
+    ]
+
+
+def _behind_run(part: Range, rest: Rest, max_line: int, *, sent: bool) -> int | None:
+    """The offset of the first line behind a run that ends in a range; None where it is not near its beginning."""
+    text = b""
+    with opened_at(part.path, part.begin) as (stream, _):
+        for size in (_LOOKED // 64, _LOOKED // 8, _LOOKED):
+            while len(text) < size and (piece := stream.read1(BLOCK)):
+                text += piece
+            found = border(text, rest, max_line, sent=sent)
+            if found is not None:
+                return part.begin + found
+    return None
+
+
+def places_from(part: Range, offset: int, max_line: int) -> tuple[int, int]:
+    """Return the numbers of positions and of lines that a range has from an *offset* on, where a line begins.
+
+    Raises what ``opened_range`` raises.
+    """
+    positions = lines = 0
+    with opened_range(part._replace(number=0, begin=offset), max_line) as (stream, _):
+        for _, text in physical(blocks(stream, max_line)):
+            positions += text is None or not is_blank(text)
+            lines += 1
+    return positions, lines
 
 
 @contextmanager

@@ -65,23 +65,34 @@ class Log:
     Of a text of the agent it may be known that there is one, and not what it says: no state depends on that (X-8).
 
     ``doubt`` says why the log is not in the format by whose name it is read; None where at least one value fits.
-    ``start`` is the offset of the first line where the log can be cut between any two lines: each is an event by
-    itself, as in a log in turncheck's own format that is not compressed.
+    ``start`` is the offset of the first line where its bytes are those of the file, and each line, or else each
+    server-sent event (``sent``), is a value: so it is no array, and not compressed. ``mapper`` is what reads it, None
+    of turncheck's own format.
     """
 
     format: Format
     chunks: Iterator[Chunk]
     doubt: str | None = None
     start: int | None = None
+    sent: bool = False
+    mapper: Mapper | None = None
 
 
-def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = MAX_LINE, live: bool = False) -> Log:
+def read_log(
+    stream: Stream,
+    *,
+    format_name: str | None = None,
+    max_line: int = MAX_LINE,
+    live: bool = False,
+    behind: bool = False,
+) -> Log:
     """Read a recorded log in the named format, or in the one that its first values are recognised by.
 
     A log that is compressed with gzip or zstd is decompressed as it is read. A *live* log is still being written: its
     format is recognised as soon as one fits, and its events come as soon as they are read. It can be neither
     compressed, nor an array or pretty-printed, since these are read whole. Where the format has a fast loop
-    (``fast.registry``), what the agent said may be cut to its beginning or to "…": no law reads more of it.
+    (``fast.registry``), what the agent said may be cut to its beginning or to "…": no law reads more of it. Where it
+    comes *behind* something, it is the part of a log behind a run's end (``mapping.Rest``).
 
     Raises UnrecognisedError where no format fits, or two do; KeyError for an unknown name, UnsupportedFormatError for a
     reader that cannot be had or what cannot be followed, TooLargeError for an array or a pretty-printed log of more
@@ -104,19 +115,23 @@ def read_log(stream: Stream, *, format_name: str | None = None, max_line: int = 
     seen = _look_at(frames, looked)
     form, why = format_of(looked, format_name)
     kept = head.end()
+    start = None if source.packed else source.start
     if form is FORMATS["turncheck"] and not sent and kept is not None:
-        start = None if source.packed else source.start
         return Log(form, _decoded(chain(kept, cut), head.begin), why, start)
-    mapper = form.mapper()
+    mapper = form.rest.mapper() if behind and form.rest is not None else form.mapper()
+
+    def read(chunks: Iterator[Chunk]) -> Log:
+        return Log(form, chunks, why, start, sent, mapper)
+
     if FORMATS.get(form.name) is form and kept is not None:
         every = chain(kept, cut)
         if form.name in LOOPS:
             loop = fast_loop(form.name)
             cutter = Events(loop, max_line) if sent else JsonLines(head.begin, loop)
-            return Log(form, fast.read(every, cutter, loop, cast("FastMapper", mapper)), why)
+            return read(fast.read(every, cutter, loop, cast("FastMapper", mapper)))
         if form.name in READS and not sent:
-            return Log(form, READS[form.name](every, head.begin, mapper), why)
-    return Log(form, _mapped(chain(seen, frames), looked.values, mapper, together), why)
+            return read(READS[form.name](every, head.begin, mapper))
+    return read(_mapped(chain(seen, frames), looked.values, mapper, together))
 
 
 class _Head:

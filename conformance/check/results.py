@@ -122,6 +122,25 @@ class Tally:
         if self._by_session:
             self._of(session)[1] += count
 
+    def append(self, behind: LogResult, at: int, line: int) -> None:
+        """Take the result of the part of the log that comes *behind* what was taken, as if it were a log of its own.
+
+        Its first event has the position *at*, its first line comes behind *line* lines. The log's format has one
+        session.
+        """
+        self.events += behind.events
+        self.cycles += behind.cycles
+        for one in behind.findings:
+            self._counts[one.law] += 1
+            if self._counts[one.law] <= LISTED:
+                self._findings.append(msgspec.structs.replace(one, at=one.at + at, line=one.line + line))
+        for law, count in behind.more.items():
+            self._counts[law] += count
+        self._cut += behind.verdict == "fail"  # it counts where nothing else was found
+        for row in behind.sessions:
+            own = self._of(row.session)
+            own[:] = own[0] + row.cycles, own[1] + row.findings, int(row.open)
+
     def ends_open(self, session: str | None, at: int, line: int, *, paused: bool) -> None:
         """Take a run, whose root stands *at* a position, that is open at the log's end."""
         self._cut += not paused

@@ -16,8 +16,8 @@ from .options.inputs import Input, opened
 from .printing.output import Progress, notice
 
 if TYPE_CHECKING:
-    from ..check.fleet.fragment import Summary
     from ..check.fleet.manifest import Manifest
+    from ..check.fleet.one import Found
     from ..check.fleet.pool import Task
     from ..check.fleet.sharing import LogTask
 
@@ -92,7 +92,7 @@ def _judged(
         return
     from ..check.fleet import dask_engine, pool, sharing  # noqa: PLC0415 - only several processes need them
 
-    def run(tasks: Iterable["Task"]) -> Iterator["LogResult | Summary"]:
+    def run(tasks: Iterable["Task"]) -> Iterator["Found"]:
         if shared.engine is None:
             yield from pool.judged(tasks, how, shared.jobs, found=found, lost=notice)
         else:

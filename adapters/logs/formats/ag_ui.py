@@ -28,7 +28,7 @@ from .ag_ui_rules import Rules
 from .dispatch import Dispatcher, ignore
 from .fields import MisfitError, Object, maybe_text, record, records, text, user_message
 from .items import Slot
-from .mapping import Format
+from .mapping import Format, Rest
 
 _REASONS: Final[Mapping[str | None, StopReason]] = {"cancelled": "interrupted"}
 """``outcome.type`` → stop reason; all others complete the run, but for an interrupt, which pauses it."""
@@ -292,6 +292,13 @@ def _recognises(value: Mapping[str, Any]) -> bool:
     return isinstance(name, str) and name in _TYPES
 
 
+def _resting() -> AgUiMapper:
+    """A mapper between two runs."""
+    mapper = AgUiMapper()
+    mapper.over = True
+    return mapper
+
+
 AG_UI: Final = Format(
     name="ag-ui",
     title="AG-UI event stream",
@@ -305,4 +312,13 @@ AG_UI: Final = Format(
         "failures": "only as pydantic-ai reports them",
         "sessions": "a file is one session",
     },
+    rest=Rest(
+        ends=r'[^\n]*"RUN_(?:FINISHED|ERROR)"[^\n]*',
+        begins="RUN_STARTED",
+        mapper=_resting,
+        anew=frozenset(
+            {"_resumed", "outputs.said", "outputs.called", "outputs.calls", "outputs.unanswered", "outputs.silent"}
+            | {"outputs.others", "rules.open", "rules.used", "rules._waited", "rules.owners.of"}
+        ),
+    ),
 )

@@ -13,7 +13,7 @@ from turncheck.model.core.events import AgentOutput, Fault, OutputKind, RunStop,
 from .dispatch import Dispatcher
 from .fields import Object
 from .items import Slot, nothing, said
-from .mapping import Format
+from .mapping import Format, Rest
 from .wires import Wire, handlers, maybe_flag, maybe_text, text
 
 _CHUNKS: Final[tuple[tuple[re.Pattern[str], set[str]], ...]] = (
@@ -198,4 +198,5 @@ AI_SDK: Final = Format(
         "delivery": "no: a stream is one assistant message",
         "sessions": "a file is one session",
     },
+    rest=Rest(r"\[DONE\]", None, AiSdkMapper, frozenset({"_step", "_steps", "_calls", "_said"})),
 )

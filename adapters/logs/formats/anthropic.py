@@ -5,8 +5,8 @@ from typing import Final
 from turncheck.model.core.events import ToolResult
 
 from .fields import Object, maybe_flag, text
-from .mapping import Format
-from .model_stream import ResponseMapper
+from .mapping import Format, Rest
+from .model_stream import ResponseMapper, between
 from .wires import Wire, handlers, maybe_text, number, whole
 from .wires import text as text_at
 
@@ -144,4 +144,10 @@ ANTHROPIC: Final = Format(
         "stops": "of one response: the client's next request goes on with the turn",
         "sessions": "a file is one session",
     },
+    rest=Rest(
+        ends=r'[^\n]*"(?:message_stop|error)"[^\n]*',
+        begins="message_start",
+        mapper=lambda: between(AnthropicMapper()),
+        anew=frozenset({"_response", "_stop_reason"}),
+    ),
 )

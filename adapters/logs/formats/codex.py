@@ -12,8 +12,8 @@ from turncheck.model.core.events import Event, Fault, RunStop, StopReason, ToolR
 
 from .fields import Object, maybe_text, record, records, text
 from .lines import LineMapper
-from .mapping import Format
-from .transcript import Conversation
+from .mapping import Format, Rest
+from .transcript import RESPONSES, Conversation
 
 STARTS: Final = {"task_started", "turn_started"}
 ENDS: Final = {"task_complete", "turn_complete"}
@@ -186,6 +186,14 @@ def _recognises_exec(value: Object) -> bool:
             return False
 
 
+def _resting(mapper: _Mapper) -> _Mapper:
+    """Return a fresh *mapper* as one is between two turns whose beginnings and ends are told."""
+    mapper.conversation.begin()
+    mapper.conversation.root()
+    mapper.conversation.stop("completed")
+    return mapper
+
+
 CODEX: Final = Format(
     name="codex",
     title="Codex rollout file",
@@ -211,4 +219,10 @@ CODEX_EXEC: Final = Format(
         "stops": "none where the program was stopped",
         "sessions": "a file is one session",
     },
+    rest=Rest(
+        ends=r'[^\n]*"(?:thread\.started|turn\.completed|turn\.failed|error)"[^\n]*',
+        begins="turn.started",
+        mapper=lambda: _resting(CodexExecMapper()),
+        anew=frozenset({"called", "_held", "_last"} | {f"conversation.{name}" for name in RESPONSES}),
+    ),
 )

@@ -46,6 +46,8 @@ class Items:
         self._slots: deque[Slot] = deque()
         self.open: dict[Hashable, Item] = {}
         """The open items by their keys."""
+        self.cut = False
+        """Whether the latest ``fill`` ended an open item."""
 
     def put(self, at: int, event: Event) -> None:
         """Add an event that is complete."""
@@ -124,6 +126,7 @@ class Items:
 
     def fill(self) -> None:
         """End open items, and make a place that nothing filled ``Native``: nothing is unsettled any more."""
+        self.cut = bool(self.open)
         self.finish_all()
         for slot in self._slots:
             slot.event = slot.event or NATIVE

@@ -43,6 +43,21 @@ class Mapper(Protocol):
 
 
 @dataclass(frozen=True)
+class Rest:
+    """How the logs of a format are cut between two runs, so that each part is read by itself.
+
+    ``ends`` is a regular expression that the line before a cut fits, and ``begins`` the type of the value behind it,
+    None for any. What stands before a cut changes nothing behind it where the mapper is then as ``mapper`` makes it;
+    those attributes aside that the next run sets anew before it reads them (``anew``: paths such as ``items.last``).
+    """
+
+    ends: str
+    begins: str | None
+    mapper: Callable[[], Mapper]
+    anew: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Format:
     """A log format.
 
@@ -52,6 +67,7 @@ class Format:
     finding where the run ended successfully.
     ``family``: the name that users give to several formats of one program; a format is its own family by default.
     ``rows``: the table of a format that is declared by one (``declared``).
+    ``rest``: how its logs are cut between two runs, where they can be.
     ``limits``: each aspect that the format cannot say, or says in part, with the reason; it says all others.
     """
 
@@ -64,6 +80,7 @@ class Format:
     family: str = ""
     limits: Mapping[Aspect, str] = field(default_factory=dict[Aspect, str])
     rows: tuple[Any, ...] = ()
+    rest: Rest | None = None
 
     @cached_property
     def called(self) -> str:

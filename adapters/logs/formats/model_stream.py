@@ -89,3 +89,9 @@ class ResponseMapper(Dispatcher):
         for index in self._calls:
             self.items.finish(index)
         self._calls.clear()
+
+
+def between(mapper: ResponseMapper) -> ResponseMapper:
+    """Return a fresh *mapper* as one is between two responses."""
+    mapper.over = True
+    return mapper

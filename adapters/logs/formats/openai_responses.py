@@ -5,8 +5,8 @@ from typing import Final
 from turncheck.model.core.events import StopReason
 
 from .fields import Object
-from .mapping import Format
-from .model_stream import ResponseMapper
+from .mapping import Format, Rest
+from .model_stream import ResponseMapper, between
 from .wires import Field, Wire, handlers, maybe_text, number, text
 
 _PIECES: Final = (
@@ -92,4 +92,10 @@ OPENAI_RESPONSES: Final = Format(
         "stops": "of one response: the client's next request goes on with the turn",
         "sessions": "a file is one session",
     },
+    rest=Rest(
+        ends=r'[^\n]*"(?:response\.(?:completed|incomplete|cancelled|failed)|error)"[^\n]*',
+        begins="response.created",
+        mapper=lambda: between(ResponsesMapper()),
+        anew=frozenset({"_response"}),
+    ),
 )

@@ -14,7 +14,7 @@ from . import pi_messages
 from .dispatch import Dispatcher
 from .fields import MisfitError, Object, items, maybe_flag, records, user_message
 from .items import NATIVE, Slot, Whole, nothing, said
-from .mapping import Format
+from .mapping import Format, Rest
 from .wires import Wire, anything, handlers, maybe_records, whole
 from .wires import items as items_at
 from .wires import maybe_flag as maybe_flag_at
@@ -94,7 +94,7 @@ class PiMapper(Dispatcher):
         self._responses = 0
         self._last: Object = {}  # the latest assistant message of this agent run
         self._answered = False  # the turn before ended with an answer rather than with tool results
-        self._queues: dict[str, list[object]] = {}
+        self._queues: dict[str, list[object]] = {field: [] for field, _ in _QUEUES}
         self._taken: tuple[str, Delivery] | None = None  # the message that left a queue on the line before
         self.handlers = {
             **handlers(self, WIRES),
@@ -206,7 +206,7 @@ class PiMapper(Dispatcher):
         now = {field: items(event, field) for field, _ in _QUEUES}
         self._taken = None
         for field, delivery in _QUEUES:
-            before = self._queues.get(field, [])
+            before = self._queues[field]
             gone = [entry for entry in before if before.count(entry) > now[field].count(entry)]
             if gone and self._taken is None:
                 self._taken = str(gone[0]), delivery
@@ -272,4 +272,10 @@ PI: Final = Format(
     recognises=_recognises,
     mapper=PiMapper,
     limits={"delivery": "from the queues of JSON mode, else from the turn before", "sessions": "a file is one session"},
+    rest=Rest(
+        ends=r'[^\n]*"(?:agent_end|agent_settled|queue_update)"[^\n]*',
+        begins="agent_start",
+        mapper=PiMapper,
+        anew=frozenset({"_responses", "_last", "_answered"}),
+    ),
 )

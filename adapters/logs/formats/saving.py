@@ -32,12 +32,12 @@ class StateError(ValueError):
 
 def saved(mappers: Sequence[Mapper], make: Callable[[], Mapper], more: object) -> bytes:
     """Return the state of *mappers*, each of which *make* made, and *more*: values of the core. Raises StateError."""
-    paths = [*_parts(make())]
+    paths = [*parts_of(make())]
     found = [{path: _at(mapper, path) for path in paths} for mapper in mappers]
     pickler = _Pickler(written := BytesIO())
     pickler.known = {id(part): (number, path) for number, parts in enumerate(found) for path, part in parts.items()}
     try:
-        pickler.dump(([{path: _attributes(part) for path, part in parts.items()} for parts in found], more))
+        pickler.dump(([{path: attributes_of(part) for path, part in parts.items()} for parts in found], more))
     except Exception as error:
         kind = f"{type(make()).__module__}.{type(make()).__name__}"
         raise StateError(f"the state of {kind} cannot be saved: {type(error).__name__}: {error}") from error
@@ -60,13 +60,13 @@ def restored(data: bytes, make: Callable[[], Mapper]) -> tuple[list[Mapper], Any
         raise StateError(f"the state is damaged: {type(error).__name__}: {error}") from error
 
 
-def _parts(mapper: Mapper) -> dict[str, object]:
-    """Path → each object that a mapper made for itself: itself, and attributes of a class of its own."""
+def parts_of(mapper: Mapper) -> dict[str, object]:
+    """Return path → each object that a mapper made for itself: itself, and attributes of a class of its own."""
     found: dict[str, object] = {"": mapper}
     waiting = [""]
     while waiting:
         path = waiting.pop()
-        for name, value in _attributes(found[path]).items():
+        for name, value in attributes_of(found[path]).items():
             own = type(value).__module__.startswith(_ROOMS[0]) and hasattr(value, "__dict__")
             if own and all(value is not part for part in found.values()):
                 found[f"{path}.{name}".lstrip(".")] = value
@@ -80,7 +80,8 @@ def _at(mapper: object, path: str) -> object:
     return mapper
 
 
-def _attributes(part: object) -> Mapping[str, Any]:
+def attributes_of(part: object) -> Mapping[str, Any]:
+    """Return what *part* remembers, by name."""
     return {name: value for name, value in vars(part).items() if name != _DERIVED and not callable(value)}
 
 

@@ -20,6 +20,10 @@ _TEXTS: Final = {"text": "text", "output_text": "text", "refusal": "refusal"}
 _THOUGHTS: Final = {"thinking": "thinking", "reasoning": "text"}
 
 
+RESPONSES: Final = ("_responses", "_response", "_given")
+"""Attributes of a ``Conversation`` that number its responses, which a verdict does not depend on."""
+
+
 class Conversation:
     """The events of one conversation's messages, one message after the other.
 

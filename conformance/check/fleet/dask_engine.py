@@ -9,9 +9,7 @@ from typing import Any, Final
 
 from turncheck.model.extras import MissingExtraError, needs_extra
 
-from ..results import LogResult
-from .fragment import Summary
-from .one import How, done, name_of, unjudged
+from .one import Found, How, done, name_of, unjudged
 from .pool import AHEAD, Task, WorkerBugError
 
 _PATIENCE: Final = 30.0
@@ -22,7 +20,7 @@ class ClusterError(OSError):
     """A cluster cannot be reached; the message names its address and says why."""
 
 
-def judged(tasks: Iterable[Task], how: How, address: str, jobs: int) -> Iterator[LogResult | Summary]:
+def judged(tasks: Iterable[Task], how: How, address: str, jobs: int) -> Iterator[Found]:
     """Yield the results of *tasks* in their order, of a range its summary, from the cluster's scheduler at *address*.
 
     Without an address a cluster of *jobs* processes is started here, and ended. Workers need this version of turncheck,
@@ -49,7 +47,7 @@ def _is_ready(first: tuple[Task, Any]) -> bool:
     return callable(task) or future.done()
 
 
-def _result(task: Task, future: Any, how: How) -> LogResult | Summary:
+def _result(task: Task, future: Any, how: How) -> Found:
     if callable(task):
         return task()
     try:

@@ -15,9 +15,12 @@ from ..judge import check
 from ..judge import judged as judged_log
 from ..results import LogFinding, LogResult
 from .fragment import Summary, summarised
+from .section import Section, judged_section
 
 Work: TypeAlias = str | Range
 """The path of a log, or a range of a large one."""
+Found: TypeAlias = LogResult | Summary | Section
+"""The result of a log; of a range what its neighbours' are merged with."""
 AUTO: Final = "auto"
 """The format of a result for a log whose format nobody named or recognised."""
 
@@ -63,12 +66,14 @@ def judged(
         return unjudged(path, how, reason(error))
 
 
-def done(work: Work, how: How, found: Callable[[LogFinding], None] = lambda _: None) -> LogResult | Summary:
-    """Judge a log, or summarise a range of one."""
+def done(work: Work, how: How, found: Callable[[LogFinding], None] = lambda _: None) -> Found:
+    """Judge a log, or a range of one."""
     if isinstance(work, str):
         return judged(work, how, found=found)
     try:
-        return summarised(work, how.max_line)
+        if work.form is None:
+            return summarised(work, how.max_line)
+        return judged_section(work, shown(work.path), how.max_line, strict=how.strict, by_session=how.by_session)
     except OSError as error:
         return unjudged(work.path, how, reason(error))
 

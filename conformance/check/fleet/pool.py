@@ -7,8 +7,9 @@ from typing import Any, Final, TypeAlias
 
 from ..results import LogFinding, LogResult
 from .fragment import Summary
-from .one import How, Work, name_of, unjudged
+from .one import Found, How, Work, name_of, unjudged
 from .process import Process
+from .section import Section
 from .worker import Failed
 
 Task: TypeAlias = Work | Callable[[], LogResult]
@@ -37,7 +38,7 @@ class _Entry:
         self.skip = 0
         """Findings of the log's next judging that came from the one before."""
         self.tries = 0
-        self.result: LogResult | Summary | None = None
+        self.result: Found | None = None
 
 
 def judged(
@@ -47,7 +48,7 @@ def judged(
     *,
     found: Callable[[LogFinding], None] = lambda _: None,
     lost: Callable[[str], None] = lambda _: None,
-) -> Iterator[LogResult | Summary]:
+) -> Iterator[Found]:
     """Yield the results of *tasks*, in their order, from up to *jobs* processes: of a range, its summary.
 
     *found* gets each finding before the result of its log, where *how* tells them. A worker that is killed is named to
@@ -74,7 +75,7 @@ class _Pool:
         self.idle: list[Process] = []
         self.busy: dict[Process, _Entry] = {}
 
-    def results(self, found: Callable[[LogFinding], None]) -> Iterator[LogResult | Summary]:
+    def results(self, found: Callable[[LogFinding], None]) -> Iterator[Found]:
         while True:
             self._give()
             if not self._entries:
@@ -135,7 +136,7 @@ class _Pool:
     def _take(self, process: Process, said: Any) -> None:
         entry = self.busy[process]
         match said:
-            case LogResult() | Summary():
+            case LogResult() | Summary() | Section():
                 entry.result = said
                 self._held += _weight(said)
                 del self.busy[process]
@@ -169,6 +170,6 @@ class _Pool:
             entry.result = unjudged(entry.task if isinstance(entry.task, str) else entry.task.path, self._how, why)
 
 
-def _weight(result: LogResult | Summary) -> int:
+def _weight(result: Found) -> int:
     """Findings that a result keeps, or what takes as much memory."""
     return len(result.findings) if isinstance(result, LogResult) else len(result)
