@@ -48,7 +48,7 @@ class AcpMapper(LineMapper):
     def __init__(self) -> None:
         super().__init__()
         self._sessions: dict[str, Session] = {}
-        self._prompts: dict[object, str] = {}  # the client's requests that wait for their answers → their sessions
+        self._prompts: dict[str, str] = {}  # the client's requests that wait for their answers → their sessions
         self._loads: dict[object, str] = {}
         self._asked: set[object] = set()  # the agent's requests
 
@@ -70,12 +70,7 @@ class AcpMapper(LineMapper):
             case "session/prompt":
                 params = record(message, "params")
                 session = text(params, "sessionId")
-                told.append(structs.replace(user_message(params, "prompt"), session_id=session))
-                state = self.session(session)
-                state.saying, state.running, state.over = None, True, False
-                state.calls.clear()
-                state.answered.clear()
-                self._prompts[_key(message)] = session
+                self.prompt(told, session, user_message(params, "prompt"), _key(message))
             case "session/load":
                 session = text(record(message, "params"), "sessionId")
                 self.session(session).loading = True
@@ -90,6 +85,22 @@ class AcpMapper(LineMapper):
             case _:
                 if "id" in message:
                     self._asked.add(_key(message))
+
+    def prompt(self, told: list[Event], session: str, said: UserMessage, request: str) -> None:
+        """Take a prompt; *request* is the ``repr`` of its id, by which it will be answered."""
+        told.append(structs.replace(said, session_id=session))
+        state = self.session(session)
+        state.saying, state.running, state.over = None, True, False
+        state.calls.clear()
+        state.answered.clear()
+        self._prompts[request] = session
+
+    def answer(self, told: list[Event], request: str, reason: str) -> bool:
+        """Take the answer to a prompt; return whether such a prompt waits for one."""
+        session = self._prompts.pop(request, None)
+        if session is not None:
+            self._stop(told, session, RunStop(reason=_REASONS.get(reason, "completed"), detail=reason))
+        return session is not None
 
     def session(self, session: str) -> Session:
         """Return the state of a session, which begins where it is first named."""
@@ -148,9 +159,8 @@ class AcpMapper(LineMapper):
     def _answer(self, told: list[Event], message: Object) -> None:
         identity = _key(message)
         match message.get("result"):
-            case {"stopReason": str(reason)} if identity in self._prompts:
-                stop = RunStop(reason=_REASONS.get(reason, "completed"), detail=reason)
-                self._stop(told, self._prompts.pop(identity), stop)
+            case {"stopReason": str(reason)} if self.answer(told, identity, reason):
+                pass
             case _ if identity in self._loads:
                 self.session(self._loads.pop(identity)).loading = False
             case _ if "error" in message and identity in self._prompts and identity not in self._asked:

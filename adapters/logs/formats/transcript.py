@@ -66,10 +66,12 @@ class Conversation:
         """Take what a response made, in order: its texts and calls, and results of tools that the provider ran."""
         calls = self._open
         for event in made:
-            if type(event) is ToolResult:
-                calls.pop(event.call_id, None)
-            elif event.call_id is not None:
-                calls[event.call_id] = None
+            call = event.call_id
+            if call is not None:  # it is no text
+                if type(event) is ToolResult:
+                    calls.pop(call, None)
+                else:
+                    calls[call] = None
         self._answered = not calls
         return made if self.running else [*self.root(), *made]
 

@@ -1,11 +1,11 @@
-"""Lines of ACP transcripts: the updates of sessions; requests and answers are the mapper's."""
+"""Lines of ACP transcripts: prompts with their answers, and the updates of sessions; all others are the mapper's."""
 
 from collections.abc import Sequence
 from typing import Final
 
-from msgspec import UNSET, Struct, UnsetType, json
+from msgspec import UNSET, Raw, Struct, UnsetType, json
 
-from turncheck.model.core.events import Event
+from turncheck.model.core.events import Event, UserMessage
 
 from ...formats.acp import CHUNKS, AcpMapper
 from .reading import LineLoop, Take
@@ -30,13 +30,22 @@ class _Update(Struct, gc=False):
 
 class _Params(Struct, gc=False):
     sessionId: str  # noqa: N815
-    update: _Update
+    update: _Update | None = None
+    prompt: str | list[Raw] | None = None
+    id: None = None
+
+
+class _Result(Struct, gc=False):
+    stopReason: str  # noqa: N815
 
 
 class _Line(Struct, gc=False):
     jsonrpc: str
-    method: str
-    params: _Params
+    method: str | None = None
+    params: _Params | None = None
+    id: int | float | str | None = None
+    result: _Result | None = None
+    error: None = None
 
 
 class _Wrapped(Struct, gc=False):
@@ -48,30 +57,45 @@ def _takes(mapper: AcpMapper) -> Take:
     def take(line: _Line | _Wrapped) -> Sequence[Event] | None:
         if isinstance(line, _Wrapped):
             line = line.message
-        if line.method != "session/update":
+        params = line.params
+        if line.method == "session/update":
+            return None if params is None or params.update is None else update(params.sessionId, params.update)
+        told: list[Event] = []
+        if isinstance(line.id, float):
             return None
-        session, update = line.params.sessionId, line.params.update
-        name = update.sessionUpdate
-        kind = CHUNKS.get(name)
+        if line.method is None:
+            return (
+                told if line.result is not None and mapper.answer(told, repr(line.id), line.result.stopReason) else None
+            )
+        if line.method != "session/prompt" or params is None or params.prompt is None:
+            return None
+        said = params.prompt
+        message = UserMessage(text=said) if isinstance(said, str) else UserMessage(content=said)
+        mapper.prompt(told, params.sessionId, message, repr(line.id))
+        return told
+
+    def update(session: str, given: _Update) -> Sequence[Event] | None:
         state = mapper.session(session)
         if state.loading:
             return ()
+        name = given.sessionUpdate
+        kind = CHUNKS.get(name)
         told: list[Event] = []
         if kind is not None:
-            part = update.content
+            part = given.content
             if not isinstance(part, _Part):
                 return None
             if kind == state.saying and state.said:
-                return told
+                return ()
             said = part.text if part.type == "text" else None
             mapper.chunk(told, session, kind, said or "")
         elif name in ("tool_call", "tool_call_update"):
-            call = update.toolCallId
+            call = given.toolCallId
             if call is None:
                 return None
             if name == "tool_call":
-                mapper.call(told, session, call, update.kind)
-            mapper.status(told, session, call, update.status)
+                mapper.call(told, session, call, given.kind)
+            mapper.status(told, session, call, given.status)
         return told
 
     return take

@@ -62,13 +62,15 @@ def _file(mapper: ClaudeCodeMapper) -> Take:
             session = "sub-agent" if line.agentId is None else line.agentId
             conversation = mapper.conversation(session)
         kind, message, told = line.type, line.message, None
-        if kind in ("assistant", "user"):
-            if line.uuid in seen:
+        if message is not None and (kind == "assistant" or kind == "user"):  # noqa: PLR1714 - faster
+            identity = line.uuid
+            if identity in seen:
                 return _SILENT if session is None else (Native(session_id=session),)
-            if message is not None:
-                told = _made(message, conversation) if kind == "assistant" else _received(message, conversation)
-            if told is not None and line.uuid is not None:
-                see(line.uuid)
+            told = _made(message, conversation) if kind == "assistant" else _received(message, conversation)
+            if told is not None and identity is not None:
+                see(identity)
+        elif kind in _SAYS:
+            return None
         elif kind == "attachment":
             if line.attachment is not None and line.attachment.type != "queued_command":
                 told = _SILENT
@@ -84,9 +86,10 @@ def _stream(mapper: ClaudeStreamMapper) -> Take:
         session = line.parent_tool_use_id
         conversation = mapper.conversation(session)
         kind, message, told = line.type, line.message, None
-        if kind in ("assistant", "user"):
-            if message is not None:
-                told = _made(message, conversation) if kind == "assistant" else _received(message, conversation)
+        if message is not None and (kind == "assistant" or kind == "user"):  # noqa: PLR1714 - faster
+            told = _made(message, conversation) if kind == "assistant" else _received(message, conversation)
+        elif kind in _SAYS:
+            return None
         elif kind == "result":
             if line.subtype is not None:
                 told = mapper.result(line.subtype, line.terminal_reason, conversation, failed=bool(line.is_error))
@@ -106,9 +109,10 @@ def _in_session(told: Sequence[Event] | None, session: str) -> Sequence[Event] |
 
 def _made(message: _Message, conversation: Conversation) -> Sequence[Event] | None:
     """Take what the model made: texts, thoughts and calls."""
-    if isinstance(message.content, str) or message.model == SYNTHETIC:
+    content = message.content
+    if type(content) is not list or message.model == SYNTHETIC:
         return None
-    made = outputs(message.content, conversation.response())
+    made = outputs(content, conversation.response())
     return None if made is None else conversation.output(made)
 
 
@@ -123,6 +127,7 @@ def _received(message: _Message, conversation: Conversation) -> Sequence[Event] 
 
 
 _SILENT: Final = ()
+_SAYS: Final = ("assistant", "user")
 _MARKS: Final = ("[", "<")
 """How a message may begin that only the program sees, and an interruption."""
 FILE: Final = LineLoop(json.Decoder(_FileLine).decode, _file)

@@ -13,6 +13,8 @@ from .reading import LineLoop, Take
 
 _SILENT: Final = ()
 _RARE: Final = frozenset((None, "turn_aborted", "turn.failed", "error", "stream_error"))
+_TOLD: Final = frozenset(("item_completed", "user_message", *STARTS, *ENDS, *_RARE))
+"""Types of events that mean something."""
 _Told: TypeAlias = Sequence[Event] | None
 
 
@@ -49,11 +51,9 @@ def _rollout(mapper: CodexMapper) -> Take:
             if tool is None or payload.call_id is None:
                 return None
             response = conversation.response()
-            return conversation.output(
-                [AgentOutput(kind="tool-call", call_id=payload.call_id, tool=tool, response_id=response)]
-            )
+            return conversation.output([AgentOutput("tool-call", None, payload.call_id, tool, response)])
         if kind in OUTPUTS:
-            return None if payload.call_id is None else conversation.results([ToolResult(call_id=payload.call_id)])
+            return None if payload.call_id is None else conversation.results([ToolResult(payload.call_id)])
         if kind == "reasoning":
             return _thought(payload)
         if kind == "message" and payload.role == "assistant":
@@ -72,11 +72,13 @@ def _rollout(mapper: CodexMapper) -> Take:
         summary = payload.summary if isinstance(payload.summary, list) else ()
         thought = "\n".join(part.text for part in summary if part.text)
         response = conversation.response()
-        made = [AgentOutput(kind="reasoning", text=thought, response_id=response)] if thought else ()
+        made = [AgentOutput("reasoning", thought, None, None, response)] if thought else ()
         return conversation.output(made)
 
     def event(payload: _Payload) -> _Told:
         kind = payload.type
+        if kind not in _TOLD:
+            return _SILENT
         if kind == "item_completed":
             if payload.item is None:
                 return None
@@ -88,7 +90,7 @@ def _rollout(mapper: CodexMapper) -> Take:
             return mapper.stop("completed")
         if kind == "user_message" and not mapper.newer:
             return None if payload.message is None else conversation.said(UserMessage(text=payload.message))
-        return None if kind in _RARE else _SILENT
+        return _SILENT if kind == "user_message" else None
 
     def _user(item: _UserItem) -> _Told:
         match item.content:
@@ -135,20 +137,18 @@ def _exec(mapper: CodexExecMapper) -> Take:
                 made: Sequence[Event] = _SILENT
                 if item.id not in called:
                     called.add(item.id)
-                    call = AgentOutput(
-                        kind="tool-call", call_id=item.id, tool=kind, response_id=conversation.response()
-                    )
+                    call = AgentOutput("tool-call", None, item.id, kind, conversation.response())
                     made = conversation.output([call])
                 if not completed:
                     return made
-                found = conversation.results([ToolResult(call_id=item.id, is_error=item.status in FAILED or None)])
+                found = conversation.results([ToolResult(item.id, item.status in FAILED or None)])
                 return [*made, *found] if made else found
             if not completed:
                 return _SILENT
             if kind in _TEXTS:
                 if item.text is None:
                     return None
-                said = AgentOutput(kind=_TEXTS[kind], text=item.text, response_id=conversation.response())
+                said = AgentOutput(_TEXTS[kind], item.text, None, None, conversation.response())
                 return conversation.output([said] if item.text else [])
             return _SILENT
         if name == "turn.started":

@@ -4,7 +4,7 @@ A field that may not be there is typed as unset: the mapper reads a line that ha
 """
 
 from collections.abc import Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType, json
 
@@ -66,34 +66,35 @@ def _takes(mapper: MessagesMapper) -> Take:
         content = message.content
         found: list[Output] | None
         if isinstance(content, str):
-            found = [AgentOutput(kind="assistant", text=content, response_id=response)] if content else []
+            found = [AgentOutput("assistant", content, None, None, response)] if content else []
         else:
             found = outputs(content or (), response)
         if found is None:
             return None
         for call in message.tool_calls or ():
-            found.append(AgentOutput(kind="tool-call", call_id=call.id, tool=call.function.name, response_id=response))
+            found.append(AgentOutput("tool-call", None, call.id, call.function.name, response))
         return conversation.output(found)
 
-    def take(line: _User | _Assistant | _Tool | _System | _Item) -> _Told:
-        if isinstance(line, _Assistant):
+    def take(line: Any) -> _Told:  # its type is told apart by identity, which type checkers do not follow
+        kind = type(line)
+        if kind is _Assistant:
             return made(line)
-        if isinstance(line, _Tool):
+        if kind is _Tool:
             call = line.tool_call_id
-            return None if call is None else conversation.results((ToolResult(call_id=call),))
-        if isinstance(line, _User):
+            return None if call is None else conversation.results((ToolResult(call),))
+        if kind is _User:
             if isinstance(line.content, str):
-                return conversation.said(UserMessage(text=line.content, id=line.id))
+                return conversation.said(UserMessage(line.content, None, line.id))
             found = results(line.content or ())
             return found and conversation.results(found)
-        if isinstance(line, _System):
+        if kind is _System:
             return ()
         if line.type == "function_call_output":
-            return conversation.results((ToolResult(call_id=line.call_id),))
+            return conversation.results((ToolResult(line.call_id),))
         if line.name is None:
             return None
         response = conversation.response()
-        own = AgentOutput(kind="tool-call", call_id=line.call_id, tool=line.name, response_id=response)
+        own = AgentOutput("tool-call", None, line.call_id, line.name, response)
         return conversation.output((own,))
 
     return take

@@ -104,7 +104,7 @@ def _taken(entry: _Entry, mapper: PiSessionMapper) -> bool:
             stop = pi_messages.end(message.stopReason, message.errorMessage, "adapter")
             meaning = response(items, stop)
         elif isinstance(message, _Result):
-            meaning = ToolResult(call_id=message.toolCallId, is_error=message.isError or None)
+            meaning = ToolResult(message.toolCallId, message.isError or None)
         elif isinstance(message, _User):
             said = message.content
             if isinstance(said, str):
@@ -127,14 +127,14 @@ def _items(parts: list[_Part], entry: str | None) -> list[AgentOutput] | None:
             if part.text is None:
                 return None
             if part.text:
-                items.append(AgentOutput(kind="assistant", text="…", response_id=entry))
+                items.append(AgentOutput("assistant", "…", None, None, entry))
         elif kind == "thinking":
             if part.thinking is None:
                 return None
             if part.thinking:
-                items.append(AgentOutput(kind="reasoning", text="…", response_id=entry))
+                items.append(AgentOutput("reasoning", "…", None, None, entry))
         elif kind == "toolCall":
             if part.id is None or part.name is None:
                 return None
-            items.append(AgentOutput(kind="tool-call", call_id=part.id, tool=part.name, response_id=entry))
+            items.append(AgentOutput("tool-call", None, part.id, part.name, entry))
     return items
