@@ -9,13 +9,13 @@ from .law import Law, declared
 from .lifecycle import agent_messages, agents, clients, compaction, concurrency, decisions, provider_limits
 from .projector import answers, cycles, experiments, positions, reference, steps
 from .runtime import calls, capabilities, completion, contract, ends, machine, messages, requests, reruns, responses
-from .runtime.restarts import faults, kept, pauses, served
+from .runtime.restarts import children, faults, kept, pauses, served
 
 _MODULES: Final = (
     (answers, cycles, steps, positions, experiments, reference),
     (ends, completion, calls, messages, requests, responses, contract, capabilities),
     (concurrency, agents, agent_messages, decisions, compaction, provider_limits, clients),
-    (pauses, served, kept, faults, reruns, machine),
+    (pauses, served, children, kept, faults, reruns, machine),
     (collation, log),
 )
 """The one place to add a module of laws. Within a module the order is that of its functions.

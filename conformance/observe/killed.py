@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from turncheck.model.core.stimuli import Step, Stimulus, User
 
+from .parts.agents import agent_of
 from .runtime_trace import Applied, ObservedStep, Request, RuntimeTrace
 
 PROBE: Final = User(id="after", text="say after")
@@ -44,7 +45,8 @@ class Killed:
         """What became of the run that was open: the reason of its end, ``goes-on`` or ``untold``; None without one."""
         if not self.before.steps or not self.before.steps[-1].active:
             return None
-        stop = next((event for event in self.told if event.get("type") == "run-stop"), None)
+        own = (event for event in self.told if agent_of(event) is None)
+        stop = next((event for event in own if event.get("type") == "run-stop"), None)
         if stop is not None:
             return str(stop.get("reason"))
         return "goes-on" if self.start.awaiting else "untold"

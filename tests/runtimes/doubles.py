@@ -1,5 +1,5 @@
 """The modules of wrong runtimes: the one place to add one."""
 
-from . import attended, compacting, concurrent, deciding, delegating, hosting, limited, pausing, wrong
+from . import attended, compacting, concurrent, deciding, delegating, hosting, lasting, limited, pausing, wrong
 
-MODULES = (wrong, hosting, limited, deciding, pausing, compacting, concurrent, delegating, attended)
+MODULES = (wrong, hosting, limited, deciding, pausing, compacting, concurrent, delegating, lasting, attended)

@@ -64,7 +64,7 @@ def row(name, model, machine, k, at):
 def applied(name, plan):
     """How long the reference takes to pass its own suite in this process, all laws judged."""
     with reference_runtime(name.partition(":")[2]) as reference:
-        options = Options(time.monotonic() + APPLIED, HASH_SEED)
+        options = Options(deadline=time.monotonic() + APPLIED, hash_seed=HASH_SEED)
         started = time.monotonic()
         result, _ = verify_suite(reference, plan, selected(["runtime"], suite=True), options)
         took = time.monotonic() - started

@@ -18,7 +18,7 @@ from event_flow import wrong as collations
 from inprocess import InProcess, InProcessCollator
 from projectors import agents
 from projectors import wrong as projectors
-from runtimes import attended, compacting, concurrent, deciding, delegating, hosting, limited, pausing
+from runtimes import attended, compacting, concurrent, deciding, delegating, hosting, lasting, limited, pausing
 from runtimes import wrong as runtimes
 from runtimes.right import Right
 
@@ -160,6 +160,7 @@ DELEGATORS = {
     "child-messages-reach": "ChildrenLeaveTheirMessages",
     "failed-child-is-a-result": "FailedChildFailsTheRun",
 }
+LASTING = {"restart-reaches-children": "ForgetsItsSubAgents"}
 COLLATIONS = {
     "blocks-same-again": "AddsUpTheSession",
     "blocks-hash-seed": "HashOrder",
@@ -243,6 +244,7 @@ _MODULES = (
     (attended, ATTENDANTS, attended.Attended),
     (concurrent, BESIDE, concurrent.Concurrent),
     (delegating, DELEGATORS, delegating.Delegating),
+    (lasting, LASTING, lasting.Lasting),
     (runtimes, RUNTIMES, Right),
 )
 """Module of wrong runtimes, law → its wrong runtime, and the right one."""

@@ -79,7 +79,8 @@ class Shell:
         for stored in store.load():
             agent = self.agents[stored.id] = Agent(Conversation(self._kind(stored.parent)), stored.directory)
             agent.core.restore(stored.saved, stored.log)
-            self.tell(stored.id, "restart")
+        for session in reversed(self.agents):  # a sub-agent before its parent, as with a cancel (BED-D8)
+            self.tell(session, "restart")
 
     # ---- what happens ----
 

@@ -102,6 +102,24 @@ def directed_delegations(capabilities: frozenset[str], depth: int | None = None)
     yield from _deeper(capabilities, depth)
 
 
+def open_delegations(capabilities: frozenset[str], depth: int | None = None) -> Iterator[tuple[Deed, ...]]:
+    """Yield words behind which a runtime is killed: a sub-agent has begun or ended, and its caller's run is open.
+
+    A sub-agent's model is asked, or its tool runs, alone, beside one that has ended, or below another.
+
+    >>> [*open_delegations(frozenset())]
+    []
+    """
+    if "persistence" not in capabilities:
+        return
+    amid_a_tool = _CALLS[:2]
+    for script in ((), _CALLS[:1], amid_a_tool, _CALLS[:3], _ANSWERS):
+        yield (*_begin(1), *_of(1, script))
+    yield (*_begin(2), *_of(1, _ANSWERS), *_of(2, amid_a_tool))
+    if (depth or 1) > 1:
+        yield (*_begin(1), *_of(1, _CALLS_ANOTHER), *_of(2, amid_a_tool))
+
+
 def _deeper(capabilities: frozenset[str], depth: int | None) -> Iterator[tuple[Deed, ...]]:
     """Yield words of a sub-agent that calls another, and of one that calls another at the declared *depth*."""
     if depth is None:

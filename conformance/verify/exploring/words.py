@@ -14,7 +14,14 @@ from turncheck.model.declaration.machine import Row
 from turncheck.model.machines.interaction import CONCURRENT, tables
 
 from ...generation.classic_words import DEEP, classic_words, starts
-from ...generation.lifecycle.agent_words import Deed, Delegation, delegating, directed_delegations, drawn_delegation
+from ...generation.lifecycle.agent_words import (
+    Deed,
+    Delegation,
+    delegating,
+    directed_delegations,
+    drawn_delegation,
+    open_delegations,
+)
 from ...generation.lifecycle.overlapping_words import Letter, Overlap, directed_overlaps, drawn_overlap
 from ...generation.rare_words import rare_words
 from ...generation.situations import Situation, access_words, directed, follow, revisit_words, rows_for
@@ -124,6 +131,7 @@ class RuntimeCourse:
         rares = rare_words(capabilities, plain.policies | self.profile.policies)
         overlaps = directed_overlaps(capabilities) if self._concurrent else ()
         delegations = directed_delegations(capabilities, self._depth) if self._delegates else ()
+        cut = open_delegations(capabilities, self._depth) if self._delegates else ()
         return [
             *(_Directed(plain, word) for word in sorted(directed(self.rows, self._accesses), key=len)),
             *(_Directed(one, word) for one in special for word in DEEP),
@@ -131,6 +139,7 @@ class RuntimeCourse:
             *(_Directed(one.options, stimuli=one.word, situation=one.name, killed=one.killed) for one in rares),
             *(_Directed(plain, letters=letters) for letters in overlaps),
             *(_Directed(delegating(plain), deeds=deeds) for deeds in delegations),
+            *(_Directed(delegating(plain), deeds=deeds, killed=True) for deeds in cut),
         ]
 
     @property

@@ -9,6 +9,7 @@ from turncheck.conformance.generation.lifecycle.agent_words import (
     delegating,
     directed_delegations,
     drawn_delegation,
+    open_delegations,
 )
 from turncheck.conformance.observe.driver import Driver
 from turncheck.conformance.observe.parts.agent_parts import agent_parts
@@ -18,6 +19,7 @@ from turncheck.model.core.stimuli import Abort, ModelAwaited, ModelFail, ResetOp
 ALL = frozenset(("tools", "sub-agents", "model-failure", "abort", "tool-failure"))
 DEPTH = 2
 DIRECTED = [*directed_delegations(ALL, DEPTH)]
+KILLED = [*open_delegations(ALL | {"persistence"}, DEPTH)]
 
 
 @cache
@@ -38,11 +40,11 @@ def test_each_agent_of_a_word_has_a_part_but_those_that_took_a_message():
         assert len(agent_parts(trace)) == 1 + len(children(trace)) - len(took) >= 1
 
 
-def where(step, child):
-    """Where a sub-agent is when a stimulus comes: its model is asked, its tool runs, or its own sub-agent, or none."""
-    if child.end is not None and child.end < step.first:
+def where(child, at, awaited):
+    """Where a sub-agent is at a position: its model is asked, its tool runs, or its own sub-agent, or none."""
+    if child.end is not None and child.end < at:
         return "over"
-    waits = next((type(one) for one in step.before if one.agent_id == child.name), None)
+    waits = next((type(one) for one in awaited if one.agent_id == child.name), None)
     return {ModelAwaited: "infers", ToolAwaited: "executes", None: "calls"}[waits]
 
 
@@ -66,7 +68,7 @@ def pairs(word):
     for step in trace.steps:
         for child in known if not step.closing else ():
             if child.begin < step.first:
-                yield where(step, child), what(step.stimulus, child, callers(child, known))
+                yield where(child, step.first, step.before), what(step.stimulus, child, callers(child, known))
 
 
 def test_whatever_a_sub_agent_does_each_thing_comes_amid_it():
@@ -79,6 +81,21 @@ def test_whatever_a_sub_agent_does_each_thing_comes_amid_it():
         "over": {*told, "its caller is stopped", "another model fails", "another tool fails"},
     }
     assert {(place, one) for place, several in expected.items() for one in several} - found == set()
+
+
+def cut(word):
+    """Where each sub-agent of a word is when the runtime is killed behind it."""
+    trace = followed(word)
+    last = [step for step in trace.steps if not step.closing][-1]
+    return {where(child, last.end, last.answer.awaiting) for child in children(trace) if child.begin < last.end}
+
+
+def test_whatever_a_sub_agent_does_a_kill_comes_behind_it():
+    assert {place for word in KILLED for place in cut(word)} == {"infers", "executes", "calls", "over"}
+
+
+def test_nothing_is_killed_where_a_runtime_does_not_outlive_it():
+    assert [*open_delegations(ALL, DEPTH)] == []
 
 
 def test_a_message_is_sent_to_a_sub_agent_that_never_was():

@@ -7,7 +7,7 @@ import inspect
 import pytest
 from breaking import doubles
 from msgspec.structs import replace
-from runtimes import attended, compacting, concurrent, deciding, delegating, hosting, limited, pausing, wrong
+from runtimes import attended, compacting, concurrent, deciding, delegating, hosting, lasting, limited, pausing, wrong
 from runtimes.doubles import MODULES
 from runtimes.right import Right, Undeclared
 from runtimes.target import CAPABILITIES
@@ -345,6 +345,23 @@ def test_a_runtime_with_sub_agents_breaks_no_law_and_passes_on_evidence(runtime)
     assert counterexamples == {}
     assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
     assert "children-answered-once" in {law.law for law in result.laws if law.verdict == "pass"}
+
+
+LASTING = {
+    "parallel": lasting.Lasting(tools="parallel", subAgentDepth=2),
+    "detached": lasting.Lasting(subAgents="detached"),
+    "going on": lasting.GoesOnAfterAKill(tools="parallel"),
+    "saying nothing": lasting.SaysNothingAtARestart(queueAfterInterrupted="hold"),
+}
+
+
+@pytest.mark.parametrize("runtime", LASTING.values(), ids=LASTING)
+def test_a_runtime_whose_sub_agents_a_kill_cuts_breaks_no_law_and_passes_on_evidence(runtime):
+    laws = selected(["runtime"], ["restart-[rs]*", "children-*"])
+    result, counterexamples = verified(runtime, laws, words=0)
+    assert counterexamples == {}
+    assert {law.law: law.why for law in result.laws if law.verdict not in {"pass", "skipped"}} == {}
+    assert "restart-reaches-children" in {law.law for law in result.laws if law.verdict == "pass"}
 
 
 PARTLY = {

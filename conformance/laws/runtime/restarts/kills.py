@@ -5,6 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from ....observe.killed import PROBE, SPARE, Killed
 from ....observe.runtime_trace import Request, RuntimeTrace
+from ...law import Finding, Law, first_finding
 from ..subject import Rerun
 
 Entry: TypeAlias = Mapping[str, Any]
@@ -45,6 +46,14 @@ def kills(rerun: Rerun) -> Iterator[tuple[Killed, RuntimeTrace]]:
             whole = rerun.kills.unkilled(word[: place - amid], rerun.trace.options)
             if whole is not None:
                 yield found, whole
+
+
+def broken_since(killed: Killed, laws: Sequence[Law]) -> Iterator[Finding]:
+    """Yield the first finding of each law that the word breaks from the restart on, and did not break before it."""
+    for law in laws:
+        fault = first_finding(law.judge(killed.after))
+        if fault is not None and first_finding(law.judge(killed.before)) is None:
+            yield Finding(None, f"after a restart {fault.message}", fault.expected, fault.observed, killed.applied)
 
 
 def held(rerun: Rerun, name: str) -> Any:

@@ -1,19 +1,21 @@
 """The law on a pause that a kill cuts: what waited for a person or the client still does."""
 
 from collections.abc import Collection
-from typing import Any, TypeAlias, cast
+from typing import Any, Final, TypeAlias, cast
 
 from turncheck.model.core.stimuli import ApprovalAwaited, Awaited, ClientToolAwaited, Deny, ToolAwaited
 
 from ....observe.killed import Killed
 from ....observe.runtime_trace import RuntimeTrace
-from ...law import WITNESS, Finding, Judgement, first_finding
+from ...law import WITNESS, Finding, Judgement
 from ...lifecycle.decisions import approved_before_executed, asked_about_once, client_result_once, decisions_honoured
 from ..subject import Rerun, relation_law
-from .kills import worth
+from .kills import broken_since, worth
 
 Question: TypeAlias = tuple[str, str | None, str]
 """Who decides (``ApprovalAwaited`` or ``ClientToolAwaited``), the session, and the call's id."""
+_ANSWERS: Final = (approved_before_executed, asked_about_once, decisions_honoured, client_result_once)
+"""The laws that answers after a restart keep too."""
 
 
 @relation_law(
@@ -40,7 +42,7 @@ def pause_outlives_restart(rerun: Rerun) -> Judgement:
     elif waits != waited:
         yield Finding(None, "after a restart other calls wait for decisions", waited, waits, killed.applied)
     else:
-        yield from _honoured(killed)
+        yield from broken_since(killed, _ANSWERS)
         yield from _denied(rerun, killed)
 
 
@@ -57,14 +59,6 @@ def questions(awaiting: Collection[Awaited]) -> list[Question]:
 
 def _only_questions(awaiting: Collection[Awaited]) -> bool:
     return bool(awaiting) and all(isinstance(one, ApprovalAwaited | ClientToolAwaited) for one in awaiting)
-
-
-def _honoured(killed: Killed) -> Judgement:
-    """Yield what the answers after the restart break, and no answer before it broke."""
-    for law in (approved_before_executed, asked_about_once, decisions_honoured, client_result_once):
-        fault = first_finding(law.judge(killed.after))
-        if fault is not None and first_finding(law.judge(killed.before)) is None:
-            yield Finding(None, f"after a restart {fault.message}", fault.expected, fault.observed, killed.applied)
 
 
 def _denied(rerun: Rerun, killed: Killed) -> Judgement:
