@@ -176,7 +176,9 @@ def _frames(sheet: _Sheet, rows: Sequence[Row]) -> Iterator[str]:
         if row.kind == "else":
             yield _line((left, y - 14), (sheet.width - left, y - 14), "branch")
         yield _text(left + 6, y + 1, row.kind, "head")
-        yield _text(left + 42, y + 1, row.caption and f"[{row.caption}]", "note")
+        words = row.caption and f"[{row.caption}]"
+        yield _rect(left + 40, y - 9, 6 * columns(words), 12, "paper")
+        yield _text(left + 42, y + 1, words, "note")
 
 
 def _row(sheet: _Sheet, y: int, row: Arrow | Band) -> Iterator[str]:

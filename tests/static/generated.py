@@ -27,6 +27,8 @@ from static.mutants import PAGE as MUTANTS
 from static.mutants import page as mutants_page
 from static.references_page import PAGE as REFERENCES_PAGE
 from static.references_page import page as references_page
+from static.sources_page import PAGE as SOURCES_PAGE
+from static.sources_page import page as sources_page
 from static.theorems import PAGE as THEOREMS
 from static.theorems import page as theorems_page
 
@@ -52,6 +54,7 @@ def run() -> None:
     wanted[ROOT / "docs" / "museum.md"] = page(recorded())
     wanted[MUTANTS] = mutants_page()
     wanted[REFERENCES_PAGE] = references_page()
+    wanted[SOURCES_PAGE] = sources_page()
     wanted[BROKEN] = table()
     wanted[THEOREMS] = theorems_page()
     wanted[CLAUSES_BROKEN] = broken_page()

@@ -84,17 +84,14 @@ def _pictures(machine: str | None, out: Path, *, registers: bool) -> Iterator[tu
     from turncheck.model.rendering import machine_figure  # noqa: PLC0415
     from turncheck.model.rendering.graphviz_svg import FIGURE, to_svg  # noqa: PLC0415
     from turncheck.model.rendering.state_diagram import to_mermaid  # noqa: PLC0415
-    from turncheck.model.rendering.stories import engine, engine_path, event_flow, turn  # noqa: PLC0415
+    from turncheck.model.rendering.stories import engine, event_flow, turn  # noqa: PLC0415
+    from turncheck.model.rendering.stories.paths import PATHS  # noqa: PLC0415
 
     if machine is not None and machine not in PROOF_ROLES:
         raise click.BadParameter(
             f"no machine is named {machine!r}; there are: {', '.join(PROOF_ROLES)}", param_hint="MACHINE"
         )
-    stories = {
-        "turn": {"turn_sequence": turn.scene},
-        "engine": {"engine_path": engine_path.scene, "engine_sequence": engine.scene},
-        "event_flow": {"event_flow_sequence": event_flow.scene},
-    }
+    stories = {"turn": turn.scene, "engine": engine.scene, "event_flow": event_flow.scene}
     for roles in PROOF_ROLES.values() if machine is None else [PROOF_ROLES[machine]]:
         spec = roles.machine
         for name, part in machine_figure.figures(roles).items():
@@ -102,8 +99,10 @@ def _pictures(machine: str | None, out: Path, *, registers: bool) -> Iterator[tu
             yield f"{name}.dot", partial(str, dot)
             yield f"{name}.svg", partial(to_svg, dot, FIGURE)
         yield f"{spec.name}.mmd", partial(to_mermaid, spec)
-        for name, story in stories.get(spec.name, {}).items():
-            yield from _drawn(name, story())
+        if spec.name in PATHS:
+            yield from _drawn(f"{spec.name}_path", PATHS[spec.name].scene())
+        if spec.name in stories:
+            yield from _drawn(f"{spec.name}_sequence", stories[spec.name]())
     if machine is None and os.path.lexists(out / LOG):
         yield from _drawn(Path(LOG).stem, _sequence(out / LOG))
 

@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 from turncheck.conformance.cli.commands.diagrams import command
 from turncheck.model.machines.registry import MACHINES
+from turncheck.model.rendering.stories.paths import PATHS
 
 COMMITTED = Path(__file__).parents[3] / "diagrams"
 
@@ -40,7 +41,7 @@ def test_all_formats_of_all_pictures_are_written(tmp_path):
             for end in (".dot", ".svg")
         ),
         *(f"{machine}_sequence{end}" for machine in ("turn", "engine", "event_flow") for end in (".mmd", ".svg")),
-        *(f"engine_path{end}" for end in (".mmd", ".svg")),
+        *(f"{machine}_path{end}" for machine in PATHS for end in (".mmd", ".svg")),
     }
 
 
@@ -85,8 +86,8 @@ def test_check_writes_nothing(tmp_path):
 @pytest.mark.parametrize(("name", "end"), [("dot", ".dot"), ("mermaid", ".mmd"), ("svg", ".svg")])
 def test_one_machine_in_one_format(tmp_path, name, end):
     """MACHINE and --format choose."""
-    assert run("request_cycle", "--format", name, "--out", tmp_path).exit_code == 0
-    assert [path.name for path in tmp_path.iterdir()] == [f"request_cycle{end}"]
+    assert run("collation", "--format", name, "--out", tmp_path).exit_code == 0
+    assert [path.name for path in tmp_path.iterdir()] == [f"collation{end}"]
 
 
 def test_an_unknown_machine_is_refused_with_the_known_ones(tmp_path):

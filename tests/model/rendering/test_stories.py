@@ -1,6 +1,7 @@
 """Sequence pictures of machines at work: drawn from what the machine does, well-formed, the same each time."""
 
 import re
+from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -8,11 +9,13 @@ import pytest
 from turncheck.model.machines.engine import SPEC
 from turncheck.model.rendering.mermaid import to_mermaid
 from turncheck.model.rendering.scene import Arrow, Band, Edge, Scene
-from turncheck.model.rendering.stories import engine, engine_path, event_flow
+from turncheck.model.rendering.stories import engine, event_flow
+from turncheck.model.rendering.stories.paths import PATHS
 from turncheck.model.rendering.svg import to_svg
 from turncheck.model.rendering.text import to_text
 
-PICTURES = {"engine": engine.scene, "engine's path": engine_path.scene, "event flow": event_flow.scene}
+PICTURES = {"engine": engine.scene, "event flow": event_flow.scene}
+PICTURES |= {f"{name}'s path": path.scene for name, path in PATHS.items()}
 HOSTILE = Scene("a < b", ("one", "two"), (Band("x --> y"), Arrow("one", "two", "<script>; end\n%%")))
 
 
@@ -58,19 +61,51 @@ def test_the_request_sequence_shows_every_error():
     assert {f"error {code}" for code in ("llm_error", "stream_error", "tool_error", "max_tool_rounds")} <= words
 
 
-def test_the_path_numbers_its_arrows():
-    numbers = [row.at for row in engine_path.scene().rows if isinstance(row, Arrow)]
+@pytest.fixture(params=PATHS)
+def path(request):
+    return PATHS[request.param]
+
+
+def test_a_path_numbers_its_arrows(path):
+    numbers = [row.at for row in path.scene().rows if isinstance(row, Arrow)]
     assert numbers == [*range(1, len(numbers) + 1)]
 
 
-def test_the_path_has_the_frames_of_the_source_one_inside_the_other():
-    depth, frames = 0, []
-    for row in engine_path.scene().rows:
+def frames(path):
+    """The frames of a path, each with its depth; the last one is the depth at the end."""
+    depth, found = 0, []
+    for row in path.scene().rows:
         if isinstance(row, Edge):
             depth += {"else": 0, "end": -1}.get(row.kind, 1)
-            frames += [(row.kind, depth)] if row.kind in {"opt", "alt", "loop"} else []
-    assert depth == 0
-    assert frames == [("opt", 1), ("alt", 2), ("loop", 1), ("loop", 2), ("alt", 3), ("opt", 4), ("opt", 4), ("alt", 2)]
+            found += [(row.kind, depth)] if row.kind in {"opt", "alt", "loop"} else []
+    return [*found, depth]
+
+
+def test_the_frames_of_a_path_end(path):
+    assert frames(path)[-1] == 0
+
+
+def test_every_branch_of_a_path_has_rows(path):
+    rows = path.scene().rows
+    pairs = [(one, other) for one, other in pairwise(rows) if isinstance(one, Edge) and isinstance(other, Edge)]
+    assert [one.caption for one, other in pairs if one.kind != "end" and other.kind in {"else", "end"}] == []
+
+
+def test_the_engines_path_has_the_frames_of_the_source_one_inside_the_other():
+    expected = [("opt", 1), ("alt", 2), ("loop", 1), ("loop", 2), ("alt", 3), ("opt", 4), ("opt", 4), ("alt", 2)]
+    assert frames(PATHS["engine"])[:-1] == expected
+
+
+def bands(name):
+    return [row.caption for row in PATHS[name].scene().rows if isinstance(row, Band)]
+
+
+def test_the_turns_path_has_the_six_steps_of_the_source():
+    assert [one.partition(")")[0] for one in bands("turn")] == ["1", "2", "3", "4", "5", "6"]
+
+
+def test_the_conversations_path_has_the_requirements_that_are_an_exchange():
+    assert bands("conversation") == [f"REQ-BED-{n:03}" for n in (2, 3, 4, 5, 6, 7, 8, 11, 12)]
 
 
 def test_a_frame_surrounds_its_rows_in_the_svg():
