@@ -15,17 +15,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import msgspec
 from msgspec import Raw
 
 from turncheck.model.core.stimuli import Step, Stimulus
 
-from ..kit import turncheck_kit
-from ..protocol import input_guard, loading
+from ..protocol import input_guard
 from ..protocol.input_guard import watched
-from ..protocol.loading import Loaded, LoadedCollator, load
 from ..protocol.messages import (
     Answer,
     Apply,
@@ -44,6 +42,9 @@ from ..protocol.protocol_server import failed, greeting, serve_lines, stepped, u
 from ..protocol.runtime import RuntimeTarget
 from ..references.registry import REFERENCES, reference_runtime
 
+if TYPE_CHECKING:
+    from ..protocol.loading import Loaded, LoadedCollator
+
 _DETAIL: Final = 8000  # characters of a traceback: its end, where the error is
 _OURS: Final = (__file__, input_guard.__file__)
 # A value other than JSON is shown by its repr, and refused.
@@ -57,13 +58,24 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     text = arguments[0]
     requests, answers = _take_pipes()
+    kind, _, machine = text.partition(":")
+    if kind == "reference" and machine in REFERENCES:
+        sys.path.insert(0, str(Path.cwd()))
+        with reference_runtime(machine) as runtime:
+            return _serve(text, partial(_drive, runtime), requests, answers)
+    return _serve_code(text, requests, answers)
+
+
+def _serve_code(text: str, requests: BinaryIO, answers: int) -> int:
+    """Import and serve what the user wrote; return the exit code."""
+    # A reference needs neither of these; with asyncio, which they import, they were a third of its start, and each kill
+    # is followed by one. They come before the user's own modules may shadow them.
+    from ..kit import turncheck_kit  # noqa: PLC0415
+    from ..protocol.loading import Loaded, LoadedCollator, load  # noqa: PLC0415
+
     sys.path.insert(0, str(Path.cwd()))
     # An adapter's ``import turncheck_kit`` must be the one that serves it: a second copy has exceptions of its own.
     sys.modules[turncheck_kit.__name__.rpartition(".")[2]] = turncheck_kit
-    kind, _, machine = text.partition(":")
-    if kind == "reference" and machine in REFERENCES:
-        with reference_runtime(machine) as runtime:
-            return _serve(text, partial(_drive, runtime), requests, answers)
     try:
         loaded = load(text)
     except Exception as error:  # noqa: BLE001 - importing runs code of the user
@@ -95,7 +107,7 @@ def _serve(text: str, answer: Callable[[Message], Answer | HelloAnswer], request
     return 0
 
 
-def _project(loaded: Loaded, message: Message) -> Answer | HelloAnswer:
+def _project(loaded: "Loaded", message: Message) -> Answer | HelloAnswer:
     match message:
         case Project(seq=seq, events=events, policies=None):
             return _called(seq, loaded.project, events)
@@ -117,7 +129,7 @@ def _project(loaded: Loaded, message: Message) -> Answer | HelloAnswer:
             raise AssertionError(message)
 
 
-def _collate(loaded: LoadedCollator, message: Message) -> Answer | HelloAnswer:
+def _collate(loaded: "LoadedCollator", message: Message) -> Answer | HelloAnswer:
     assert not isinstance(message, Stop)
     match message:
         case Collate(seq=seq, frames=frames):
@@ -146,7 +158,7 @@ def _called(seq: int, function: Callable[..., Any], raw: Raw, name: str = "proje
     return msgspec.structs.replace(Answer(seq, ok=True, input_changed=changed), **{name: said})
 
 
-def _reset(seq: int, loaded: Loaded) -> Answer:
+def _reset(seq: int, loaded: "Loaded") -> Answer:
     try:
         loaded.reset()
     except Exception as error:  # noqa: BLE001 - as above
@@ -195,6 +207,8 @@ def _told(error: Exception, skip: TracebackType | None) -> str:
 
 def _users_traceback(error: Exception) -> str:
     """Return the traceback of *error* if it shows the user's code, else nothing: the message is enough."""
+    from ..protocol import loading  # noqa: PLC0415 - as above
+
     ours = (__file__, loading.__file__, importlib.__file__, "<frozen importlib")
     frames = traceback.extract_tb(error.__traceback__)
     theirs = isinstance(error, SyntaxError) or not all(frame.filename.startswith(ours) for frame in frames)
