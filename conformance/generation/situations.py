@@ -1,8 +1,7 @@
 """Situations of a runtime under test, and the stimuli that are worth applying there: the rows of ``interaction``."""
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
@@ -34,7 +33,7 @@ from turncheck.model.core.stimuli import (
 from turncheck.model.declaration.machine import Row
 from turncheck.model.declaration.stepping import Stepper
 from turncheck.model.machines.interaction import CONCURRENT, SPEC, tables
-from turncheck.model.search import reached, shortest
+from turncheck.model.search import reached
 
 from ..observe.driver import Driver, answer_to
 
@@ -127,10 +126,8 @@ class _Place(NamedTuple):
     """Whether a client has joined."""
 
 
-_Arrival: TypeAlias = tuple[Row | None, _Place]
-"""The row taken last, None at the start, and the place it led to."""
 _QUEUES: Final = ("queue", "steers", "calls", "gated")
-_START: Final[_Arrival] = None, _Place(SPEC.initial, (0,) * len(_QUEUES), 0)
+_START: Final = _Place(SPEC.initial, (0,) * len(_QUEUES), 0)
 
 
 def access_words(given: Mapping[str, Any], capabilities: frozenset[str]) -> Mapping[Row, tuple[str, ...]]:
@@ -155,60 +152,77 @@ def _key(given: Mapping[str, Any]) -> _Tables:
 
 @cache  # each `verify` asks several times, and a search takes 13 ms
 def _access_words(given: _Tables, capabilities: frozenset[str]) -> Mapping[Row, tuple[str, ...]]:
-    return {row: word for row, (word, _) in _firsts(_onward(dict(given), capabilities)).items()}
+    return {row: word for row, (word, _) in _firsts(given, capabilities).items()}
 
 
 @cache
 def _revisit_words(given: _Tables, capabilities: frozenset[str]) -> Mapping[Row, tuple[str, ...]]:
-    onward = _onward(dict(given), capabilities)
+    onward = _onward(given, capabilities)
     found: dict[Row, tuple[str, ...]] = {}
-    for row, (word, place) in _firsts(onward).items():
-        start: _Arrival = None, place
-        again = shortest([(start, word)], onward, partial(_takes, row))
+    for wanted, (word, place) in _firsts(given, capabilities).items():
+        again = next((longer for row, _, longer in _taken(place, word, onward) if row is wanted), None)
         if again is not None:
-            found[row] = again
+            found[wanted] = again
     return found
 
 
-def _takes(row: Row, arrival: _Arrival) -> bool:
-    return arrival[0] == row
+_Onward: TypeAlias = Callable[[_Place], Sequence[tuple[str, Row, _Place]]]
+"""From a place to what can be taken there: the event, its row, and the place that it leads to."""
 
 
-_Onward: TypeAlias = Callable[[_Arrival], Sequence[tuple[str, _Arrival]]]
-
-
-def _firsts(onward: _Onward) -> dict[Row, tuple[tuple[str, ...], _Place]]:
+@lru_cache(maxsize=2)  # for the two searches that follow each other: a table has some thousand places
+def _firsts(given: _Tables, capabilities: frozenset[str]) -> Mapping[Row, tuple[tuple[str, ...], _Place]]:
     """Return, for each row that can be taken, the shortest word that ends with it, and the place it leads to."""
     found: dict[Row, tuple[tuple[str, ...], _Place]] = {}
-    for (row, place), word in reached([(_START, ())], onward):
-        if row is not None:
-            found.setdefault(row, (word, place))
+    for row, place, word in _taken(_START, (), _onward(given, capabilities)):
+        if row not in found:
+            found[row] = word, place
     return found
 
 
-def _onward(given: Mapping[str, Any], capabilities: frozenset[str]) -> _Onward:
+def _taken(start: _Place, word: tuple[str, ...], onward: _Onward) -> Iterator[tuple[Row, _Place, tuple[str, ...]]]:
+    """Yield the rows that can be taken from *start*, each with the place it leads to and its word, nearest first."""
+
+    def places(place: _Place) -> Iterator[tuple[str, _Place]]:
+        return ((event, after) for event, _, after in onward(place))
+
+    for place, there in reached([(start, word)], places):
+        for event, row, after in onward(place):
+            yield row, after, (*there, event)
+
+
+@lru_cache(maxsize=2)
+def _onward(given: _Tables, capabilities: frozenset[str]) -> _Onward:
     """The steps of ``interaction`` under the tables *given*, for a search; unawaited events are left out."""
+    tables_of_run = dict(given)
     events = [event for event in SPEC.events if event not in _NEEDS or _NEEDS[event] in capabilities]
 
-    def taken(place: _Place, event: str) -> tuple[Row, _Place]:
-        stepper = Stepper(SPEC, given)
+    def standing(place: _Place) -> Stepper:
+        stepper = Stepper(SPEC, tables_of_run)
         stepper.state, held = place.state, stepper.context.registers
-        held.update({name: deque(range(size)) for name, size in zip(_QUEUES, place.held, strict=True)})
+        for name, size in zip(_QUEUES, place.held, strict=True):
+            held[name].extend(range(size))
         held["attempts"] = place.attempts
-        row = stepper.take(event, at=0)
-        sizes = tuple(min(len(held[name]), 2) for name in _QUEUES)
+        return stepper
+
+    def after(place: _Place, event: str) -> _Place:
+        stepper = standing(place)
+        stepper.take(event, at=0)
+        held = stepper.context.registers
+        sizes = tuple([min(len(held[name]), 2) for name in _QUEUES])
         gated = event if event in _OTHER_KIND else place.gated
         said = place.said or (event == "model-stop" and "compact" in events)
-        return row, _Place(row.dest, sizes, held["attempts"], gated, said, place.there or event == "join")
+        return _Place(stepper.state, sizes, held["attempts"], gated, said, place.there or event == "join")
 
     @cache
-    def branches(place: _Place) -> Sequence[tuple[str, _Arrival]]:
+    def branches(place: _Place) -> Sequence[tuple[str, Row, _Place]]:
         barred = {*_OTHER_KIND.get(place.gated or "", ()), *(() if place.said else ("compact",))}
         barred |= set() if place.there else {"leave"}
-        found = [(event, taken(place, event)) for event in events if event not in barred]
-        return [(event, arrival) for event, arrival in found if not idle(arrival[0])]
+        here = standing(place)
+        rows = [(event, here.row(event, at=0)) for event in events if event not in barred]
+        return [(event, row, after(place, event)) for event, row in rows if not idle(row)]
 
-    return lambda arrival: branches(arrival[1])
+    return branches
 
 
 class Situation:
