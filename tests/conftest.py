@@ -12,6 +12,9 @@ TESTS: Final = Path(__file__).parent
 PLACES: Final[Mapping[str, int]] = {name: place for place, name in enumerate(SLOW)}
 
 
+gc.set_threshold(50_000, 20, 100)  # from here on: collecting makes thousands of objects, and no garbage
+
+
 def slow_place(path: Path) -> str | None:
     """The slow place that a file is in, or None."""
     own = path.relative_to(TESTS)
@@ -39,4 +42,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """Spare the thousands of collected tests, which stay to the end, each search for garbage: a sixth of the time."""
     gc.freeze()
-    gc.set_threshold(50_000, 20, 100)

@@ -2,7 +2,6 @@
 
 import json
 import pickle
-from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +10,6 @@ import pytest
 from turncheck.adapters.logs.formats.registry import FORMATS
 from turncheck.adapters.logs.formats.saving import StateError
 from turncheck.adapters.logs.reading import read_values
-from turncheck.conformance.check.judge import check
 from turncheck.conformance.check.monitor import Monitor, SessionFinding
 from turncheck.model.core.policies import Policies
 
@@ -26,7 +24,8 @@ def by_format() -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {name: [] for name in FORMATS}
     for path in LOGS:
         if path.suffix in (".jsonl", ".sse"):
-            found[check("log", BytesIO(path.read_bytes())).format].append(path)
+            with path.open("rb") as stream:
+                found[read_values(stream)[0].name].append(path)
     return found
 
 

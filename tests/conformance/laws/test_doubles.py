@@ -21,7 +21,7 @@ EVERY = [(name, law) for name, broken in {**DOUBLES, **OF_AGENTS}.items() for la
 BESIDE = {"ChangesWhatItIsFed": ["chunking"]}
 """Laws that must be judged too, for the fault to be seen at all: nothing else feeds."""
 
-FEW = 60  # enough for the right ones: every row is taken, and each law has found its evidence
+FEW = 20  # enough for the right ones: every row is taken, and each law has found its evidence
 
 IN_A_WORKER = {"HashOrder", "CountsItsCalls"}
 """Faults of a whole process: they need one of their own."""
