@@ -80,8 +80,15 @@ def written(path: Path | str) -> Generator[BinaryIO]:
     if found is not None and not stat.S_ISREG(found.st_mode):
         raise _unfit(found.st_mode)
     make_folder(path.parent)
-    with _replacing(path, found) as descriptor, os.fdopen(descriptor, "wb", closefd=False) as file:
-        yield file
+    with _replacing(path, found) as descriptor:
+        file = os.fdopen(descriptor, "wb", closefd=False)
+        try:
+            yield file
+        except BaseException:
+            with contextlib.suppress(OSError):  # what it holds is given up, and the disk may be full
+                file.close()
+            raise
+        file.close()
 
 
 def make_folder(path: Path) -> None:

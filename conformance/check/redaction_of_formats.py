@@ -254,7 +254,17 @@ _KEPT: Final[Mapping[str, Kept]] = {
         " arguments role usage error message",
         "id",
         "name",
-        (*_MESSAGE_WORDS, "chat.completion.chunk", "[DONE]", "stop", "length", "content_filter", "function", "error"),
+        (
+            *_MESSAGE_WORDS,
+            "chat.completion.chunk",
+            "[DONE]",
+            "stop",
+            "length",
+            "content_filter",
+            "tool_calls",
+            "function",
+            "error",
+        ),
         "index",
     ),
     "openai-responses": _kept(

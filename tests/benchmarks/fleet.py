@@ -95,13 +95,15 @@ def memory(least: int = 1_000_000, names: Sequence[str] = ()) -> Iterator[str]:
 
 
 def endless(name: str) -> Iterator[bytes]:
-    """Lines of a format, run after run."""
+    """Lines of a format, run after run; a stream of the AI SDK ends with its mark."""
     encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
     made = streams.STREAMS.get(name) or FILES[name]
     number = 0
     while True:
         number += 1
         yield from (encode(event).encode() + b"\n" for event in made(number))
+        if name == "ai-sdk":
+            yield b'{"type":"finish","finishReason":"stop"}\n[DONE]\n'
 
 
 def written(folder: Path, files: int, events: int) -> list[Path]:

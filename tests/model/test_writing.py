@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from turncheck.model import writing
-from turncheck.model.writing import locked, make_folder, write_file
+from turncheck.model.writing import locked, make_folder, write_file, written
 
 LIMIT = 60.0  # seconds; never waited for
 KILLS = 200
@@ -171,6 +171,16 @@ def test_a_file_on_a_full_disk_is_as_it_was(mounted):
 def test_a_new_file_on_a_full_disk_is_not_there(mounted):
     assert refused(mounted / "new", b"n" * 100_000).errno == errno.ENOSPC
     assert names(mounted) == []
+
+
+def test_what_a_writer_raises_is_told_though_the_rest_cannot_be_written(mounted):
+    (mounted / "rest").write_bytes(b"n" * 61_000)
+    with pytest.raises(LookupError), written(mounted / "new") as file:  # noqa: PT012 - as a user would
+        file.write(b"n" * 6_000)
+        raise LookupError
+    with pytest.raises(OSError, match="No space left"), written(mounted / "new") as file:
+        file.write(b"n" * 6_000)
+    assert names(mounted) == ["rest"]
 
 
 def test_a_file_on_a_disk_that_is_read_only_is_as_it_was(mounted):

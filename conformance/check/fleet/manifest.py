@@ -100,9 +100,12 @@ def manifest(path: Path, how: How, version: str) -> Generator[Manifest]:
 
     *version* is turncheck's: another one judges anew. Raises ManifestError.
     """
+    is_new = not path.exists()
     try:
         base = _opened(path)
     except sqlite3.Error as error:
+        if is_new and path.exists() and not path.stat().st_size:  # as where the disk is full
+            path.unlink()
         raise _fault(path, error) from error
     try:
         yield Manifest(base, how, version)

@@ -20,7 +20,7 @@ from ..interruption import INTERRUPTED
 from ..many_logs import Shared, manifest_at, results, tables_at
 from ..options.inputs import expanded, is_kind, log_options
 from ..options.log_jobs import engine_option, jobs_for, log_jobs_option
-from ..printing.output import echo, emit, style
+from ..printing.output import OutputError, echo, emit, style
 from ..printing.showing import MARKS
 from ..reporting import Report, aside, publish, report_option
 
@@ -153,6 +153,8 @@ def _follow(
     try:
         heard = (emit, emit) if as_json else (tell, show)
         follow(log, judge, max_line=max_line, tell=heard[0], show=heard[1], port=port)
+    except OutputError:
+        raise  # no fault of the log
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{log}: {reason(error)}") from error
 

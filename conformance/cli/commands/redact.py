@@ -10,7 +10,7 @@ from turncheck.model.rendering.printable import Document
 from ...check.fleet.one import reason
 from ...check.redaction import Unknown, redact
 from ..options.inputs import log_options, opened
-from ..printing.output import Progress, document, notice
+from ..printing.output import OutputError, Progress, document, notice
 
 
 @click.command()
@@ -34,8 +34,8 @@ def command(*, log: str, max_line: int, format_name: str | None) -> None:
                 document(Document(line))
                 if not sys.stdout.isatty():  # on a terminal the lines themselves show the progress
                     progress.say(f"{number:,} lines")
-    except BrokenPipeError:
-        raise  # the reader has seen enough
+    except (BrokenPipeError, OutputError):
+        raise  # the reader has seen enough, or its disk is full: no fault of the log
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{without_secrets(log)}: {reason(error)}") from error
     for line in unknown.lines():

@@ -19,6 +19,10 @@ _LINE_EVERY: Final = 10.0
 """Seconds between two lines of progress elsewhere: a log of CI that lasts a minute has six."""
 
 
+class OutputError(OSError):
+    """Standard output or standard error, which is named, cannot be written."""
+
+
 def echo(text: Printable = NOTHING, *, err: bool = False) -> None:
     """Print lines for people. Only this, ``document`` and ``emit`` write to standard output and standard error."""
     _write(text, err=err)
@@ -35,7 +39,7 @@ def _write(text: Printable | Document, *, nl: bool = True, err: bool = False) ->
     except BrokenPipeError:
         raise
     except OSError as error:  # full, or no file that can be written
-        raise OSError(error.errno, error.strerror, "standard error" if err else "standard output") from error
+        raise OutputError(error.errno, error.strerror, "standard error" if err else "standard output") from error
 
 
 def emit(value: object) -> None:

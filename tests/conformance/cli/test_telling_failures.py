@@ -40,6 +40,10 @@ def shell(tmp_path):
     [
         ("turncheck laws > /dev/full", "Error: standard output: No space left on device\n"),
         ("turncheck laws --json > /dev/full", "Error: standard output: No space left on device\n"),
+        (
+            'echo \'{"type":"user-message"}\' > a && turncheck redact a > /dev/full',
+            "Error: standard output: No space left on device\n",
+        ),
         ("turncheck --help > /dev/full", "Error: No space left on device\n"),
         ("turncheck laws >&-", "Error: standard output is closed: send it to a file, or to /dev/null\n"),
         ("turncheck laws no-such-law 2>&-", ""),

@@ -181,6 +181,17 @@ def test_a_folder_that_is_not_there_is_named(invoke: Any, tmp_path: Path, logs: 
     assert (ran.code, "manifest nowhere/runs.sqlite: unable to open database file" in ran.err) == (2, True)
 
 
+def test_a_new_manifest_on_a_full_disk_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, _: object) -> None:
+        path.touch()
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr("turncheck.conformance.check.fleet.manifest._claim", full)
+    with pytest.raises(ManifestError, match="disk is full"), manifest(tmp_path / "m", HOW, "1"):
+        pass
+    assert [*tmp_path.iterdir()] == []
+
+
 def test_a_manifest_that_another_program_holds_is_named(
     logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
