@@ -14,6 +14,7 @@ from runtimes.target import CAPABILITIES, POLICIES, Target
 from turncheck.conformance.laws.runtime.contract import needs
 from turncheck.model.core.stimuli import (
     Abort,
+    Advance,
     ApprovalAwaited,
     Approve,
     ClientResult,
@@ -29,6 +30,7 @@ from turncheck.model.core.stimuli import (
     Step,
     StoreFail,
     Text,
+    TimerAwaited,
     Together,
     ToolAwaited,
     ToolCall,
@@ -40,7 +42,8 @@ from turncheck.model.core.stimuli import (
 from .store import Store
 
 PLAIN = ("abort", "tools", "tool-failure", "model-failure", "model-input")
-EVERY = (*CAPABILITIES, "approval", "client-tools", "persistence", "store-faults", "sub-agents")
+LIMITS = ("usage", "context-limit")
+EVERY = (*CAPABILITIES, "approval", "client-tools", "persistence", "store-faults", "sub-agents", *LIMITS)
 
 
 class Host:
@@ -61,6 +64,7 @@ class Host:
         self.requests, self.executions, self.questions = {}, {}, {}
         self.executed = Counter()
         self.ready = deque()
+        self.timers, self.usage = [], None
         self.history = []
         self.boot()
 
@@ -107,6 +111,7 @@ class Host:
             case ModelOutput():
                 self.model_says("item", stimulus.item, stimulus.request_id)
             case ModelStop():
+                self.usage = stimulus.usage
                 self.model_says("stop", stimulus.reason, stimulus.request_id)
             case ModelFail():
                 self.model_says("fail", stimulus.failure, stimulus.request_id)
@@ -118,6 +123,8 @@ class Host:
                 self.decide(stimulus)
             case StoreFail():
                 self.store.failing += stimulus.times
+            case Advance():
+                self.advance(stimulus.seconds)
             case Together():
                 for one in stimulus.stimuli:
                     self.deliver(one)
@@ -126,6 +133,7 @@ class Host:
         yield from (ModelAwaited(request_id=name, input=shown) for name, (shown, _) in self.requests.items())
         yield from (awaited for awaited, _ in self.executions.values())
         yield from (awaited for awaited, _, _ in self.questions.values())
+        yield from (TimerAwaited(due=due) for due, _ in self.timers)
 
     # ---- the model and the tools ----
 
@@ -177,6 +185,26 @@ class Host:
             return
         _, hear = self.executions.pop(name)
         hear(what, value)
+
+    # ---- the clock ----
+
+    def after(self, seconds, wake):
+        """Call *wake* when so much time is over, which an automatic clock jumps; return the timer."""
+        timer = [seconds if self.options.clock == "manual" else 0, wake]
+        self.timers.append(timer)
+        self.advance(0)
+        return timer
+
+    def advance(self, seconds):
+        for timer in [*self.timers]:
+            timer[0] -= seconds
+            if timer[0] <= 0:
+                self.drop_timer(timer)
+                self.ready.append(timer[1])
+
+    def drop_timer(self, timer):
+        """Forget the timer, if it is still there."""
+        self.timers = [one for one in self.timers if one is not timer]
 
     # ---- the person and the client ----
 

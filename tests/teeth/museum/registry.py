@@ -73,6 +73,19 @@ EXHIBITS: Final[Mapping[str, Exhibit]] = {
         "detect text-only stream drops with no finish_reason",
         "model-failure-survived",
     ),
+    "buzz/retries_at_once": Exhibit(
+        "buzz",
+        "block/buzz#5557",
+        "buzz-acp: 429s are retried with no backoff (median gap 0.0000s, 20-42/sec) — a transient rate limit becomes a"
+        " self-sustaining storm",
+        "retries-back-off",
+    ),
+    "gsd_2/adds_up_the_session": Exhibit(
+        "gsd-2",
+        "gsd-build/gsd-2#5203",
+        "Context-budget watchdog uses cumulative session tokens, fires spurious wrap-up at 200-300%",
+        "context-limit-told",
+    ),
     # calls and results
     "pydantic_ai/cancelled_call_has_no_return": Exhibit(
         "Pydantic AI",

@@ -227,6 +227,16 @@ class Coroutines(Host):
                 calls.append(item)
         return calls
 
+    async def sleep(self, seconds, signal):
+        """Wait until so much time is over. Raises Aborted."""
+        future = Future(self.ready)
+        timer = self.after(seconds, future.settle)
+        signal.on_abort(lambda: future.settle(error=Aborted()))
+        try:
+            await future
+        finally:
+            self.drop_timer(timer)
+
     async def execute(self, call, signal=None, arguments=None):
         """Return the tool's output. Raises ToolError or Aborted."""
         future = Future(self.ready)
