@@ -100,7 +100,7 @@ def _told(error: BaseException, given: Sequence[str]) -> Printable:
         case click.ClickException():
             shown = io.StringIO()
             error.show(shown)
-            return lines(shown.getvalue().rstrip("\n"))
+            return lines(shown.getvalue().rstrip("\n").expandtabs(2))  # click indents choices by tabs
         case TargetError() | BadTargetError() | MissingExtraError():
             return fill("Error: {}", lines(error))
         case click.Abort() | KeyboardInterrupt():

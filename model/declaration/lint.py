@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 from .machine import Machine, Row
 from .operands import Const, Default, Lookup, Operand, Register, Table, terms
 from .vocabulary import Condense, Emit, Equal, Record, Retract, Settle
+
+
+_INCOMPLETE: Final = "the guards are not complete"
 
 
 def lint(machine: Machine, tables: Iterable[Mapping[str, Any]] = ()) -> list[str]:
@@ -20,6 +23,12 @@ def lint(machine: Machine, tables: Iterable[Mapping[str, Any]] = ()) -> list[str
     undeclared = [*_frame(machine), *_undeclared(machine), *_unenumerated(machine)]
     faults = undeclared or [*_unused(machine), *_guards(machine), *_defaults(machine), *_unreachable(machine)]
     return [*faults, *dict.fromkeys(fault for one in tables for fault in _partial(machine, one))]
+
+
+def gaps(machine: Machine) -> list[str]:
+    """List the faults by which a step of *machine* may find no row: undeclared names, and guards that miss a case."""
+    undeclared = [*_frame(machine), *_undeclared(machine)]
+    return undeclared or [fault for fault in _guards(machine) if fault.endswith(_INCOMPLETE)]
 
 
 def _frame(machine: Machine) -> Iterator[str]:
@@ -75,7 +84,7 @@ def _guards(machine: Machine) -> Iterator[str]:
             taken.update(chosen)
             said = ", ".join(name if holds else f"not {name}" for name, holds in case.items()) or "always"
             if not chosen:
-                yield f"{where}: no row for the case ({said}): the guards are not complete"
+                yield f"{where}: no row for the case ({said}): {_INCOMPLETE}"
             elif len(chosen) > 1:
                 yield f"{where}: {len(chosen)} rows for the case ({said}): the guards are not disjoint"
         shadowed = (row.label for row in rows if row not in taken)

@@ -1,7 +1,8 @@
 """``turncheck export``."""
 
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast, get_args
 
 import click
 
@@ -56,7 +57,7 @@ def _json(roles: Any) -> str:
 
 
 def described(machine: Any) -> dict[str, Any]:
-    """Return a machine as a JSON value: each guard and effect is its term of the vocabulary, as text."""
+    """Return a machine as a JSON value: each guard and effect is its term of the vocabulary, as nested objects."""
     return {
         "name": machine.name,
         "title": machine.title,
@@ -66,8 +67,8 @@ def described(machine: Any) -> dict[str, Any]:
         "boundary": machine.boundary,
         "events": {name: [*clauses] for name, clauses in machine.events.items()},
         "registers": dict(machine.registers),
-        "guards": {name: str(term) for name, term in machine.guards.items()},
-        "effects": {name: str(term) for name, term in machine.effects.items()},
+        "guards": {name: _term(term) for name, term in machine.guards.items()},
+        "effects": {name: _term(term) for name, term in machine.effects.items()},
         "rows": [
             {
                 "event": row.event,
@@ -80,3 +81,17 @@ def described(machine: Any) -> dict[str, Any]:
             for row in machine.rows
         ],
     }
+
+
+def _term(term: Any) -> Any:
+    """Return a term as an object with its ``kind`` and its fields, an enumeration as the list of its values.
+
+    >>> from turncheck.model.declaration.vocabulary import Less, Register, Table
+    >>> _term(Less(Register("calls"), Table("max_calls")))["subject"]
+    {'kind': 'Register', 'name': 'calls'}
+    """
+    if is_dataclass(term):
+        return {"kind": type(term).__name__} | {one.name: _term(getattr(term, one.name)) for one in fields(term)}
+    if isinstance(term, tuple):
+        return [*map(_term, cast("tuple[object, ...]", term))]
+    return [*get_args(term)] or term

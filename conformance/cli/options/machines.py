@@ -10,6 +10,7 @@ import click
 
 def roles_of(machine: str | None) -> Sequence[Any]:
     """Return the proof roles of a machine, of every machine where none is named. Raises BadParameter."""
+    from turncheck.model.declaration.lint import gaps  # noqa: PLC0415
     from turncheck.model.declaration.proof_roles import ProofRoles  # noqa: PLC0415 - a command's start shall cost nothing
     from turncheck.model.machines.registry import PROOF_ROLES  # noqa: PLC0415
 
@@ -31,4 +32,7 @@ def roles_of(machine: str | None) -> Sequence[Any]:
         sys.path.remove("")
     if not isinstance(found, ProofRoles):
         raise click.BadParameter(f"{machine!r} is no ProofRoles, but {type(found).__name__}", param_hint="MACHINE")
+    if faults := gaps(found.machine):
+        more = f"; {len(faults) - 1} more" if len(faults) > 1 else ""
+        raise click.BadParameter(f"{machine!r} cannot be stepped: {faults[0]}{more}", param_hint="MACHINE")
     return [found]

@@ -89,3 +89,9 @@ def test_a_record_bears_provider_and_model_where_its_dialect_has_them(records):
     (record,) = frames(Dialect(records))[-1]["llmApiCalls"]
     holder = record["request"] if records == "nested" else record
     assert (holder["provider"], holder["model"]) == ("openai", "gpt")
+
+
+def test_a_record_bears_them_at_the_top_where_no_dialect_is_chosen():
+    """EF-11."""
+    (record,) = frames(Dialect())[-1]["llmApiCalls"]
+    assert (record["provider"], record["model"]) == ("openai", "gpt")

@@ -14,6 +14,7 @@ from turncheck.model.machines.registry import PROOF_ROLES
 right = PROOF_ROLES["conversation"]
 rows = [[*row[:5], [one for one in row[5] or () if one != "skip"]] for row in right.machine.table]
 WRONG = replace(right, machine=replace(right.machine, table=rows))
+PARTIAL = replace(right, machine=replace(right.machine, table=[row for row in rows if row[0] != "join"]))
 """
 
 
@@ -104,6 +105,13 @@ def test_what_cannot_be_done_says_why(given, says):
     assert says in " ".join(ran.output.split())
 
 
+def test_a_machine_that_misses_rows_is_refused_with_the_first_one(own):
+    name = own.replace("WRONG", "PARTIAL")
+    ran = run(name, "-t", "calls-answered")
+    assert ran.exit_code == 2
+    assert "cannot be stepped: event 'join' in state 'idle': no row" in " ".join(ran.output.split())
+
+
 def exported(*arguments: str) -> Result:
     return CliRunner().invoke(export.command, arguments)
 
@@ -112,6 +120,11 @@ def exported(*arguments: str) -> Result:
 def test_every_machine_is_exported_as_json(machine):
     found = json.loads(exported("json", machine).output)
     assert len(found["rows"]) == len(PROOF_ROLES[machine].machine.rows)
+
+
+def test_a_guard_is_exported_as_nested_objects():
+    found = json.loads(exported("json", "turn").output)["guards"]["calls_left"]
+    assert [found["kind"], found["subject"]] == ["Less", {"kind": "Register", "name": "calls"}]
 
 
 def test_promela_and_dot_are_exported():
