@@ -8,7 +8,6 @@ from .machine import Machine, Row
 from .operands import Const, Default, Lookup, Operand, Register, Table, terms
 from .vocabulary import Condense, Emit, Equal, Record, Retract, Settle
 
-
 _INCOMPLETE: Final = "the guards are not complete"
 
 

@@ -1,4 +1,4 @@
-"""What references do without, by their imports: the pure core no input and output, the turn no database and no broker."""
+"""What references do without, by what they import: the pure core input and output, the turn databases and brokers."""
 
 import ast
 from pathlib import Path
