@@ -279,7 +279,7 @@ class Fragment:
             part.waiting = len(waiting)
             part.pushes.extend(waiting)
             part.open = name in self._kept
-            part.calls = {} if part.open else state.calls
+            part.calls = {} if part.open else {**state.calls}
         self._log = None
         self._kept = {}
 

@@ -18,6 +18,9 @@ from .loop import feed, feed_sessions, feed_views, finish
 from .policies import DEFAULT, Policies, tables
 from .session_state import LoopState, Progress, ViewState
 
+_KNOWN: Final = 4096
+"""Sessions with a state of their own, some 1.3 kB each, beyond which idle ones are forgotten but for their names."""
+
 
 class AnomalyError(ValueError):
     """Raised in strict mode: the machine does not permit an event. ``anomaly`` is the first such event."""
@@ -81,12 +84,15 @@ class Projector:
 class LogProjector:
     """The projection of a whole log: one ``Projector`` per session, in the order in which the sessions appear.
 
-    With ``strict``, the first anomaly of the log raises AnomalyError.
+    With ``strict``, the first anomaly of the log raises AnomalyError. Of many sessions those that are idle are
+    forgotten: one idle ``Projector`` stands for all of them. Memory: that of the others, and the names.
     """
 
     def __init__(self, policies: Policies = DEFAULT, *, strict: bool = False) -> None:
         self._policies = policies
         self._strict = strict
+        self._idle = Projector(policies)
+        self._most = _KNOWN
         self._states: dict[str | None, LoopState] = {}
         self._named = False
         self.projectors: dict[str | None, Projector] = {}
@@ -95,8 +101,17 @@ class LogProjector:
         projector = self.projectors[name] = Projector(self._policies, name)
         return projector.state
 
+    def _forget_idle(self) -> None:
+        """Forget idle sessions, rarely enough to be linear over all batches; a new state is as theirs were."""
+        for name in [name for name, state in self._states.items() if state.is_idle]:
+            del self._states[name]
+            self.projectors[name] = self._idle
+        self._most = max(_KNOWN, 2 * len(self._states))
+
     def feed(self, batch: Batch) -> Progress:
         """Route a batch to its sessions; return the cycles closed and the anomalies revealed."""
+        if len(self._states) > self._most:
+            self._forget_idle()
         events, ats = batch
         progress = Progress([], [])
         taken = 0

@@ -62,6 +62,11 @@ class LoopState(State):
             return None
         return Cycle(self.root, self.kind, None, None, self.root, tuple(self.places))
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether all goes on as in a session that has not begun: a stop ends a run and all of its calls."""
+        return not (self.active or self.queue or self.dropped or self.calls)
+
 
 class ViewState(State):
     """The state of one session whose views are built as events come; ``anomalies`` only grow."""

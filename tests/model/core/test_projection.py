@@ -1,6 +1,7 @@
 """The projection over time: sessions, strict mode, policies, what is final, and what is kept."""
 
-from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any, Self
 
@@ -357,3 +358,33 @@ def test_the_oldest_that_can_still_be_named_is_a_root_or_a_waiting_message() -> 
     assert projector.oldest == 4
     projector.feed((DONE, DONE), range(7, 9))
     assert projector.oldest is None
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_idle_sessions_are_forgotten_and_go_on_as_if_they_were_not(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    rng = random.Random(seed)
+    made: list[Callable[[str | None], Event]] = [
+        lambda name: UserMessage(text="hi", session_id=name),
+        lambda name: UserMessage(text="hi", delivery="steer", session_id=name),
+        lambda name: AgentOutput(kind="tool-call", call_id="c", tool="t", session_id=name),
+        lambda name: ToolResult(call_id="c", session_id=name),
+        lambda name: RunStop(reason="completed", session_id=name),
+        lambda name: RunStop(reason="completed", session_id=name),
+    ]
+    events = [rng.choice(made)(rng.choice([None, *map(str, range(30))])) for _ in range(200)]
+    batches = [Batch(tuple(events[at : at + 7]), range(at, min(at + 7, 200))) for at in range(0, 200, 7)]
+
+    def told(known: int) -> tuple[object, int]:
+        monkeypatch.setattr("turncheck.model.core.projection._KNOWN", known)
+        sessions = LogProjector()
+        found: list[object] = []
+        own = 0
+        for batch in batches:
+            found.append(sessions.feed(batch))
+            own += len({*map(id, sessions.projectors.values())})
+        names = {name: projector.open_cycle() for name, projector in sessions.projectors.items()}
+        return (found, sessions.ending(), list(names.items())), own
+
+    every, many = told(1000)
+    some, few = told(0)
+    assert (some, few < many) == (every, True)
