@@ -78,7 +78,7 @@ class InProcess(ABC):
     """
 
     last_words: tuple[str, ...] = ()
-    start_took = 0.0
+    start_cost = 0.0
     introduced: str | None = None
 
     name: str

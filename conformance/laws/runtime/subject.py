@@ -24,7 +24,7 @@ class Kills(Protocol):
     """The means to kill the runtime, and to start it again; each is done once, however many laws ask for it."""
 
     @property
-    def start_took(self) -> float:
+    def start_cost(self) -> float:
         """Seconds that a start of the runtime takes."""
         ...
 

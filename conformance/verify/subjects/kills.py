@@ -31,9 +31,9 @@ class RuntimeKills:
         self._unkilled: dict[bytes, RuntimeTrace | None] = {}
 
     @property
-    def start_took(self) -> float:
-        """Seconds that the runtime's first start took."""
-        return self._runtime.start_took
+    def start_cost(self) -> float:
+        """Seconds of the processor that the runtime's first start took."""
+        return self._runtime.start_cost
 
     def killed(
         self, word: Sequence[Stimulus], options: ResetOptions, *, amid: bool = False, times: int = 1

@@ -88,8 +88,8 @@ class Recording:
         return self._runtime.last_words
 
     @property
-    def start_took(self) -> float:
-        return self._runtime.start_took
+    def start_cost(self) -> float:
+        return self._runtime.start_cost
 
     def kill(self, amid: Stimulus | None = None, seconds: float = 0.0) -> None:
         self._runtime.kill(amid, seconds)
