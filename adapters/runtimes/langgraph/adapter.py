@@ -21,6 +21,8 @@ that raises ends the run (arguments that fail validation don't: they are an outp
   of that response is executed before all are decided. The thread's checkpoint holds the interrupt, so that a restart
   asks on. The runtime cannot give a pause up: a run that is stopped there leaves its calls as they are.
 - *Sub-agents* are agents that are called in a tool (``sub_agents``).
+- *Threads.* Around each of a middleware's calls LangSmith sets up a trace, in a thread, also where tracing is off, so
+  that parallel tools would start in the order in which threads end. ``set_runtime_overrides`` has it done in the loop.
 - *Observer*: a callback handler for all events, as ``config["callbacks"]`` takes it; a slow one slows the reader too.
 """
 
@@ -35,6 +37,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 os.environ["LANGSMITH_TRACING_V2"] = "false"  # before the import: traces are sent over the network
 
+import langsmith
 from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
@@ -45,10 +48,16 @@ from turncheck_kit import Adapter, Environment, serve
 from voice import Voice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextvars import Context
 
 ROUNDS = 5000  # by create_agent's recursion limit of 9,999 (langchain/agents/factory.py): two steps per round
 THREAD = "thread"  # of the session without a name
+
+
+async def in_the_loop(_: Any, context: Context, work: Callable[..., Any], /, *given: Any, **named: Any) -> Any:
+    """Do LangSmith's work here, and in no thread."""
+    return context.run(work, *given, **named)
 
 
 class Chat:
@@ -234,4 +243,5 @@ class LangGraph(Adapter):
 
 
 if __name__ == "__main__":
+    langsmith.set_runtime_overrides(aio_to_thread=in_the_loop)
     serve(LangGraph())
