@@ -35,7 +35,13 @@ _OPENAI = f"{_PACKAGES}/agents/run_internal"
 LOOPS: Mapping[str, Sequence[str]] = {
     "pi@0.87.1": (f"{_PI}/agent-loop.js", f"{_PI}/agent.js"),
     "pi@0.73.1": (f"{_OLD_PI}/agent-loop.js", f"{_OLD_PI}/agent.js"),
+    "pi-harness@0.87.1": (
+        *(f"{_PI}/harness/runtime/{name}.js" for name in ("harness", "lane", "reducer")),
+        *(f"{_PI}/harness/runtime/drive/{name}.js" for name in ("response", "generation", "tools", "structural")),
+        f"{_PI}/harness/compaction/compaction.js",
+    ),
     "ai-sdk@6.0.326": ("node_modules/ai/dist/index.mjs",),
+    "ai-sdk-resumable@6.0.326": ("node_modules/resumable-stream/dist/runtime.js",),
     "pydantic-ai@2.68.0": (f"{_PYDANTIC}/_agent_graph.py", f"{_PYDANTIC}/tool_manager.py"),
     "pydantic-ai-ag-ui@2.68.0": (
         f"{_PYDANTIC}/_agent_graph.py",
