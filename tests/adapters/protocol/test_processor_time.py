@@ -7,7 +7,7 @@ import pytest
 
 from turncheck.adapters.protocol.processes.processor_time import processor_seconds
 
-_WORK = "import time; [None for _ in iter(lambda: time.process_time() > 0.1, True)]; print(flush=True); input()"
+_WORK = "import time; [None for _ in iter(lambda: time.process_time() > 0.2, True)]; print(flush=True); input()"
 _IDLE = "print(flush=True); input()"
 _BELOW = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {_WORK!r}])"
 

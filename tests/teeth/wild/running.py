@@ -10,7 +10,7 @@ import json
 import random
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,7 +22,7 @@ from wild.bench import LOOPS, Bench
 from wild.judge import Judge
 from wild.mutants import changes, versions
 from wild.outcome import STILLBORN, UNSEEN, Measured
-from wild.page import ROOT, write
+from wild.page import DATA, ROOT, write
 
 KEPT = ROOT / ".turncheck"
 MATRIX = ROOT / "docs" / "matrix" / "matrix.json"
@@ -73,6 +73,17 @@ def run(name: str, asked: argparse.Namespace) -> None:
         keep()
 
 
+def measured() -> Iterator[Measured]:
+    """The outcomes of each runtime: those that were kept, else those that were published."""
+    published = {one.runtime: one for one in msgspec.json.decode(DATA.read_bytes(), type=list[Measured])}
+    for name in (one for one in known() if one in LOOPS):
+        file = KEPT / f"wild-{name}.json"
+        if file.exists():
+            yield msgspec.json.decode(file.read_bytes(), type=Measured)
+        elif name in published:
+            yield published[name]
+
+
 def red(name: str) -> Sequence[str] | None:
     """The laws that a runtime fails unchanged: its red cells in the matrix; None where it has no column there."""
     columns = {one["target"]: one["laws"] for one in json.loads(MATRIX.read_bytes())["results"]}
@@ -101,7 +112,6 @@ def main(arguments: Sequence[str]) -> int:
     if not asked.page:
         for name in asked.runtimes or LOOPS:
             run(name, asked)
-    files = [KEPT / f"wild-{name}.json" for name in known() if name in LOOPS]
-    missing = write([msgspec.json.decode(file.read_bytes(), type=Measured) for file in files if file.exists()])
+    missing = write(list(measured()))
     print(*missing, sep="\n")
     return 1 if missing else 0
