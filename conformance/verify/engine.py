@@ -103,6 +103,7 @@ class Run(Generic[C]):
     broken: TargetError | None = None
     flaky: bool = False
     cut: str | None = None
+    given_up: bool = False
     floor: tuple[FloorItem, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict[str, float])
     told: Callable[["Run[C]"], None] = lambda _: None
@@ -125,7 +126,7 @@ class Run(Generic[C]):
     @property
     def incomplete(self) -> bool:
         """True where something else than the caller's own bounds ended the run."""
-        return self.broken is not None or self.cut == INTERRUPTED
+        return self.broken is not None or self.given_up or self.cut == INTERRUPTED
 
     # ---- for those that make cases ----
 
@@ -142,6 +143,11 @@ class Run(Generic[C]):
         """Cut the run. Raises OverError."""
         self.cut = why
         raise OverError
+
+    def give_up(self, why: str) -> None:
+        """Cut the run for a reason of the target's. Raises OverError."""
+        self.given_up = True
+        self.end(why)
 
     def asking(self, act: Callable[[], _T]) -> _T:
         """Return the result of *act*; a target that breaks ends the run. Raises OverError."""

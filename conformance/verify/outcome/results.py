@@ -248,7 +248,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What `verify --json` prints. ``cut`` says why a run ended before its examples were used up.
 
     ``incomplete`` is true where something else than the caller's own bounds (a budget, the first failure) cut it: the
-    target broke, the time of the whole run was over, or a signal came.
+    target broke or got no quiet three times, the time of the whole run was over, or a signal came.
     ``inferred`` are the policies on a history that the runtime's profile does not declare, and that it was held to.
     ``crash`` is there where the target broke, before the laws. ``causes`` group the failures, the smallest first.
     ``replayed`` has for each counterexample of the baseline that could be applied the laws that it breaks.
@@ -322,7 +322,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     def exit_code(self) -> int:
         """130 when interrupted, else 1 when a law is broken, else 2 when one could not be judged, or too little was.
 
-        Too little: no law passed or failed, or the evidence floor is missed.
+        Too little: no law passed or failed, the evidence floor is missed, or the run is incomplete.
         A failure that the baseline excuses is no broken law, and an entry of it that is stale is one.
         """
         if self.cut == INTERRUPTED:
@@ -330,7 +330,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         if any(law.wrong for law in self.laws):
             return 1
         judged = self.summary["pass"] + self.summary["fail"]
-        return 2 if self.summary["error"] or not judged or self.missed else 0
+        return 2 if self.summary["error"] or not judged or self.missed or self.incomplete else 0
 
 
 def summary(laws: tuple[LawResult, ...]) -> dict[str, int]:

@@ -277,4 +277,4 @@ def end_unsettled(run: Run[Word], coverage: WordCoverage, before: int = 0) -> No
     if count:
         run.undecided["run-never-stuck"] = f"{count} words did not settle, {first.splitlines()[0]}"
     if count + before >= UNSETTLED:
-        run.end(f"{UNSETTLED} words were unsettled: no quiet within the adapter's patience, {first}")
+        run.give_up(f"{UNSETTLED} words were unsettled: no quiet within the adapter's patience, {first}")
