@@ -231,7 +231,12 @@ def test_no_law_is_judged_on_an_unsettled_word():
 
 def test_a_run_that_unsettled_words_end_is_incomplete_and_exits_with_2_though_laws_passed_before():
     result, _ = verified(wrong.Unsettled(), words=300)
-    assert (result.summary["fail"], result.summary["pass"] > 0, result.incomplete, result.exit_code) == (0, True, True, 2)
+    assert (result.summary["fail"], result.summary["pass"] > 0, result.incomplete, result.exit_code) == (
+        0,
+        True,
+        True,
+        2,
+    )
 
 
 def test_unsettled_words_end_the_run_soon():
