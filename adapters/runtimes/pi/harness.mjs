@@ -105,7 +105,7 @@ class Chat {
     watch.unsubscribe();
     this.keep(watch.snapshot.queues);
     this.active = open.some(({ kind }) => kind === "run");
-    if (open.length) void this.lane.resume(CONTEXT).catch((error) => this.env.fail(error));
+    if (open.length) void this.lane.resume(CONTEXT).catch((error) => this.fault(error));
     return this;
   }
 
@@ -130,23 +130,33 @@ class Chat {
   async user({ id, text, delivery }) {
     const { lane } = this;
     const message = { role: "user", content: [{ type: "text", text }], timestamp: Date.now() };
-    const { current } = await lane.inspectExecution(CONTEXT);
+    const { current } = await lane.inspectExecution(CONTEXT).catch(() => ({}));
     const told = { type: "user-message", id, text, delivery };
     if (current?.kind === "run" && delivery) {
       this.log(told);
-      return delivery === "steer"
-        ? lane.steer(message, undefined, CONTEXT)
-        : lane.followUp(message, undefined, CONTEXT);
+      const queued =
+        delivery === "steer"
+          ? lane.steer(message, undefined, CONTEXT)
+          : lane.followUp(message, undefined, CONTEXT);
+      return queued.catch((error) => this.fault(error));
     }
-    const accepted = await lane.accept({ kind: "prompt", prompt: message }, CONTEXT);
+    const accepted = await lane.accept({ kind: "prompt", prompt: message }, CONTEXT).catch(refused);
     if (!accepted.ok) return this.env.refuse("rejected", accepted.error.message);
     this.log(told);
-    return lane.drive({ operationId: accepted.value.operationId, waitForRetry: true }, CONTEXT);
+    return lane
+      .drive({ operationId: accepted.value.operationId, waitForRetry: true }, CONTEXT)
+      .catch((error) => this.fault(error));
   }
 
   async compact() {
-    const done = await this.lane.compact(undefined, CONTEXT);
+    const done = await this.lane.compact(undefined, CONTEXT).catch(refused);
     if (!done.ok) this.env.refuse("rejected", done.error.message);
+  }
+
+  /** A fault of the harness rejects whoever waits for it: it is the end of the run, if it told none. */
+  fault(error) {
+    if (!this.active) this.log({ type: "native", name: "rejected", message: error.message });
+    this.stop("error", error.message, { source: "adapter", via: "exception" });
   }
 
   /** The harness tells a listener's exception to other listeners alone: an error here is the adapter's failure. */
@@ -204,6 +214,9 @@ class Chat {
     this.active = false;
   }
 }
+
+/** What the harness answers where it refuses, of an operation that it rejects. */
+const refused = (error) => ({ ok: false, error });
 
 /** Draw as many random bytes as *folder* has: ids of a process that starts again must not be those of the one before. */
 function differ(folder) {
