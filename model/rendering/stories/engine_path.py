@@ -15,6 +15,8 @@ PARTIES: Final = (
 )
 _C, _H, _S, _E, _K, _F, _P, _L = PARTIES
 _END: Final = Edge("end")
+_LAST: Final = (*LONG, event("compacted", text="…"), TEXT)
+"""A round that calls no tool."""
 
 _STEPS: Final = (
     Take(LONG[0]),
@@ -48,12 +50,8 @@ _STEPS: Final = (
     Edge("else", "Done"),
     Take(END, {"push-text": (_END, _END), "request": (Edge("alt", "a tool was called, and rounds are left"),)}),
     Edge("else", "no tool was called"),
-    Take(
-        END,
-        {"touch": (_END, _END)},
-        only=("push-text", "touch", "done", "save"),
-        behind=(*LONG, event("compacted", text="…"), TEXT),
-    ),
+    Take(END, behind=_LAST, arrives=[Hop(_E, _E, "break", unseen=True)], until="push-text"),
+    Take(END, {"touch": (_END, _END)}, behind=_LAST, only=("touch", "done", "save")),
 )
 """What is played and framed, in the source's order."""
 
