@@ -10,7 +10,7 @@ from msgspec import Raw
 from turncheck.adapters.protocol import messages as protocol
 from turncheck.adapters.protocol.errors import DOCUMENT
 from turncheck.conformance.cli.group import COMMANDS, turncheck
-from turncheck.conformance.laws.registry import LAWS
+from turncheck.conformance.laws.registry import LAWS, selected
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -40,6 +40,15 @@ def links(page):
     """The relative links of a page: (target, anchor)."""
     found = re.findall(r"\]\(([^()\s]+)\)", prose(page))
     return [link.partition("#")[::2] for link in found if not re.match(r"[a-z]+:", link)]
+
+
+VERDICTS = re.compile(r"(\d+) pass, (?:(\d+) fail, )?(\d+) skipped; [\d…,]+ words")
+
+
+@every_page
+def test_the_verdicts_of_a_run_that_a_page_shows_are_of_all_laws(page):
+    shown = [sum(int(number or 0) for number in found) for found in VERDICTS.findall(page.read_text("utf-8"))]
+    assert shown == [len(selected(["runtime"]))] * len(shown)
 
 
 @every_page
