@@ -9,6 +9,7 @@ from typing import Any, Final, TypeAlias, cast
 import msgspec
 
 from turncheck.adapters.logs.beginning import read_value
+from turncheck.adapters.logs.fast.live import lines_in
 from turncheck.adapters.logs.formats.mapping import Mapped, Mapper
 from turncheck.adapters.logs.formats.own import OWN, OwnMapper
 from turncheck.adapters.logs.formats.recognition import named
@@ -125,23 +126,30 @@ class Monitor:
             block = values
             if self._form is OWN:
                 return self._events(session, lambda mapper: cast(OwnMapper, mapper).block(block))
-            values = lines_of(values)
+            lines = lines_in(self._form, block)
+            if lines is not None and lines.values:
+                state = self._state(session)
+                settled, silent, state.at = lines.fed(state.mapper, state.at)
+                self.events += silent
+                return self._mapped(session, state, settled)
+            values = lines_of(block)
         given = [*values]
         if not given:
             return []
         if all(isinstance(value, msgspec.Struct) for value in given):
             events = tuple(cast("list[Event]", given))
             return self._events(session, lambda _: events)
+        read = [(line, line is value) for value in given if (line := self._line(value)) is not _NO_EVENT]
+        if not read:
+            return []
         state = self._state(session)
         found: list[Mapped] = []
-        for value in given:
-            line = self._line(value)
-            if line is not _NO_EVENT:
-                if line is value and _is_event(line):
-                    found.append((state.at, cast(Event, line)))
-                else:
-                    found += state.mapper.value(state.at, line)
-                state.at += 1
+        for line, own in read:
+            if own and _is_event(line):
+                found.append((state.at, cast(Event, line)))
+            else:
+                found += state.mapper.value(state.at, line)
+            state.at += 1
         return self._mapped(session, state, found)
 
     def _events(self, session: str | None, read: Callable[[Mapper], tuple[Event, ...]]) -> list[SessionFinding]:

@@ -6,16 +6,20 @@ Absolute times drift with the machine; the ratio of two neighbours does not. The
 import statistics
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from multiprocessing import get_context
+from typing import Any
 
 from turncheck.conformance.check.judge import check
+from turncheck.conformance.check.monitor import Monitor
 from turncheck.model.checking.oracle import project as interpret
 from turncheck.model.core.cycles import CycleViews
-from turncheck.model.core.decode import batches, decode_lines
+from turncheck.model.core.decode import Batch, batches, decode_lines
+from turncheck.model.core.events import Event
 from turncheck.model.core.loop import feed_views
 from turncheck.model.core.policies import Policies
 from turncheck.model.core.projection import LogProjector
@@ -25,6 +29,8 @@ from turncheck.model.machines.request_cycle import tables
 from . import streams, synthetic, yardstick
 from .session_files import registry as session_files
 
+TOGETHER = 1000
+"""Events that a monitor is fed at once."""
 LONG = 10
 """Events of the other rows to a line of a session file, which has kilobytes."""
 
@@ -35,11 +41,12 @@ class Row:
 
     With *stream* the log is in that format, and the yardstick is the generic decoder. With *sent* too, the subject has
     the log as server-sent events, and the yardstick decodes their data. With *file* it is a session file: its lines are
-    long, and a tenth as many are enough.
+    long, and a tenth as many are enough. With *events* the subject has what is decoded of the log already, and so has
+    its yardstick, the generated loop.
     """
 
     name: str
-    subject: Callable[[bytes], object]
+    subject: Callable[[Any], object]
     target: float | None
     goal: float | None
     sessions: int = 1
@@ -48,17 +55,20 @@ class Row:
     stream: str | None = None
     sent: bool = False
     file: str | None = None
+    events: bool = False
 
     @property
-    def yardstick(self) -> Callable[[bytes], object]:
+    def yardstick(self) -> Callable[[Any], object]:
         """What the row is a multiple of."""
+        if self.events:
+            return loop_alone
         return yardstick.decode if self.stream is None and self.file is None else yardstick.generic
 
     def lines(self, events: int) -> int:
         """The lines of the logs, about."""
         return events if self.file is None else events // LONG
 
-    def logs(self, events: int) -> tuple[bytes, bytes]:
+    def logs(self, events: int) -> tuple[Any, Any]:
         """The logs that the yardstick and the subject have: mostly the same one."""
         if self.file is not None:
             data = session_files.log(self.file, self.lines(events))
@@ -67,6 +77,9 @@ class Row:
             data = streams.log(self.stream, events)
             return data, streams.sent(data) if self.sent else data
         data = synthetic.log(events, sessions=self.sessions, filler=self.filler, spread=self.spread)
+        if self.events:
+            decoded, _ = decode_lines(data)
+            return decoded, decoded
         return data, data
 
 
@@ -95,6 +108,39 @@ def by_transitions(data: bytes) -> object:
     return interpret(decode_lines(data)[0])
 
 
+def loop_alone(events: Sequence[Event]) -> object:
+    """The generated loop on events that are decoded."""
+    return LogProjector().feed(Batch(tuple(events), range(len(events))))
+
+
+def together(events: Sequence[Event]) -> object:
+    """A monitor that is fed a thousand events at once."""
+    monitor = Monitor()
+    for at in range(0, len(events), TOGETHER):
+        monitor.feed_all(events[at : at + TOGETHER], session="a")
+    return monitor
+
+
+def one_by_one(form: str, values: Sequence[Any]) -> object:
+    """A monitor that is fed values one by one."""
+    monitor = Monitor(format_name=form)
+    for value in values:
+        monitor.feed(value, session="a")
+    return monitor
+
+
+def in_blocks(form: str, data: bytes) -> object:
+    """A monitor that is fed blocks of whole lines."""
+    monitor, begin = Monitor(format_name=form), 0
+    while begin < len(data):
+        end = data.rfind(b"\n", begin, begin + yardstick.CHUNK) + 1
+        monitor.feed_all(data[begin:end], session="a")
+        begin = end
+    return monitor
+
+
+WATCHED = ("ag-ui", "ai-sdk")
+"""The formats in which a monitor is measured."""
 TARGET = {"ag-ui": 2.0, "pi": 1.5, **dict.fromkeys(("ai-sdk", "openai-chat", "openai-responses", "anthropic"), 2.5)}
 GOAL = {"ag-ui": 1.2, "pi": 1.0, **dict.fromkeys(("ai-sdk", "openai-chat", "openai-responses", "anthropic"), 1.5)}
 SENT = ("ag-ui", "ai-sdk", "openai-chat", "openai-responses", "anthropic")
@@ -108,6 +154,16 @@ ROWS = (
     Row("cycles and all log laws in one pass", judged, 3.2, 2.4),
     *(Row(f"{name} → verdict", judged, TARGET.get(name), GOAL.get(name), stream=name) for name in streams.STREAMS),
     *(Row(f"{name}, sent → verdict", judged, TARGET[name], GOAL[name], stream=name, sent=True) for name in SENT),
+    Row("a monitor, 1,000 events at once", together, 2.0, None, events=True),
+    Row(
+        "a monitor, an event at a time (printed, not targeted)",
+        partial(one_by_one, "turncheck"),
+        None,
+        None,
+        events=True,
+    ),
+    Row("a monitor, blocks of lines", partial(in_blocks, "turncheck"), None, None),
+    *(Row(f"{name} → a monitor, in blocks", partial(in_blocks, name), None, None, stream=name) for name in WATCHED),
     *(Row(f"{name} → verdict, long lines", judged, 1.5, 1.0, file=name) for name in session_files.FILES),
 )
 

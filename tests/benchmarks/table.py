@@ -26,8 +26,8 @@ FEW = 8
 _PROJECT = """
 import sys, time
 from turncheck.adapters.logs.reading import read_log
-from turncheck.model.core.projection import Sessions
-sessions, started = Sessions(), time.process_time()
+from turncheck.model.core.projection import LogProjector
+sessions, started = LogProjector(), time.process_time()
 with open(sys.argv[1], "rb") as stream:
     for chunk in read_log(stream).chunks:
         sessions.feed(chunk.batch)

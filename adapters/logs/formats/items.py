@@ -115,6 +115,36 @@ class Items:
             slots.popleft()
         return found, slots[0].at
 
+    def waits_from(self, at: int) -> int:
+        """Return the first position that waits; *at*, the next one, where none does."""
+        return self._slots[0].at if self._slots else at
+
+    def told(self, start: int, first: int, behind: int) -> tuple[list[Mapped], int]:
+        """Take out what is settled from *start* on, and the number of settled positions at which nothing is.
+
+        From *first* to before *behind* only what means something has a place; what waits of that gets one, as if each
+        had come by itself.
+        """
+        slots, unsettled = self.settled()
+        end = behind if unsettled is None else unsettled
+        silent = end - start - len({slot.at for slot in slots if slot.at < end})
+        if unsettled is not None:
+            self._fill_in(max(unsettled, first), behind)
+        self.last = behind - 1
+        return [(slot.at, slot.event) for slot in slots if slot.event is not None], silent
+
+    def _fill_in(self, first: int, behind: int) -> None:
+        """Make the positions from *first* to before *behind* that have no place ``NATIVE``."""
+        tail: list[Slot] = []
+        while self._slots and self._slots[-1].at >= first:
+            tail.append(self._slots.pop())
+        at = first
+        for slot in reversed(tail):
+            self._slots.extend(Slot(one, NATIVE) for one in range(at, slot.at))
+            self._slots.append(slot)
+            at = slot.at + 1
+        self._slots.extend(Slot(one, NATIVE) for one in range(at, behind))
+
     def complains(self, at: int) -> bool:
         """Whether the last event is at *at* and says that something is wrong there."""
         return bool(self._slots) and self._slots[-1].at == at and type(self._slots[-1].event) is Malformed

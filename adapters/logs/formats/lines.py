@@ -33,6 +33,31 @@ class LineMapper:
         else:
             yield from ((at, event) for event in events)
 
+    def together(self, first: int, told: Iterable[Sequence[Event]]) -> tuple[list[Mapped], int]:
+        """Take what lines told that come in a row, each none where it is silent; *first* is the first one's position.
+
+        Return what ``value`` would yield of them, but for what is ``NATIVE``, of which only the number is told.
+        """
+        found: list[Mapped] = [] if self._held is None else [self._held]
+        at, silent = first - 1, 0
+        events: Sequence[Event] = ()
+        for at, events in enumerate(told, first):
+            if len(events) == 1:
+                found.append((at, events[0]))
+            elif events:
+                found += [(at, event) for event in events]
+            else:
+                silent += 1
+        if at < first:
+            return [], 0
+        self._last, self._held = at, None
+        if not events:
+            self._held = at, NATIVE
+            silent -= 1
+        elif is_silent(events):
+            self._held = found.pop()
+        return found, silent
+
     def told(self, value: Any) -> Sequence[Event]:
         """Return the events of a line's value, at least one: of one that means nothing a ``Native``."""
         if not isinstance(value, dict):

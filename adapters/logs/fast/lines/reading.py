@@ -57,7 +57,7 @@ def read(loop: LineLoop, found: Iterable[Block], line: int, mapper: LineMapper) 
         for struct in structs:
             told = None if struct is None else take(struct)
             if told is None:
-                told = _told(span.text(at), loop.again if struct is None else None, take, mapper)
+                told = told_by_mapper(span.text(at), loop.again if struct is None else None, take, mapper)
             if len(told) == 1:
                 heard.append(told[0])
                 ats.append(at)
@@ -87,7 +87,9 @@ def read(loop: LineLoop, found: Iterable[Block], line: int, mapper: LineMapper) 
         yield LineChunk((last,), range(at, at + 1), Batch(ends, [at] * len(ends)), len(ends) - 1)
 
 
-def _told(text: bytes | None, again: Callable[[bytes], Any] | None, take: Take, mapper: LineMapper) -> Sequence[Event]:
+def told_by_mapper(
+    text: bytes | None, again: Callable[[bytes], Any] | None, take: Take, mapper: LineMapper
+) -> Sequence[Event]:
     """Return the events of a line that ``decode`` refused, or that its structure left to the mapper."""
     if text is None:
         return (TOO_LONG,)

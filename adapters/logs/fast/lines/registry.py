@@ -7,19 +7,23 @@ from typing import Any, Final, TypeAlias
 from ...chunks import Chunk
 from ...framing import Block
 from . import acp, claude_code, codex, messages, otlp, pi_session
-from .reading import read
+from .reading import LineLoop, read
 
 Read: TypeAlias = Callable[[Iterable[Block], int, Any], Iterator[Chunk]]
 """From the blocks of a log, the line that they begin with, and the format's mapper to the events."""
 
+LINES: Final[Mapping[str, LineLoop]] = {
+    "acp": acp.UPDATES,
+    "claude-code": claude_code.FILE,
+    "claude-code-stream": claude_code.STREAM,
+    "codex": codex.ROLLOUT,
+    "codex-exec": codex.EXEC,
+    "messages": messages.MESSAGES,
+    "otlp": otlp.SPANS,
+}
+"""Name of a format whose lines tell their events at once → what reads them."""
 READS: Final[Mapping[str, Read]] = {
-    "acp": partial(read, acp.UPDATES),
-    "claude-code": partial(read, claude_code.FILE),
-    "claude-code-stream": partial(read, claude_code.STREAM),
-    "codex": partial(read, codex.ROLLOUT),
-    "codex-exec": partial(read, codex.EXEC),
-    "messages": partial(read, messages.MESSAGES),
-    "otlp": partial(read, otlp.SPANS),
+    **{name: partial(read, loop) for name, loop in LINES.items()},
     "pi-session": pi_session.read,
 }
 """Name of a format → its fast reading."""

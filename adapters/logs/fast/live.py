@@ -1,0 +1,93 @@
+"""A block of lines of a live stream, read by the fast loop of its format on the state of the stream's mapper."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias, cast
+
+from turncheck.model.core.events import Event
+
+from ..beginning import read_value
+from ..formats.lines import LineMapper
+from ..formats.mapping import Format, Mapped, Mapper
+from ..formats.registry import FORMATS
+from ..framing import Block
+from .fast_loop import FastLoop, FastMapper, LineDecoding
+from .lines.reading import LineLoop, told_by_mapper
+from .lines.registry import LINES
+from .registry import LOOPS, fast_loop
+from .spans import LineSpan
+
+Told: TypeAlias = tuple[list[Mapped], int, int]
+"""What lines told that is settled, how many of the settled lines told nothing, and the position behind the last."""
+
+_SENT: Final = re.compile(rb"(?:\A|\n)\n*+(?:(?:event|id|retry): [^\n]*+\n)*+data: (?=\{)")
+_HEAD: Final = 256
+"""Bytes at a block's beginning in which server-sent events show that they are such."""
+
+
+class Lines(NamedTuple):
+    """Lines of JSON that are decoded; ``values`` are those of a ``FastLoop``, or the structures of a ``LineLoop``."""
+
+    loop: FastLoop | LineLoop
+    span: LineSpan
+    values: list[Any]
+
+    def fed(self, mapper: Mapper, at: int) -> Told:
+        """Let a mapper of the format take the lines, the first of which is at position *at*."""
+        if isinstance(self.loop, FastLoop):
+            return self._by_loop(self.loop, cast("FastMapper", mapper), at)
+        return self._by_lines(self.loop, cast("LineMapper", mapper), at)
+
+    def _by_loop(self, loop: FastLoop, mapper: FastMapper, at: int) -> Told:
+        def hand(number: int) -> bool:
+            mapper.accept(number, read_value(self._text(number - at)))
+            return not mapper.items.complains(number)
+
+        start = mapper.items.waits_from(at)
+        behind = loop.feed(mapper, self.values, at, hand)
+        return *mapper.items.told(start, at, behind), behind
+
+    def _by_lines(self, loop: LineLoop, mapper: LineMapper, at: int) -> Told:
+        take = loop.takes(mapper)
+
+        def told() -> Iterator[Sequence[Event]]:
+            for number, struct in enumerate(self.values):
+                events = None if struct is None else take(struct)
+                if events is None:
+                    again = loop.again if struct is None else None
+                    events = told_by_mapper(self._text(number), again, take, mapper)
+                yield events
+
+        return *mapper.together(at, told()), at + len(self.values)
+
+    def _text(self, number: int) -> bytes:
+        return (self.span.text(number) or b"").strip()
+
+    @property
+    def refused(self) -> Iterator[bytes]:
+        """The lines that were not decoded."""
+        number = 0
+        for value in self.values:
+            if value is None:
+                yield self._text(number)
+            number += value if type(value) is int else value[1] if type(value) is tuple else 1
+
+
+def lines_in(form: Format, block: bytes) -> Lines | None:
+    r"""Decode a block of whole lines, of JSON or of server-sent events.
+
+    None where they are to be read one by one: the format has no fast loop, or a line is no object of JSON.
+
+    >>> form = FORMATS["ag-ui"]
+    >>> found = lines_in(form, b'{"type":"RUN_STARTED","threadId":"t","runId":"r"}\n{"type":"RAW"}\n')
+    >>> found.fed(form.mapper(), 5)[1:]
+    (0, 7)
+    """
+    name = form.name
+    if FORMATS.get(name) is not form or not (name in LOOPS or name in LINES):
+        return None
+    texts = _SENT.sub(b"\n", block) if b"data: " in block[:_HEAD] else block
+    span = LineSpan(0, Block(texts, 0), 1, texts)
+    loop = fast_loop(name) if name in LOOPS else LINES[name]
+    found = Lines(loop, span, span.decoded(loop if isinstance(loop, FastLoop) else LineDecoding(loop.decode)))
+    return found if all(found.values) or all(text.startswith(b"{") for text in found.refused) else None
