@@ -177,7 +177,7 @@ def excused_calls(progress: Progress) -> set[int]:
     """The positions of open calls in runs that completed: a client may still answer them in the next run's input.
 
     Such a call is told as its run closes, so that both are found in one order: to list all that these runs hold took
-    0.4 of the yardstick in a log of model responses, each of which ends with a call.
+    some 0.15 of the yardstick in a log of model responses, each of which ends with a call.
     """
     cycles = iter(progress.cycles)
     session, cycle = next(cycles, (None, None))
