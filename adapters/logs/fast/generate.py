@@ -13,7 +13,7 @@ from turncheck.model.writing import write_file
 
 from ..formats import ai_sdk, anthropic, openai_responses, pi
 from ..formats.wires import Field, Wire, by_type
-from . import ag_ui_branches
+from .ag_ui import branches as ag_ui
 from .structures import class_name, is_fast, structures
 
 FOLDER: Final = Path(__file__).with_name("loops")
@@ -143,7 +143,7 @@ _KNOWN: Final = """    kind: Any = None  # its structure
 """
 
 _LOOPS: Final[Mapping[str, Callable[[], str]]] = {
-    "ag_ui": ag_ui_branches.generate,
+    "ag_ui": ag_ui.generate,
     "ai_sdk": lambda: _loop("the AI SDK", "AiSdkMapper", ai_sdk.WIRES, "ai_sdk"),
     "anthropic": lambda: _loop("Anthropic", "AnthropicMapper", anthropic.WIRES, "anthropic"),
     "openai_responses": lambda: _loop(

@@ -11,7 +11,7 @@ from fuzz import edited_logs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from turncheck.adapters.logs.fast.ag_ui_shapes import item_pattern
+from turncheck.adapters.logs.fast.ag_ui.shapes import item_pattern
 from turncheck.adapters.logs.fast.runs import LINE
 
 SETTINGS = settings(max_examples=300, deadline=None, database=None, derandomize=True)

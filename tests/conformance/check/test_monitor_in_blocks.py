@@ -10,11 +10,7 @@ from hypothesis import strategies as st
 from turncheck.conformance.check.monitor import Monitor
 
 SETTINGS = settings(
-    max_examples=40,
-    deadline=None,
-    database=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    max_examples=40, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 
 

@@ -8,7 +8,7 @@ from turncheck.model.core.events import AgentOutput
 from ...formats.ag_ui import AgUiMapper, Result
 from ...formats.ag_ui_items import SAID
 from ...formats.items import Item, Whole
-from ..ag_ui_shapes import DECODER, STRUCTURES, item_pattern
+from ..ag_ui.shapes import DECODER, STRUCTURES, item_pattern
 from ..fast_loop import FastLoop
 
 ReasoningEnd = STRUCTURES["REASONING_END"]

@@ -11,9 +11,9 @@ from typing import Any, Final, Literal, Union
 
 from msgspec import UnsetType, json
 
-from ..formats.ag_ui_fields import FIELDS, structure
-from ..formats.ag_ui_parts import ITEMS, SPANS, Item
-from .runs import HEAD, PLAIN, TEXT
+from ...formats.ag_ui_fields import FIELDS, structure
+from ...formats.ag_ui_parts import ITEMS, SPANS, Item
+from ..runs import HEAD, PLAIN, TEXT
 
 _ID: Final = rf"{PLAIN}*+"
 _CALL: Final = {"toolCallName": rf"(?P<tool>{_ID})", "parentMessageId": rf"(?P<parent>{_ID})"}

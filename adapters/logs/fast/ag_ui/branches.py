@@ -7,8 +7,8 @@ branch is not sure, it leaves the line to the mapper. The mapper's own state is 
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ..formats.ag_ui_parts import ITEMS, SPANS, STEP, Item, Part
-from .ag_ui_shapes import NAMES
+from ...formats.ag_ui_parts import ITEMS, SPANS, STEP, Item, Part
+from .shapes import NAMES
 
 _SETTLE: Final = "if results:\n    mapper.settle_results(last=False)\n"
 _NEXT: Final = "at += 1\ncontinue\n"
@@ -154,7 +154,7 @@ from turncheck.model.core.events import AgentOutput
 from ...formats.ag_ui import AgUiMapper, Result
 from ...formats.ag_ui_items import SAID
 from ...formats.items import Item, Whole
-from ..ag_ui_shapes import DECODER, STRUCTURES, item_pattern
+from ..ag_ui.shapes import DECODER, STRUCTURES, item_pattern
 from ..fast_loop import FastLoop
 
 {structures}
