@@ -173,7 +173,7 @@ WITHOUT_EXTRAS = [
     ("init --lang python", DONE),
     ("laws", DONE),
     ("learn reference:interaction", "learn"),
-    ("matrix reference:interaction --examples 0", DONE),
+    ("matrix reference:event_flow --examples 0", DONE),
     ("mutants collation --every 400 --verified 1000 --examples 0", DONE),
     ("project log.jsonl", DONE),
     ("prove turn", "proofs"),

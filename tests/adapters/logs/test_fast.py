@@ -33,7 +33,7 @@ def test_the_loops_are_in_step_with_what_the_formats_declare() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_any_log_is_read_as_by_the_mapper_alone(name: str) -> None:
-    @SETTINGS
+    @settings(SETTINGS, max_examples=100 if name in READS else 300)
     @given(logs(bases(name)), st.sampled_from([1 << 20, 700, 64]), st.sampled_from([1 << 20, 1 << 20, 200]))
     def same(data: bytes, piece: int, max_line: int) -> None:
         assert_same(name, data, piece, max_line)

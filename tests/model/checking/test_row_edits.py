@@ -34,9 +34,9 @@ def test_a_proof_refutes_the_edit_and_a_word_shows_it(edit: Edit) -> None:
     roles = edit.roles
     found = prove(PROOFS[edit.by], roles)
     assert found.standing == "refuted"
-    shown = [one for one in (witness(roles, refuted) for refuted in found.refutations) if one]
-    assert shown
-    *_, last = steps(roles, shown[0].word, shown[0].tables)
+    shown = next((one for refuted in found.refutations if (one := witness(roles, refuted))), None)
+    assert shown is not None
+    *_, last = steps(roles, shown.word, shown.tables)
     assert last.row.event == edit.event
 
 

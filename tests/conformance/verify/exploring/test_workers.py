@@ -39,7 +39,7 @@ def test_the_result_and_the_files_are_the_same_for_any_number_of_workers(invoke,
     target, code = TARGETS[name]
     laws = [option for law in LAWS[name.split()[1]] for option in ("--laws", law)]
     found = set()
-    for jobs in (1, 2, 3):
+    for jobs in (1, 3):  # a suite is played by two, below
         ran = invoke(tmp_path, "verify", target, "--json", "--examples", 2 * SIZE + 1, *laws, "-j", jobs)
         files = tuple(sorted((path.name, path.read_bytes()) for path in tmp_path.glob(".turncheck/*")))
         found.add((ran.code, ran.out, files))
