@@ -8,7 +8,6 @@ from typing import Final
 from .errors import ChangedError, DiedError, HangingError, OverdueError, StartError, TargetError
 from .messages import VERSION, Answer, Hello, HelloAnswer, Message, Stop, encode, expected, read_answer, read_hello, see
 from .processes.process import Child
-from .processes.processor_time import processor_seconds
 from .processes.supervisor import GRACE
 
 RESTARTS: Final = 5
@@ -57,11 +56,7 @@ class Connection:
         self._until = until
         self._first = first
         self._variant = variant
-        started = time.monotonic()
         self._child, self.hello = self._start()
-        clock = time.monotonic() - started
-        self.start_cost: Final = processor_seconds(self._child.pid) or clock
-        """Seconds of the processor up to the first process's answer to hello; of the clock where nobody tells."""
         self._first = self.hello
 
     def again(self, hash_seed: int) -> "Connection":

@@ -34,8 +34,8 @@ class RuntimeTarget(Target, Protocol):
         ...
 
     @property
-    def start_cost(self) -> float:
-        """Seconds of the processor that its first start took; 0 for one in this process."""
+    def in_process(self) -> bool:
+        """True where it runs in this process, so that a start costs nothing."""
         ...
 
     def kill(self, amid: Stimulus | None = None, seconds: float = 0.0) -> None:

@@ -78,7 +78,7 @@ class InProcess(ABC):
     """
 
     last_words: tuple[str, ...] = ()
-    start_cost = 0.0
+    in_process = True
     introduced: str | None = None
 
     name: str

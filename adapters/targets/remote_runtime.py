@@ -64,9 +64,9 @@ class RemoteRuntime(Remote):
         return self._connection.last_words
 
     @property
-    def start_cost(self) -> float:
-        """Seconds of the processor that its first start took."""
-        return self._connection.start_cost
+    def in_process(self) -> bool:
+        """False: a process is started."""
+        return False
 
     def kill(self, amid: Stimulus | None = None, seconds: float = 0.0) -> None:
         """Crash it, *seconds* after *amid* was sent."""

@@ -117,7 +117,7 @@ def verify_runtime(
     """
     options = _options(**limits)
     with target.again(options.hash_seed) as twin:
-        subject = RuntimeSubject(target, twin)
+        subject = RuntimeSubject(target, twin, thrifty=options.thrift > 1)
         run = run_and_judge(subject, laws, partial(explore_words, subject, words), options)
     return result_of(run, laws)
 

@@ -24,7 +24,7 @@ class Target:
     """What of a RuntimeTarget is the same for all. A subclass may declare a machine and policies of its own."""
 
     last_words: tuple[str, ...] = ()
-    start_cost = 0.0
+    in_process = True
 
     machine, declares = None, POLICIES
 

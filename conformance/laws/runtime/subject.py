@@ -24,8 +24,13 @@ class Kills(Protocol):
     """The means to kill the runtime, and to start it again; each is done once, however many laws ask for it."""
 
     @property
-    def start_cost(self) -> float:
-        """Seconds that a start of the runtime takes."""
+    def in_process(self) -> bool:
+        """True where a start of the runtime costs nothing."""
+        ...
+
+    @property
+    def short(self) -> bool:
+        """True where short words alone are killed."""
         ...
 
     @property

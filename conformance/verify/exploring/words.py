@@ -68,12 +68,14 @@ class Words:
 class RuntimeCourse:
     """The way in which a runtime with this profile is given words.
 
-    ``inferred`` are the policies that it leaves out; ``unsettled`` words before any shard did not settle.
+    ``inferred`` are the policies that it leaves out; ``unsettled`` words before any shard did not settle;
+    ``thrifty`` is the subject's.
     """
 
     profile: Profile
     inferred: Mapping[str, str | int]
     unsettled: int = 0
+    thrifty: bool = False
 
     def face(self, target: Target) -> Any:
         """Return the runtime."""
@@ -81,7 +83,7 @@ class RuntimeCourse:
 
     def subject(self, target: RuntimeTarget, twin: RuntimeTarget) -> RuntimeSubject:
         """Make a subject that has seen nothing."""
-        subject = RuntimeSubject(target, twin)
+        subject = RuntimeSubject(target, twin, thrifty=self.thrifty)
         subject.inferred = self.inferred
         subject.coverage = WordCoverage(self.profile, self.rows)
         subject.coverage.infer(self.inferred)
@@ -179,7 +181,7 @@ def explore(subject: RuntimeSubject, words: int, run: Run[Word]) -> None:
     player, profile = Player(run, subject), subject.target.profile
     subject.coverage = WordCoverage(profile, RuntimeCourse(profile, {}).rows)
     player.look()
-    course = RuntimeCourse(profile, subject.inferred, subject.coverage.unsettled)
+    course = RuntimeCourse(profile, subject.inferred, subject.coverage.unsettled, subject.thrifty)
     with crew(run, course) as playing:
         for shard in course.shards(words, run.options.seed):
             playing.give(shard)

@@ -25,15 +25,20 @@ class RuntimeKills:
 
     both = False
 
-    def __init__(self, runtime: RuntimeTarget, worked: Callable[[int], None]) -> None:
-        self._runtime, self._worked = runtime, worked
+    def __init__(self, runtime: RuntimeTarget, worked: Callable[[int], None], *, thrifty: bool = False) -> None:
+        self._runtime, self._worked, self._thrifty = runtime, worked, thrifty
         self._killed: dict[bytes, Killed | None] = {}
         self._unkilled: dict[bytes, RuntimeTrace | None] = {}
 
     @property
-    def start_cost(self) -> float:
-        """Seconds of the processor that the runtime's first start took."""
-        return self._runtime.start_cost
+    def in_process(self) -> bool:
+        """True where a start costs nothing."""
+        return self._runtime.in_process
+
+    @property
+    def short(self) -> bool:
+        """True where short words alone are killed: the run is *thrifty*, and a start costs time."""
+        return self._thrifty and not self.in_process
 
     def killed(
         self, word: Sequence[Stimulus], options: ResetOptions, *, amid: bool = False, times: int = 1

@@ -42,14 +42,18 @@ _T = TypeVar("_T")
 class RuntimeSubject:
     """A runtime, and its *twin* in a process with another hash seed; *model* is what a suite was made from.
 
-    ``inferred`` are policies that the profile does not declare, and that the runtime is held to.
+    ``inferred`` are policies that the profile does not declare, and that the runtime is held to. A *thrifty* one is
+    killed in short words alone, where a start costs time.
     """
 
     unit: ClassVar[str] = "words"
     shrink_work: ClassVar[int] = 8_000
     repeating: ClassVar[tuple[str, ...]] = ("run-deterministic", "run-hash-seed")
 
-    def __init__(self, target: RuntimeTarget, twin: RuntimeTarget, model: Modelled | None = None) -> None:
+    def __init__(
+        self, target: RuntimeTarget, twin: RuntimeTarget, model: Modelled | None = None, *, thrifty: bool = False
+    ) -> None:
+        self.thrifty = thrifty
         self.target, self.twin, self.model, self.work = target, twin, model, 0
         self.inferred: Mapping[str, str | int] = {}
         self.coverage = WordCoverage(target.profile)
@@ -60,7 +64,7 @@ class RuntimeSubject:
 
     def elsewhere(self, target: RuntimeTarget) -> "RuntimeSubject":
         """Return the same subject on another process."""
-        return RuntimeSubject(target, target)
+        return RuntimeSubject(target, target, thrifty=self.thrifty)
 
     def takes(self, case: object) -> bool:
         """A word."""
@@ -85,7 +89,8 @@ class RuntimeSubject:
         reference = None if self._reference is None else repeating(self._reference)
         means = Rerun(
             *(trace, self._again(self.target), self._again(self.twin), self._answers, self._restarted),
-            *(RuntimeKills(self.target, self._worked), reference, self.model, lambda: self._second),
+            *(RuntimeKills(self.target, self._worked, thrifty=self.thrifty), reference),
+            *(self.model, lambda: self._second),
         )
         return dataclasses.replace(observation, means=means)
 

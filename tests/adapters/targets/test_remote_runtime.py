@@ -169,10 +169,6 @@ def test_a_kill_amid_a_stimulus_is_a_crash_that_leaves_no_last_words(start):
         runtime.apply(USER)
 
 
-def test_the_first_start_is_measured(start):
-    assert start("behaves").start_cost > 0
-
-
 def killed(runtime):
     runtime.kill()
 

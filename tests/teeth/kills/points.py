@@ -33,7 +33,7 @@ _VARIES = re.compile(r"(?<=\b[uc])\d+\b|(?<=input\[)\d+|(?<=\[)'c\d+'(?:, 'c\d+'
 class Thorough(RuntimeKills):
     """Kills a word behind its last stimulus and within it; ``count`` is the number of kills."""
 
-    both, start_cost = True, 0.1
+    both, in_process = True, False
     count = 0
 
     def killed(self, word, options, *, amid=False, times=1):

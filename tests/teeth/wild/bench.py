@@ -94,8 +94,8 @@ class Recording:
         return self._runtime.last_words
 
     @property
-    def start_cost(self) -> float:
-        return self._runtime.start_cost
+    def in_process(self) -> bool:
+        return self._runtime.in_process
 
     def kill(self, amid: Stimulus | None = None, seconds: float = 0.0) -> None:
         self._runtime.kill(amid, seconds)

@@ -21,10 +21,10 @@ def store_faults(rerun: Rerun) -> Judgement:
     """A write that fails ends its run with error, or is tried again, as declared; nothing acknowledged is lost."""
     word = tuple(step.stimulus for step in rerun.trace.steps if not step.closing)
     options, sent = rerun.trace.options, texts(rerun)
-    right = rerun.kills.unkilled(word, options) if worth(len(word), rerun.kills.start_cost) else None
+    right = rerun.kills.unkilled(word, options) if worth(len(word), rerun.kills) else None
     if right is None:
         return
-    for place in _places(word, rerun.kills.start_cost):
+    for place in _places(word, every=rerun.kills.in_process):
         failing = (*word[:place], StoreFail(times=1), *word[place:])
         whole = rerun.kills.unkilled(failing, options, spare=True)  # where no write came until then, its own fails
         yield WITNESS
@@ -39,9 +39,9 @@ def store_faults(rerun: Rerun) -> Judgement:
             yield from lost(killed, whole, rerun.trace.policies, sent)
 
 
-def _places(word: Sequence[Stimulus], start_cost: float) -> Sequence[int]:
-    """Return the places at which a write fails: each where a start takes no time, else one that the word decides."""
-    if start_cost == 0:
+def _places(word: Sequence[Stimulus], *, every: bool) -> Sequence[int]:
+    """Return the places at which a write fails: *every* one, or one that the word decides."""
+    if every:
         return range(len(word))
     return [crc32(encode(to_builtins(tuple(word)))) % len(word)]
 

@@ -58,7 +58,7 @@ def lost(killed: Killed, whole: RuntimeTrace, policies: Mapping[str, Any], sent:
 def idle_restart_changes_nothing(rerun: Rerun) -> Judgement:
     """A restart while no run is open tells nothing, awaits nothing, and the next message is served as without it."""
     steps = [step for step in rerun.trace.steps if not step.closing]
-    if not worth(len(steps), rerun.kills.start_cost) or steps[-1].active or not any(step.active for step in steps):
+    if not worth(len(steps), rerun.kills) or steps[-1].active or not any(step.active for step in steps):
         return
     if any(map(summarises, steps[-1].answer.awaiting)):
         return

@@ -6,42 +6,39 @@ from typing import Any, Final, TypeAlias
 from ....observe.killed import PROBE, SPARE, Killed
 from ....observe.runtime_trace import Request, RuntimeTrace
 from ...law import Finding, Law, first_finding
-from ..subject import Rerun
+from ..subject import Kills, Rerun
 
 Entry: TypeAlias = Mapping[str, Any]
 
-SLOW: Final = 1.5
-"""Seconds of the processor of a start from which on few kills are made: OpenAI Agents takes 2.1, LangGraph 1.0. By the
-clock they took 7.6 and 3.5 beside a load of 8, and LangGraph's verdict was another one than on a quiet machine."""
 SHORT: Final = 4
-"""Stimuli of a word that is killed where starts are slow: of the words that relation laws get, some fifteen."""
+"""Stimuli of a word that is killed where `verify` is quick: of the words that relation laws get, some fifteen."""
 
 
-def points(length: int, start_cost: float, *, both: bool = False) -> Iterator[tuple[int, bool]]:
+def points(length: int, *, both: bool = False) -> Iterator[tuple[int, bool]]:
     """Yield the points at which a word of *length* stimuli is killed: after how many, and whether within the last.
 
-    Behind the last stimulus or, at every third length, within it; only a short word where starts are slow. The words of
-    a run end in each situation, so that its kills are at all points. Both points of each word take twice the time:
-    `verify reference:turn` with 60 generated words 27 s of processor time, not 12 as without kills.
+    Behind the last stimulus or, at every third length, within it. The words of a run end in each situation, so that its
+    kills are at all points. Both points of each word take twice the time: `verify reference:turn` with 60 generated
+    words 27 s of processor time, not 12 as without kills.
 
-    >>> list(points(3, 0.3)), list(points(2, 4.0)), list(points(4, 4.0)), list(points(5, 4.0))
-    ([(3, True)], [(2, False)], [(4, False)], [])
-    >>> list(points(3, 0.3, both=True)), list(points(0, 0.3, both=True))
+    >>> list(points(3)), list(points(2)), list(points(0))
+    ([(3, True)], [(2, False)], [])
+    >>> list(points(3, both=True)), list(points(0, both=True))
     ([(3, False), (3, True)], [])
     """
-    if worth(length, start_cost):
+    if length:
         yield from [(length, False), (length, True)] if both else [(length, length % 3 == 0)]
 
 
-def worth(length: int, start_cost: float) -> bool:
-    """Return whether a word of *length* stimuli is killed, by what a start costs."""
-    return length > 0 and (start_cost < SLOW or length <= SHORT)
+def worth(length: int, means: Kills) -> bool:
+    """Return whether a word of *length* stimuli is killed: any, or where few are to be a short one."""
+    return length > 0 and (length <= SHORT or not means.short)
 
 
 def kills(rerun: Rerun) -> Iterator[tuple[Killed, RuntimeTrace]]:
     """Yield each kill of the word, with the run that was not killed there; kills without quiet are left out."""
     word = tuple(step.stimulus for step in rerun.trace.steps if not step.closing)
-    for place, amid in points(len(word), rerun.kills.start_cost, both=rerun.kills.both):
+    for place, amid in points(len(word), both=rerun.kills.both) if worth(len(word), rerun.kills) else ():
         found = rerun.kills.killed(word[:place], rerun.trace.options, amid=amid)
         if found is not None:
             whole = rerun.kills.unkilled(word[: place - amid], rerun.trace.options)

@@ -28,7 +28,7 @@ def pause_outlives_restart(rerun: Rerun) -> Judgement:
     """A pause outlives a restart: the same calls are pending, and their answers honoured."""
     steps = [step for step in rerun.trace.steps if not step.closing]
     word = tuple(step.stimulus for step in steps)
-    if not worth(len(word), rerun.kills.start_cost) or not _only_questions(steps[-1].answer.awaiting):
+    if not worth(len(word), rerun.kills) or not _only_questions(steps[-1].answer.awaiting):
         return
     killed = rerun.kills.killed(word, rerun.trace.options)
     if killed is None or not paused(killed.before):
