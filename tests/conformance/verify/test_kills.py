@@ -10,33 +10,28 @@ from turncheck.conformance.verify.verification import verify_runtime
 RESTARTS = [LAWS["restart-serves"], LAWS["restart-reaches-children"]]
 
 
-def longest(*, here, thrift):
+@pytest.fixture
+def longest(monkeypatch):
     """The most stimuli that a session had before a kill, of a runtime that is *here* in this process or elsewhere."""
-    applied, killed = [], []
+    applied: list[object] = []
+    killed: list[int] = []
+    reset, apply, kill = Lasting.reset, Lasting.apply, Lasting.kill
+    monkeypatch.setattr(Lasting, "reset", lambda self, *options: (applied.clear(), reset(self, *options))[1])
+    monkeypatch.setattr(Lasting, "apply", lambda self, one: (applied.append(one), apply(self, one))[1])
+    monkeypatch.setattr(Lasting, "kill", lambda self, *moment: (killed.append(len(applied)), kill(self, *moment))[1])
 
-    class Counted(Lasting):
-        in_process = here
+    def verified(*, here, thrift):
+        monkeypatch.setattr(Lasting, "in_process", here)
+        verify_runtime(Lasting(), RESTARTS, words=0, thrift=thrift)
+        return max(killed)
 
-        def reset(self, *options):
-            applied.clear()
-            return super().reset(*options)
-
-        def apply(self, stimulus):
-            applied.append(stimulus)
-            return super().apply(stimulus)
-
-        def kill(self, *_):
-            killed.append(len(applied))
-            super().kill()
-
-    verify_runtime(Counted(), RESTARTS, words=0, thrift=thrift)
-    return max(killed)
+    return verified
 
 
-def test_a_quick_run_kills_short_words_alone():
+def test_a_quick_run_kills_short_words_alone(longest):
     assert longest(here=False, thrift=10) <= SHORT
 
 
 @pytest.mark.parametrize(("here", "thrift"), [(False, 1), (True, 1), (True, 10)])
-def test_any_other_run_kills_long_words_too_and_so_does_a_quick_one_where_a_start_costs_nothing(here, thrift):
+def test_any_other_run_kills_long_words_too_and_so_does_a_quick_one_where_a_start_costs_nothing(longest, here, thrift):
     assert longest(here=here, thrift=thrift) > SHORT
