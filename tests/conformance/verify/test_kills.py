@@ -16,9 +16,21 @@ def longest(monkeypatch):
     applied: list[object] = []
     killed: list[int] = []
     reset, apply, kill = Lasting.reset, Lasting.apply, Lasting.kill
-    monkeypatch.setattr(Lasting, "reset", lambda self, *options: (applied.clear(), reset(self, *options))[1])
-    monkeypatch.setattr(Lasting, "apply", lambda self, one: (applied.append(one), apply(self, one))[1])
-    monkeypatch.setattr(Lasting, "kill", lambda self, *moment: (killed.append(len(applied)), kill(self, *moment))[1])
+
+    def began(self, *options):
+        applied.clear()
+        return reset(self, *options)
+
+    def took(self, stimulus):
+        applied.append(stimulus)
+        return apply(self, stimulus)
+
+    def died(self, *moment):
+        killed.append(len(applied))
+        kill(self, *moment)
+
+    for name, noting in {"reset": began, "apply": took, "kill": died}.items():
+        monkeypatch.setattr(Lasting, name, noting)
 
     def verified(*, here, thrift):
         monkeypatch.setattr(Lasting, "in_process", here)
