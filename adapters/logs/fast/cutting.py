@@ -67,6 +67,8 @@ class Events:
             return
         begin = 1 if whole.startswith(b"\n") else 0 if self._framer.idle else whole.find(b"\n\n") + 2
         end = whole.rfind(b"\n\n") + 2
+        while end > 2 and whole[end - 3 : end - 2] == b"\n":  # further blank lines are no part of an event
+            end -= 1
         if end <= max(begin, 1):  # no event lies wholly in it
             yield from self._by_line(lines_of(whole), block.offset)
             return

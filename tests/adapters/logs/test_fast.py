@@ -1,5 +1,8 @@
 """Fast reading gives what its format's mapper alone gives: events, positions, lines, offsets and verdicts."""
 
+import gc
+import weakref
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ from turncheck.adapters.logs.fast import generate
 from turncheck.adapters.logs.fast.lines.registry import READS
 from turncheck.adapters.logs.fast.registry import LOOPS
 from turncheck.adapters.logs.formats.registry import FORMATS
+from turncheck.adapters.logs.reading import read_log
 from turncheck.conformance.check.judge import check
 
 SETTINGS = settings(
@@ -102,3 +106,28 @@ def test_lines_between_blank_ones_are_found_by_their_numbers() -> None:
     user = b'{"type":"message_start","message":{"role":"user","content":"Hi"}}\n'
     for piece in range(20, 120, 5):
         assert_same("pi", b'{"type":"agent_start"}\n\n' + user + b"{\n{\n", piece)
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_blank_lines_behind_the_last_event_of_a_block_are_counted(name: str) -> None:
+    events = _framed(name, "events")[:5000].rpartition(b"\n\n")[0]
+    for blank in (1, 2, 5):
+        assert_same(name, events + b"\n\n" + b"\n" * blank + b"data: rubbish\n: ping")
+        assert_same(name, b"\n" * blank + events + b"\n\n" + b"\n" * blank)
+
+
+@pytest.fixture
+def uncollected() -> Iterator[None]:
+    """The garbage collector stands still."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("uncollected")
+@pytest.mark.parametrize("name", sorted({*READS, *LOOPS} & {*MEASURED}))
+def test_what_was_read_needs_no_garbage_collector(name: str) -> None:
+    log = read_log(BytesIO(measured(name, 2000)), format_name=FORMATS[name].called)
+    kept = [weakref.ref(chunk) for chunk in log.chunks]
+    assert kept
+    assert [ref() for ref in kept] == [None] * len(kept)

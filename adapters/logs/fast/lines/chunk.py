@@ -22,7 +22,7 @@ class LineChunk(Chunk):
     pauses = False  # none of these formats says so
 
     def __init__(self, spans: Sequence[Span], ats: range, told: Batch, more: int) -> None:
-        super().__init__(told, self._origin, self._lines)
+        super().__init__(told)
         self._spans: Final = spans
         self._range: Final = ats
         self._more: Final = more
@@ -59,10 +59,12 @@ class LineChunk(Chunk):
             return self._range, range(before[-1], lines.stop)
         return self._range, [*before, *lines]
 
-    def _origin(self, index: int) -> Origin:
+    def origin(self, index: int) -> Origin:
+        """Return where an event stands, by its index in the batch."""
         at = self.batch.ats[index]
         return next(span for span in reversed(self._spans) if span.first <= at).origin(at)
 
-    def _lines(self) -> Sequence[int]:
+    def lines(self) -> Sequence[int]:
+        """Return the physical line of each event."""
         at, lines = self.where()
         return [lines[one - at[0]] for one in self.batch.ats]
