@@ -1,4 +1,4 @@
-"""What references do without, by what they import: the pure core input and output, the turn databases and brokers."""
+"""What references do without, by their imports: the pure core input and output, the turn databases and brokers."""
 
 import ast
 from pathlib import Path
@@ -43,4 +43,5 @@ def test_the_core_of_a_conversation_calls_nothing_that_reads_or_writes(path):
 
 def test_the_turn_imports_no_database_and_no_broker():
     """TM-7.2."""
+    assert {path.name for path in TURN} > {"journal.py", "session.py"}
     assert set(imported(TURN)) - PURE - FILES - {"turncheck"} == set()

@@ -15,7 +15,7 @@ from turncheck.adapters.logs.ranges import Range, cut_between_runs, size_and_sta
 from turncheck.conformance.check import results
 from turncheck.conformance.check.fleet import one, sharing
 from turncheck.conformance.check.fleet.one import How, judged
-from turncheck.conformance.check.fleet.section import Section
+from turncheck.conformance.check.fleet.section import Section, joined
 
 LIMIT: Final = 20_000
 HOW: Final = How(None, LIMIT, by_session=True)
@@ -142,9 +142,19 @@ def test_what_goes_on_across_a_cut_is_judged_in_one_piece(
     place = len(log(before, sent=False))
     state = str(size_and_state(str(path))[1])  # type: ignore[index]
     parts = [Range(str(path), 0, 0, place, state, name), Range(str(path), 1, place, None, state, name)]
-    whole = one.done(parts[0], HOW)
+    first, last = (one.done(part, HOW) for part in parts)
+    assert isinstance(first, Section)
+    assert not first.rests
+    again: list[Range] = []
+
+    def judged_again(part: Range) -> one.Found:
+        again.append(part)
+        return one.done(part, HOW)
+
+    whole = joined(parts, iter((first, last)), judged_again)
     assert isinstance(whole, Section)
-    assert not whole.rests
+    assert [(part.begin, part.end) for part in again] == [(0, None)]
+    assert msgspec.json.encode(whole.result(str(path), strict=False, by_session=True)) == sequential(path)
 
 
 @pytest.fixture
