@@ -77,21 +77,21 @@ def cut_between_runs(parts: Sequence[Range], form: Format, max_line: int, *, sen
     Memory: ``_LOOKED`` bytes. Raises OSError.
     """
     assert form.rest is not None
-    path, _, start, _, state, _ = parts[0]
-    begins = [start]
+    first = parts[0]
+    begins = [first.begin]
     for part in parts[1:]:
         begin = None if part.begin < begins[-1] else _behind_run(part, form.rest, max_line, sent=sent)
         if begin is not None:
             begins.append(begin)
     ends = [*begins[1:], None]
     return [
-        Range(path, number, begin, end, state, form.name)
+        Range(first.path, number, begin, end, first.state, form.name)
         for number, (begin, end) in enumerate(zip(begins, ends, strict=True))
     ]
 
 
 def _behind_run(part: Range, rest: Rest, max_line: int, *, sent: bool) -> int | None:
-    """The offset of the first line behind a run that ends in a range; None where it is not near its beginning."""
+    """Return the offset of the first line behind a run that ends near a range's beginning; None for none."""
     text = b""
     with opened_at(part.path, part.begin) as (stream, _):
         for size in (_LOOKED // 64, _LOOKED // 8, _LOOKED):

@@ -58,7 +58,7 @@ def rows(name: str, path: Path, events: int, turns: int) -> Iterator[str]:
 
 
 def clock(files: int = 100, events: int = 100_000, turns: int = 9) -> Iterator[str]:
-    """The row of the table of targets: the median of ratios by turns, and their range without the ends."""
+    """Yield the row of the table of targets: the median of ratios by turns, and their range without the ends."""
     with tempfile.TemporaryDirectory() as folder:
         written(Path(folder, "fleet"), files, events)
         path = str(Path(folder, "fleet"))
@@ -77,7 +77,7 @@ def clock(files: int = 100, events: int = 100_000, turns: int = 9) -> Iterator[s
 
 
 def memory(least: int = 1_000_000, names: Sequence[str] = ()) -> Iterator[str]:
-    """The table of peak memory, in Markdown."""
+    """Yield the table of peak memory, in Markdown."""
     yield "| format | lines | events | peak memory |"
     yield "| --- | --- | --- | --- |"
     for name in names or ("turncheck", *streams.STREAMS, *FILES):
@@ -95,7 +95,7 @@ def memory(least: int = 1_000_000, names: Sequence[str] = ()) -> Iterator[str]:
 
 
 def endless(name: str) -> Iterator[bytes]:
-    """Lines of a format, run after run; a stream of the AI SDK ends with its mark."""
+    """Yield lines of a format, run after run; a stream of the AI SDK ends with its mark."""
     encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
     made = streams.STREAMS.get(name) or FILES[name]
     number = 0
@@ -157,7 +157,7 @@ sys.stdout.buffer.write(done.stdout + b"\\n%f %f" % (used.ru_utime + used.ru_sti
 
 
 def main(given: Sequence[str]) -> Iterator[str]:
-    """What the command line asks for."""
+    """Yield the lines that the command line asks for."""
     match given:
         case ["clock"]:
             return clock()

@@ -11,8 +11,7 @@ PAGE: Final = Path(__file__).parents[2] / "docs" / "sources.md"
 
 
 class Source(NamedTuple):
-    """A source: its number and subject, the form in which it gives its order, and a list of
-    what is otherwise in the picture."""
+    """A source: its number and subject, the form of its order, and a list of what differs in the picture."""
 
     number: str
     subject: str

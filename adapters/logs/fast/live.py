@@ -18,7 +18,7 @@ from .registry import LOOPS, fast_loop
 from .spans import LineSpan
 
 Told: TypeAlias = tuple[list[Mapped], int, int]
-"""What lines told that is settled, how many of the settled lines told nothing, and the position behind the last."""
+"""The settled events of lines, the number of settled lines that told nothing, and the position behind the last."""
 
 _SENT: Final = re.compile(rb"(?:\A|\n)\n*+(?:(?:event|id|retry): [^\n]*+\n)*+data: (?=\{)")
 _HEAD: Final = 256

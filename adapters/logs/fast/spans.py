@@ -182,7 +182,7 @@ class LineSpan(Span):
         return events
 
     def _rest(self, texts: bytes, begin: int) -> bytes:
-        """The lines from *begin* on, each with its line feed."""
+        """Return the lines from *begin* on, each with its line feed."""
         rest = texts[begin:]
         return rest if not rest or rest.endswith(b"\n") else rest + b"\n"
 

@@ -47,7 +47,7 @@ class Items:
         self.open: dict[Hashable, Item] = {}
         """The open items by their keys."""
         self.cut = False
-        """Whether the latest ``fill`` ended an open item."""
+        """True where the latest ``fill`` ended an open item: then no run ends there (``resting`` compares it)."""
 
     def put(self, at: int, event: Event) -> None:
         """Add an event that is complete."""

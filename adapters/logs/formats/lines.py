@@ -36,7 +36,7 @@ class LineMapper:
     def together(self, first: int, told: Iterable[Sequence[Event]]) -> tuple[list[Mapped], int]:
         """Take what lines told that come in a row, each none where it is silent; *first* is the first one's position.
 
-        Return what ``value`` would yield of them, but for what is ``NATIVE``, of which only the number is told.
+        Return what ``value`` would yield of them, except events that are ``NATIVE``: only their number is told.
         """
         found: list[Mapped] = [] if self._held is None else [self._held]
         at, silent = first - 1, 0

@@ -1,4 +1,4 @@
-"""Where a log can be cut: between two runs, where what stands before changes nothing of what comes behind."""
+"""The places at which a log can be cut: between two runs, so that nothing before a cut changes what comes behind."""
 
 import re
 from collections.abc import Mapping
@@ -10,14 +10,15 @@ from .mapping import Mapper, Rest
 from .saving import attributes_of, parts_of
 
 _ALWAYS: Final = frozenset({"items.last"})
-"""What no mapper reads of a position that is past."""
+"""Attributes that no mapper reads for a position that is past."""
 _DATA: Final = "data: "
 
 
 def at_rest(mapper: Mapper, rest: Rest) -> bool:
     """Return whether *mapper*, behind the last value that it took, is as one is between two runs.
 
-    What is not declared to be set anew has to be alike: what a mapper remembers one day is no rest by mistake.
+    All attributes have to be alike, those that are declared to be set anew aside. So one that a mapper gets later is
+    compared until somebody declares it.
     """
     return _state(mapper, rest) == _state(rest.mapper(), rest)
 
@@ -58,7 +59,7 @@ def border(text: bytes, rest: Rest, max_line: int, *, sent: bool) -> int | None:
 
 @cache
 def _pattern(ends: str, *, sent: bool) -> re.Pattern[bytes]:
-    """What finds the end of a run, up to the first line of what comes behind it, whose value is the group ``first``."""
+    """Compile a pattern for the end of a run and the first value behind it, which is the group ``first``."""
     if sent:
         fields = r"(?:(?:event|id|retry): [^\n]*\n)*"
         text = rf"\n{_DATA}{ends}(?=\n\n{fields}{_DATA}(?P<first>[^\n]*)\n\n)"

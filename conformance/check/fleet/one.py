@@ -20,7 +20,7 @@ from .section import Section, judged_section
 Work: TypeAlias = str | Range
 """The path of a log, or a range of a large one."""
 Found: TypeAlias = LogResult | Summary | Section
-"""The result of a log; of a range what its neighbours' are merged with."""
+"""The result of a log, or that of a range, which is merged with its neighbours'."""
 AUTO: Final = "auto"
 """The format of a result for a log whose format nobody named or recognised."""
 

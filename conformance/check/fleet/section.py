@@ -19,7 +19,7 @@ from ..results import LogResult, Tally
 from .fragment import Summary
 
 _Found: TypeAlias = "LogResult | Summary | Section"
-"""What a range gives: here a section, or an error."""
+"""The result of a range: here a section, or an error."""
 _CUT: Final = "truncated"
 """The law that a run breaks where its log ends."""
 
@@ -33,7 +33,7 @@ class _Part(NamedTuple):
 
 
 class Section:
-    """What is found in consecutive parts of one log, between which nothing goes on.
+    """The result of consecutive parts of one log, between which nothing goes on.
 
     ``rests``: nothing goes on behind the last one, so that the next one is what it was taken for.
     """
@@ -82,7 +82,7 @@ def _begun(first: LogResult) -> Tally:
 
 
 def joined(parts: Sequence[Range], found: Iterator[_Found], again: Callable[[Range], _Found]) -> Section | LogResult:
-    """Return what is found in all *parts* of a log, from what is *found* in each; an error ends it.
+    """Return the result of all *parts* of a log, from those *found* in each; an error ends it.
 
     Where something goes on across a border, the parts on both sides are judged *again* as one, and where it goes on
     behind that, all the rest is: so the work is at most three times that of one process.

@@ -26,7 +26,7 @@ _TURNS: Final = 4
 """Ranges per worker, so that all end at about the same time."""
 
 _CUT: Final = {None, OWN.name, *(form.called for form in FORMATS.values() if form.rest is not None)}
-"""What ``--format`` says of a log that may be cut."""
+"""The values of ``--format`` with which a log may be cut."""
 
 LogTask: TypeAlias = str | Callable[[], LogResult]
 """The path of a log, or what gives a result in this process when its turn has come."""

@@ -68,8 +68,8 @@ class Words:
 class RuntimeCourse:
     """The way in which a runtime with this profile is given words.
 
-    ``inferred`` are the policies that it leaves out; ``unsettled`` words before any shard did not settle;
-    ``thrifty`` is the subject's.
+    ``inferred`` are the policies that it leaves out; ``unsettled`` words before any shard did not settle; ``thrifty``
+    subjects are made (``RuntimeSubject``).
     """
 
     profile: Profile

@@ -42,8 +42,8 @@ _T = TypeVar("_T")
 class RuntimeSubject:
     """A runtime, and its *twin* in a process with another hash seed; *model* is what a suite was made from.
 
-    ``inferred`` are policies that the profile does not declare, and that the runtime is held to. A *thrifty* one is
-    killed in short words alone, where a start costs time.
+    ``inferred`` are policies that the profile does not declare, and that the runtime is held to. A *thrifty* subject
+    kills it in short words alone, where a start costs time.
     """
 
     unit: ClassVar[str] = "words"

@@ -14,7 +14,7 @@ from ...declaration.machine import Machine
 from ...declaration.stepping import Stepper
 from ...declaration.vocabulary import Output
 from ..scene import Arrow, Band, Edge, Row, Scene
-from .story import Heard, Word, says
+from .story import Heard, Word, event, says
 
 
 class Hop(NamedTuple):
@@ -92,6 +92,6 @@ def _arrows(hops: Iterable[Hop]) -> Iterator[Arrow]:
         yield replace(arrow, stroke="other") if hop.unseen else arrow
 
 
-def plain(*symbols: str, **fields: Any) -> Word:
-    """Make a word of events with the same fields."""
-    return [(symbol, Heard(**fields)) for symbol in symbols]
+def plain(*symbols: str) -> Word:
+    """Make a word of events without fields."""
+    return [event(symbol) for symbol in symbols]

@@ -189,7 +189,7 @@ class Host:
     # ---- the clock ----
 
     def after(self, seconds, wake):
-        """Call *wake* when so much time is over, which an automatic clock jumps; return the timer."""
+        """Call *wake* in so many seconds, with an automatic clock at once; return the timer."""
         timer = [seconds if self.options.clock == "manual" else 0, wake]
         self.timers.append(timer)
         self.advance(0)

@@ -21,11 +21,12 @@ def restart_reaches_children(rerun: Rerun) -> Judgement:
     if overlaps(rerun.trace):
         return
     awaited = held(rerun, "subAgents") == "awaited"
+    laws = (children_end_first, children_answered_once) if awaited else (children_answered_once,)
     for killed, whole in kills(rerun):
         at_work = [one for one in children(killed.before) if one.end is None]
         if not at_work or killed.amid is not None:
             continue
         yield WITNESS
         if killed.fate != "untold":
-            yield from broken_since(killed, (*[children_end_first][:awaited], children_answered_once))
+            yield from broken_since(killed, laws)
         yield from unserved(killed, whole, texts(rerun))

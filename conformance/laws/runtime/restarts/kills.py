@@ -31,7 +31,7 @@ def points(length: int, *, both: bool = False) -> Iterator[tuple[int, bool]]:
 
 
 def worth(length: int, means: Kills) -> bool:
-    """Return whether a word of *length* stimuli is killed: any, or where few are to be a short one."""
+    """Return True for a word, of *length* stimuli, that is killed: any, or a short one where *means* say so."""
     return length > 0 and (length <= SHORT or not means.short)
 
 
