@@ -69,8 +69,8 @@ _WHY: Final = """
   answer; what a made-up result says (`cut` or a failure) and how a text is passed on (`say`, `call`) is the shell's;
   a response that is tried again has no calls left to skip; to read steers twice reads nothing more; `compacting` with
   nothing to sum up is `idle` to everybody until the next `compact`. A counter of retries that is not begun anew
-  (`first_try`) shows after three failures in one run, and rows about an abort, once more with steers and calls that wait: 300 words
-  do not always come there.
+  (`first_try`) shows after three failures in one run, and rows about an abort, once more with steers and calls that
+  wait: 300 words do not always come there.
 """
 
 MEASURED_BY: Final = "0.1"
