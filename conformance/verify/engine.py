@@ -60,10 +60,11 @@ class Options:
     """How a subject is verified.
 
     ``deadline`` ends exploration, and ``until`` everything, in monotonic seconds; ``hash_seed`` is that of the twin
-    process; shrinking gets one part in ``thrift`` of its usual work; ``several`` is the number of distinct
-    counterexamples that are kept and shrunk per law, at most; with ``timings`` the result says how long each phase
-    took; ``progress`` is given a line per case; without ``workers`` all is done in this process. ``known`` are the
-    cases of the baseline's entries, which are judged after exploration.
+    process; shrinking gets one part in ``thrift`` of its usual work, and above 1 short words alone are killed where a
+    start costs time; ``several`` is the number of distinct counterexamples that are kept and shrunk per law, at most;
+    with ``timings`` the result says how long each phase took; ``progress`` is given a line per case; without
+    ``workers`` all is done in this process. ``known`` are the cases of the baseline's entries, which are judged after
+    exploration.
     """
 
     deadline: float = float("inf")

@@ -19,7 +19,7 @@ from .policies import DEFAULT, Policies, tables
 from .session_state import LoopState, Progress, ViewState
 
 _KNOWN: Final = 4096
-"""Sessions with a state of their own, some 1.3 kB each, beyond which idle ones are forgotten but for their names."""
+"""Sessions with a state of their own, some 1.3 kB each, beyond which idle ones are forgotten, their names aside."""
 
 
 class AnomalyError(ValueError):

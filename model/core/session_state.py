@@ -64,7 +64,7 @@ class LoopState(State):
 
     @property
     def is_idle(self) -> bool:
-        """Whether all goes on as in a session that has not begun: a stop ends a run and all of its calls."""
+        """True where all goes on as in a session that has not begun: a stop ends a run and all of its calls."""
         return not (self.active or self.queue or self.dropped or self.calls)
 
 

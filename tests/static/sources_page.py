@@ -47,7 +47,7 @@ SOURCES: Final = {
         "the loop of an endpoint and the handlers of a UI, in words, without a picture",
         """\
 - The source says of `message_complete` that each iteration has one, and that it comes if there are tool calls.
-  Both are values of a policy (EF-3); this is the second.
+  Both are values of a policy (EF-3); the picture has the second.
 - Its root causes and its plan are no part of the picture. The UI that it asks for, one block per model call, is
   [drawn frame by frame](../diagrams/event_flow_sequence.svg).
 - The light arrows are the handlers' work, which the machine `collation` does.""",
