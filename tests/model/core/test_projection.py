@@ -369,21 +369,23 @@ def test_idle_sessions_are_forgotten_and_go_on_as_if_they_were_not(monkeypatch: 
         lambda name: AgentOutput(kind="tool-call", call_id="c", tool="t", session_id=name),
         lambda name: ToolResult(call_id="c", session_id=name),
         lambda name: RunStop(reason="completed", session_id=name),
-        lambda name: RunStop(reason="completed", session_id=name),
+        lambda name: RunStop(reason="interrupted", session_id=name),
+        lambda name: RunStop(reason="error", session_id=name),
     ]
-    events = [rng.choice(made)(rng.choice([None, *map(str, range(30))])) for _ in range(200)]
-    batches = [Batch(tuple(events[at : at + 7]), range(at, min(at + 7, 200))) for at in range(0, 200, 7)]
+    policies = Policies(queue_after_interrupted="hold", queue_after_error="drop")
+    events = [rng.choice(made)(rng.choice([None, *map(str, range(30))])) for _ in range(400)]
+    batches = [Batch(tuple(events[at : at + 7]), range(at, min(at + 7, 400))) for at in range(0, 400, 7)]
 
     def told(known: int) -> tuple[object, int]:
         monkeypatch.setattr("turncheck.model.core.projection._KNOWN", known)
-        sessions = LogProjector()
+        sessions = LogProjector(policies)
         found: list[object] = []
         own = 0
         for batch in batches:
             found.append(sessions.feed(batch))
             own += len({*map(id, sessions.projectors.values())})
-        names = {name: projector.open_cycle() for name, projector in sessions.projectors.items()}
-        return (found, sessions.ending(), list(names.items())), own
+        kept = [(name, one.open_cycle(), one.dropped) for name, one in sessions.projectors.items()]
+        return (found, sessions.ending(), kept), own
 
     every, many = told(1000)
     some, few = told(0)
