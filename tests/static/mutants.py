@@ -70,7 +70,8 @@ _WHY: Final = """
   a response that is tried again has no calls left to skip; to read steers twice reads nothing more; `compacting` with
   nothing to sum up is `idle` to everybody until the next `compact`. A counter of retries that is not begun anew
   (`first_try`) shows after three failures in one run, and rows about an abort, once more with steers and calls that
-  wait: 300 words do not always come there.
+  wait: 300 words do not always come there. Of the ten hidden mutants of rows about a client that leaves, six are told
+  since the only client leaves twice in directed words, which came after this measurement; the other four show nowhere.
 """
 
 MEASURED_BY: Final = "0.1"

@@ -43,10 +43,16 @@ def _leaves(name: str) -> Client:
     return Client(client_id=name, action="leave")
 
 
+def _later(stimulus: Stimulus) -> Stimulus:
+    """Return what a second run has in place of a stimulus of the first."""
+    return next((later for one, later in _LATER if one is stimulus), stimulus)
+
+
 _STAYS, _GOES, _LATE = "k1", "k2", "k3"
 _CAN: Final = ("clients",)
 _BOTH: Final = (_joins(_STAYS), _joins(_GOES))
 _FIRST, _SECOND = User(id="u1", text="say 1 red"), User(id="u7", text="say 7 blue")
+_THIRD: Final = User(id="u9", text="say 9 red")
 _TEXT, _OTHER = (ModelOutput(item=Text(text=text)) for text in ("answer 2 red.", "answer 3 blue."))
 _LAST: Final = ModelOutput(item=Text(text="answer 4 red."))
 _STOP, _CALLED = ModelStop(reason="end-turn"), ModelStop(reason="tool-use")
@@ -64,6 +70,17 @@ _MOMENTS: Final = (
     _Moment("a question", ("approval",), (_FIRST, _PAY, _CALLED), (*_PAID, _OTHER, _STOP)),
     _Moment("an end", (), (_FIRST, _TEXT, _STOP), (_SECOND, _OTHER, _STOP)),
 )
+_LATER: Final[Sequence[tuple[Stimulus, Stimulus]]] = (
+    (_FIRST, _SECOND),
+    (_TEXT, ModelOutput(item=Text(text="answer 8 blue."))),
+    (_CALL, ModelOutput(item=ToolCall(call_id="c8", tool="read", arguments={"path": "8"}))),
+    (_PAY, ModelOutput(item=ToolCall(call_id="c9", tool=str(PAY["name"]), arguments={"path": "9"}))),
+    (_BACK, ToolReturn(call_id="c8", output="result 8 red")),
+)
+"""What leads to a moment once more, in a run that follows: where leaving is an abort, its row is taken twice.
+
+Each is a stimulus of a first run, and that of the second in its place.
+"""
 _AMID_A_TOOL: Final = (_FIRST, _CALL, _CALLED)
 _EVENTS: Final[tuple[tuple[str, tuple[str, ...], tuple[Stimulus, ...], tuple[Stimulus, ...]], ...]] = (
     ("an abort", ("abort",), (_FIRST, _TEXT), (Abort(),)),
@@ -88,7 +105,10 @@ def client_words() -> Iterator[Situation]:
         yield tuple(can), f"a client that leaves at {name} for a moment", (*_BOTH, *before, *gone)
         ended = (_leaves(_GOES), *after, _joins(_GOES), _joins(_LATE))
         yield tuple(can), f"a client that leaves at {name} and misses the end", (*_BOTH, *before, *ended)
-        yield tuple(can), f"the only client leaves at {name}", (_joins(_STAYS), *before, _leaves(_STAYS), *after)
+        alone = (_joins(_STAYS), *before, _leaves(_STAYS))
+        yield tuple(can), f"the only client leaves at {name}", (*alone, *after)
+        later = (_joins(_STAYS), *map(_later, before), _leaves(_STAYS))
+        yield tuple(can), f"the only client leaves at {name}, and again", (*alone, *later, _THIRD, _OTHER, _STOP)
     for name, needs, before, event in _EVENTS:
         can = (*_CAN, *needs)
         away = (_leaves(_GOES), *event, _joins(_GOES), _joins(_LATE))
