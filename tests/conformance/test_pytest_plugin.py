@@ -478,4 +478,4 @@ def test_the_documentation_shows_the_fixtures(ran, app):
 
 def test_the_documentation_shows_an_async_runtime(ran, app):
     done = ran(BLOCKS[3], "--turncheck-examples", "0", "-k", "run-ends-once or calls-answered")
-    done.assert_outcomes(passed=3, deselected=82)
+    done.assert_outcomes(passed=3, deselected=83)

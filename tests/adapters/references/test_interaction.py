@@ -89,6 +89,7 @@ def test_what_it_does_not_declare_is_a_bound_a_prompt_delays_another_machine_six
         *("runs-begin-at-once", "events-name-their-run", "runs-kept-apart", "no-update-lost"),
         *("events-name-their-agent", "children-end-first", "children-answered-once", "stop-reaches-children"),
         *("failed-child-is-a-result", "agents-no-deeper", "child-messages-taken-or-refused", "child-messages-reach"),
+        "restart-reaches-children",
     }
 
 

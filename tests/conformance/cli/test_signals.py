@@ -76,10 +76,10 @@ if os.environ["PYTHONHASHSEED"] == "0":
 class Verifying:
     """``turncheck verify`` in another process."""
 
-    def __init__(self, folder, target, number, *, jobs=1, **environment):
+    def __init__(self, folder, target, number, *, jobs=1, examples=3, **environment):
         self.mark, self.number, self.folder = str(uuid4()), number, folder
         environment |= {"TURNCHECK_TEST": self.mark, "TURNCHECK_TEST_SIGNAL": str(int(number))}
-        command = ["verify", target, "--json", "--examples", "3", "--timeout", "20", "--out", "found"]
+        command = ["verify", target, "--json", "--examples", str(examples), "--timeout", "20", "--out", "found"]
         command += ["-j", str(jobs)]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "turncheck.conformance", *command],
@@ -131,7 +131,8 @@ def test_a_node_program_is_ended_amid_a_message(tmp_path, moment, number):
 
 @pytest.mark.parametrize(("seconds", "number"), numbered(*START_UP, signals=SIGNALS[:2]))
 def test_a_program_is_ended_while_it_starts(tmp_path, seconds, number):
-    running = Verifying(tmp_path, command_of(sys.executable, "hostile_runtime.py", "run:1000000"), number)
+    target = command_of(sys.executable, "hostile_runtime.py", "run:1000000")
+    running = Verifying(tmp_path, target, number, examples=300)  # with three it is over within 0.4 seconds
     time.sleep(seconds)  # the test is about the moment: any will do
     running.process.send_signal(number)
     running.judge(early=True)
