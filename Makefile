@@ -45,7 +45,7 @@ test: quick slow
 
 PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
-# What breaks often, in four to five minutes on two cores; without runtimes' environments, npm's and Debian's packages.
+# What breaks often, in two and a half minutes on two idle cores; without runtimes' environments, npm's and Debian's packages.
 quick: setup
 	$(PYTEST) -m "not slow"
 
