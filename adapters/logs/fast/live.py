@@ -70,7 +70,14 @@ class Lines(NamedTuple):
         for value in self.values:
             if value is None:
                 yield self._text(number)
-            number += value if type(value) is int else value[1] if type(value) is tuple else 1
+            number += _lines_of(value)
+
+
+def _lines_of(value: Any) -> int:
+    """How many lines a value of a block stands for: a run has a number, alone or behind what it is of."""
+    if type(value) is tuple:
+        return cast("tuple[Any, int]", value)[1]
+    return value if type(value) is int else 1
 
 
 def lines_in(form: Format, block: bytes) -> Lines | None:

@@ -76,7 +76,7 @@ def _takes(mapper: MessagesMapper) -> Take:
         return conversation.output(found)
 
     def take(line: Any) -> _Told:  # its type is told apart by identity, which type checkers do not follow
-        kind = type(line)
+        kind = line.__class__
         if kind is _Assistant:
             return made(line)
         if kind is _Tool:
