@@ -144,7 +144,7 @@ def _estimate(player: Player, plan: Plan) -> str:
         for word in words:
             play(Player(trial, subject), plan.model.machine, plan.model.bounds, word)
     except OverError:
-        run.broken, run.cut = trial.broken, trial.cut
+        run.broken, run.cut, run.given_up = trial.broken, trial.cut, trial.given_up
         raise
     took = time.monotonic() - started
     workers = run.options.workers

@@ -65,6 +65,7 @@ class Part(Generic[C]):
     floor: Counter[str]
     broken: TargetError | None
     cut: str | None
+    given_up: bool
     clean: tuple[Observation[C], ...] = ()
 
 
@@ -75,7 +76,7 @@ def part_of(run: Run[C]) -> Part[C]:
     subject = run.subject
     counts = subject.work, subject.coverage, subject.floor.counts
     clean = tuple(replace(one, means=None) for one in run.failures.sample[:CLEAN])
-    return Part(run.observed, run.inferred, tuple(failures), *counts, run.broken, run.cut, clean)
+    return Part(run.observed, run.inferred, tuple(failures), *counts, run.broken, run.cut, run.given_up, clean)
 
 
 def played(run: Run[C], course: Course[C], shard: Any, told: Callable[[Tally], None]) -> Run[C]:
@@ -103,7 +104,7 @@ def absorb(run: Run[C], part: Part[C]) -> None:
     run.subject.work += part.work
     run.subject.coverage.absorb(part.coverage)
     run.subject.floor.counts.update(part.floor)
-    run.broken, run.cut = part.broken, part.cut
+    run.broken, run.cut, run.given_up = part.broken, part.cut, part.given_up
     for observation in part.clean:
         run.failures.clean(observation)
     for failure in part.failures:
