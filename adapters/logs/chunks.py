@@ -3,13 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from turncheck.model.core.decode import Batch
+from turncheck.model.core.decode import Batch, Decoded
 from turncheck.model.core.events import Event, Malformed
 
 from .framing import Origin
 
 TOO_LONG: Final = Malformed("line over the limit (--max-line)")
 """The event of a line over the limit."""
+NOT_READ: Final = Decoded((TOO_LONG,), 1, usual=False)
+"""Such a line."""
 
 
 class Chunk:
@@ -20,14 +22,14 @@ class Chunk:
     cycles, and most lines of a stream are such observations. ``pauses``: there may be a ``RunPause`` among the events.
     """
 
-    pauses = True
-
     def __init__(
         self,
         heard: Batch,
         origin: Callable[[int], Origin] | None = None,
         lines: Callable[[], Sequence[int]] | None = None,
         whole: tuple[Sequence[int], Callable[[], tuple[Event, ...]]] | None = None,
+        *,
+        pauses: bool = True,
     ) -> None:
         """Take the batch; or what is heard of it, with the positions and the events of the *whole*.
 
@@ -36,6 +38,7 @@ class Chunk:
         139 MB then, not 28).
         """
         self.heard: Final = heard
+        self.pauses: Final = pauses
         self._origin, self._lines = origin, lines
         self._whole = whole
 

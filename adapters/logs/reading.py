@@ -15,7 +15,7 @@ from turncheck.model.core.decode import Batch, decode_lines, is_blank, lines_of
 from turncheck.model.core.events import Event, Malformed
 
 from .beginning import Looked, Rewound, value_of
-from .chunks import TOO_LONG, Chunk
+from .chunks import NOT_READ, TOO_LONG, Chunk
 from .compression import MAGIC, Decompressed, compression
 from .fast import reading as fast
 from .fast.cutting import Events, JsonLines
@@ -253,14 +253,12 @@ def _taken(values: deque[Any]) -> Iterator[Any]:
 def _decoded(found: Iterable[Block], line: int) -> Iterator[Chunk]:
     at, ends = 0, ToldEnds()
     for block in found:
-        events: tuple[Event, ...]
-        if block.whole is None:
-            events, number = (ends.once(TOO_LONG),), 1
-        else:
-            events, number = decode_lines(block.whole)
-            events = ends.block(events, block.whole)
+        text = block.whole or b""
+        decoded = NOT_READ if block.whole is None else decode_lines(text)
+        events, number = ends.block(decoded, text), decoded.lines
         places = _Places(block, line, len(events), number)
-        yield Chunk(Batch(events, range(at, at + len(events))), places.origin, places.lines)
+        batch = Batch(events, range(at, at + len(events)))
+        yield Chunk(batch, places.origin, places.lines, pauses=not decoded.usual)
         at += len(events)
         line += number
 

@@ -96,10 +96,15 @@ class ToolResult(_Event, frozen=True, gc=False, tag="tool-result"):
 
 
 class RunStop(_Event, frozen=True, gc=False, tag="run-stop"):
-    """The boundary: three reasons, one class (RC-2)."""
+    """The boundary: three reasons, one class (RC-2).
+
+    ``via`` is never set, as ``agent_id``: a line that says how the end was told is left to the exact judge, so that
+    whoever reads a block sees whether it has one. To look for the word in each block took 0.35 of the yardstick.
+    """
 
     reason: StopReason
     detail: str | None = None
+    via: None = None
 
 
 def same_end(told: Mapping[str, str], channel: str, reason: str) -> bool:

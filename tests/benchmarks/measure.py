@@ -78,7 +78,7 @@ class Row:
             return data, streams.sent(data) if self.sent else data
         data = synthetic.log(events, sessions=self.sessions, filler=self.filler, spread=self.spread)
         if self.events:
-            decoded, _ = decode_lines(data)
+            decoded = decode_lines(data).events
             return decoded, decoded
         return data, data
 

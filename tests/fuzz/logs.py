@@ -191,7 +191,7 @@ def decoder(data: bytes, *, whole: bool) -> None:
     expected = [seen(judge_line(line)) for line in lines]
     assert [seen(decode_line(line)) for line in lines] == expected, "line by line"
     if whole:
-        events, number = decode_lines(data)
+        events, number, _ = decode_lines(data)
         assert (list(map(seen, events)), number) == (expected, len(every)), "as a block"
         _in_batches(data, expected)
     with patch.multiple(decode, _LEAST=2, _SIZE=64, _FEW=len(data) % 4):
@@ -226,7 +226,7 @@ def projection(data: bytes, *, whole: bool) -> None:
     """
     first = data[0] if data else 0
     policies = EVERY_POLICIES[first % len(EVERY_POLICIES)]
-    events, _ = decode_lines(data[1:])
+    events = decode_lines(data[1:]).events
     size, ats = 1 + first % 5, range(len(events))
     batches = [Batch(events[at : at + size], ats[at : at + size]) for at in ats[::size]]
     expected = project(events, policies)

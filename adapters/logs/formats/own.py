@@ -25,7 +25,7 @@ class OwnMapper:
 
     def block(self, text: bytes) -> tuple[Event, ...]:
         """Return the events of whole lines, one a line that is not blank."""
-        return self._ends.block(decode_lines(text)[0], text)
+        return self._ends.block(decode_lines(text), text)
 
     def end(self) -> Iterator[Mapped]:
         """Yield nothing: this mapper never holds an event back."""

@@ -6,7 +6,7 @@ The first telling is the end; each further one becomes a ``native`` at its posit
 from collections.abc import Sequence
 from typing import Final
 
-from turncheck.model.core.decode import is_blank, lines_of, parse
+from turncheck.model.core.decode import Decoded, is_blank, lines_of, parse
 from turncheck.model.core.events import Event, Fault, Native, RunStop, same_end
 
 VIA: Final = b'"via"'
@@ -53,11 +53,12 @@ class ToldEnds:
         told[by] = event.reason
         return Native(session_id=session, source=event.source)
 
-    def block(self, events: tuple[Event, ...], text: bytes) -> tuple[Event, ...]:
-        """Return the events of the lines *text*, one a line that is not blank, those of ends told again changed."""
+    def block(self, decoded: Decoded, text: bytes) -> tuple[Event, ...]:
+        """Return the events that the lines *text* were decoded to, those of ends told again changed."""
+        events = decoded.events
         if self._recent is None:
-            return tuple(map(self.once, events, _vias(events, text)))
-        vias = _vias(events, text) if VIA in text else ()  # a text may hold the word too
+            return tuple(map(self.once, events, _vias(decoded, text)))
+        vias = () if decoded.usual else _vias(decoded, text)
         first = next((index for index, via in enumerate(vias) if via is not None), None)
         if first is None:
             self._recent = (self._recent + events)[-LOOKED_BACK:]
@@ -74,19 +75,23 @@ class ToldEnds:
             self.once(event)
 
 
-def tells_ends(events: tuple[Event, ...], text: bytes) -> bool:
-    """Return whether an end among the events of the lines *text* says how it was told.
+def tells_ends(decoded: Decoded, text: bytes) -> bool:
+    """Return whether an end among the lines *text* says how it was told.
 
-    >>> tells_ends((RunStop(reason="error"),), b'{"type": "run-stop", "reason": "error", "via": "close"}')
+    >>> from turncheck.model.core.decode import decode_lines
+    >>> told = b'{"type": "run-stop", "reason": "error", "via": "close"}'
+    >>> tells_ends(decode_lines(told), told)
     True
     """
-    return VIA in text and any(via is not None for via in _vias(events, text))
+    return any(via is not None for via in _vias(decoded, text))
 
 
-def _vias(events: tuple[Event, ...], text: bytes) -> Sequence[object]:
+def _vias(decoded: Decoded, text: bytes) -> Sequence[object]:
     """The channel of each event, None where its line has none."""
+    if decoded.usual or VIA not in text:
+        return [None] * len(decoded.events)
     lines = (line for line in lines_of(text) if not is_blank(line))
-    return [_via(event, line) for event, line in zip(events, lines, strict=True)]
+    return [_via(event, line) for event, line in zip(decoded.events, lines, strict=True)]
 
 
 def _via(event: Event, line: bytes) -> object:

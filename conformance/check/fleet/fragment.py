@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final, NamedTuple
 
-from turncheck.adapters.logs.chunks import TOO_LONG
+from turncheck.adapters.logs.chunks import NOT_READ
 from turncheck.adapters.logs.formats.own import OWN
 from turncheck.adapters.logs.formats.told_ends import tells_ends
 from turncheck.adapters.logs.framing import Block, blocks
@@ -65,8 +65,9 @@ class Summary:
     def take(self, block: Block) -> None:
         """Take the next lines of the range."""
         text = b"" if block.whole is None else block.whole
-        events, lines = decode_lines(text) if text else ((TOO_LONG,), 1)
-        self.told = self.told or tells_ends(events, text)
+        decoded = decode_lines(text) if text else NOT_READ
+        events, lines, usual = decoded
+        self.told = self.told or tells_ends(decoded, text)
         batch = Batch(events, range(self._next, self._next + len(events)))
         if lines != len(events):
             place = self._next
@@ -76,7 +77,7 @@ class Summary:
                 else:
                     place += 1
         self.fragment.feed(batch)
-        if self.pauses or not _PAUSES.isdisjoint(map(type, events)):
+        if self.pauses or not (usual or _PAUSES.isdisjoint(map(type, events))):
             self._note_pauses(batch)
         self._next += len(events)
         self._drain(batch)

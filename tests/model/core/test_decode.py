@@ -202,6 +202,8 @@ LINES = st.one_of(
 @example(b'{"type":"native","type":"run-stop","reason":"completed"}')
 @example(b'{"type":"user-message","text":"red","text":null}')
 @example(b'{"sessionId":"a","type":"native","sessionId":5}')
+@example(b'{"type":"run-stop","reason":"error","via":"exception"}')
+@example(b'{"type":"run-pause","calls":["a"]}')
 def test_the_fast_path_says_what_the_judge_says(line: bytes) -> None:
     assert seen(decode_line(line)) == seen(judge_line(line))
 
@@ -209,9 +211,30 @@ def test_the_fast_path_says_what_the_judge_says(line: bytes) -> None:
 @SETTINGS
 @given(st.lists(LINES, max_size=6))
 def test_a_block_is_its_lines(found: list[bytes]) -> None:
-    events, number = decode_lines(b"\n".join(found))
+    events, number, _ = decode_lines(b"\n".join(found))
     assert list(map(seen, events)) == [seen(decode_line(line)) for line in found if not is_blank(line)]
     assert number == len(found) - (found[-1:] == [b""])
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"{",
+        b'{"type":"heartbeat"}',
+        b'{"type":"native","agentId":"a"}',
+        b'{"type":"run-pause","calls":["a"]}',
+        b'{"type":"run-resume"}',
+        b'{"type":"run-stop","reason":"error","via":"exception"}',
+    ],
+)
+def test_a_block_that_a_reader_has_to_look_into_is_unusual(line: bytes) -> None:
+    assert not decode_lines(MESSAGE + b"\n" + line + b"\n" + MESSAGE).usual
+
+
+def test_a_block_without_pauses_and_ends_told_twice_is_usual() -> None:
+    stop = b'{"type":"run-stop","reason":"error","detail":"via","via":null}'
+    assert decode_lines(MESSAGE + b"\n" + stop + b"\n").usual
 
 
 @SETTINGS

@@ -52,5 +52,5 @@ def test_one_by_one(example: dict[str, Any]) -> None:
 
 @every_example
 def test_from_bytes(example: dict[str, Any]) -> None:
-    given, _ = decode_lines(b"\n".join(json.dumps(event).encode() for event in example["log"]))
+    given = decode_lines(b"\n".join(json.dumps(event).encode() for event in example["log"])).events
     assert plain(project(given)) == example["projection"]

@@ -19,10 +19,8 @@ class LineChunk(Chunk):
     position of the one before.
     """
 
-    pauses = False  # none of these formats says so
-
     def __init__(self, spans: Sequence[Span], ats: range, told: Batch, more: int) -> None:
-        super().__init__(told)
+        super().__init__(told, pauses=False)  # none of these formats says so
         self._spans: Final = spans
         self._range: Final = ats
         self._more: Final = more
