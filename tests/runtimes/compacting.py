@@ -14,6 +14,10 @@ from .right import Right
 DECLARED = {"compactionFails": "keep", "compactionRetries": 1}
 
 
+def is_summary(shown):
+    return (shown.text or "").startswith("[summary]")
+
+
 class Compacting(Right, **DECLARED):
     """A summary takes the place of all that was said while no run is open; a message that comes amid it comes first."""
 
@@ -139,6 +143,18 @@ class SummarisesAsTheUser(Compacting):
         return [Shown(role="user", text=f"Until now: <summary>{self.gist}</summary>")]
 
 
+class SumsUpWhatIsNew(Compacting):
+    """The model is asked about what stands behind the summary, and the next summary is written below it."""
+
+    def log_request(self, **fields):
+        self.input = tuple(one for one in self.input if not is_summary(one))
+        super().log_request(**fields)
+
+    def instead(self):
+        earlier = [one.text for one in self.history if is_summary(one)]
+        return [Shown(role="assistant", text="\n".join([*earlier, f"[summary] {self.gist}"]))]
+
+
 class LetsMessagesWait(Compacting):
     """A message that comes amid a compaction is accepted, and its run asks when that is over."""
 
@@ -239,6 +255,15 @@ class KeepsTheLastRunBackwards(Compacting):
 
     def instead(self):
         return [*super().instead(), *reversed([one for one in self.history if one.role == "user"][-2:])]
+
+
+@breaks("earlier-summary-kept", "L-C2")
+class SumsUpTheNewAlone(Compacting):
+    """A second compaction asks about what stands behind the first one's summary, which it throws away."""
+
+    def log_request(self, **fields):
+        self.input = tuple(one for one in self.input if not is_summary(one))
+        super().log_request(**fields)
 
 
 @breaks("failed-compaction-harmless", "L-C3")

@@ -134,6 +134,7 @@ PAUSERS = {"pause-outlives-restart": "ForgetsThePause"}
 COMPACTIONS = {
     "compacted-well-formed": "KeepsAResultWithoutItsCall",
     "compaction-keeps-the-rest": "CompactsTheMessageJustSent",
+    "earlier-summary-kept": "SumsUpTheNewAlone",
     "failed-compaction-harmless": "ForgetsAllWhereItFails",
     "compaction-is-no-run": "LogsItsPrompt",
     "abort-amid-compaction": "AbortLosesWhatWasCompacted",

@@ -1,8 +1,8 @@
 """Laws on compactions: a summary that takes the place of what the model was shown until then."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from turncheck.model.core.events import RunStop, UserMessage
 from turncheck.model.core.history import CUT, Summarised
@@ -20,6 +20,7 @@ from turncheck.model.core.stimuli import (
 )
 
 from ...observe.compactions import for_compaction
+from ...observe.fields import input_entries
 from ...observe.runtime_trace import ObservedStep, RuntimeTrace, flat
 from ..law import WITNESS, Finding, Judgement
 from ..runtime.requests import View, difference, line, views, well_formed
@@ -71,6 +72,22 @@ def compaction_keeps_the_rest(trace: RuntimeTrace) -> Judgement:
     the summary. So a message that waits, or was just sent, is no part of it.
     """
     yield from _left(trace, ("done", "given-up"))
+
+
+@_law("L-C2", evidence="a request after a second summary", needs=("compaction", "model-input"))
+def earlier_summary_kept(trace: RuntimeTrace) -> Judgement:
+    """The summary of a compaction is shown to the model that is asked for the next one, or stays beside that one.
+
+    Else it was not compacted, and is gone with all that it stood for. It is looked for in each request of the next
+    compaction, which may ask for its summary in parts, and in the request of a run behind that. Where the last request
+    of a run before that compaction does not show it, it was lost earlier, and nothing is judged.
+    """
+    every = compactions(trace)
+    earlier: Compaction | None = None
+    for one in (each for each in every if not any(again.begun is each.step for again in every)):
+        if earlier is not None and one.end == "done" and one.step is not None:
+            yield from _summary_kept(trace, earlier, one, [each.at for each in every if earlier.at < each.at <= one.at])
+        earlier = one if one.end == "done" and one.text.strip() else None
 
 
 @_law("L-C3", evidence="a compaction that failed", needs=("compaction", "model-failure"))
@@ -169,6 +186,25 @@ def _left(trace: RuntimeTrace, ends: Sequence[End]) -> Judgement:
         if not fits:
             return
         known = fits
+
+
+def _summary_kept(trace: RuntimeTrace, earlier: Compaction, later: Compaction, asked: Sequence[int]) -> Judgement:
+    """Judge whether *earlier*'s summary is shown where *later*'s is *asked* for, or behind that."""
+    before = [one for one in trace.requests if earlier.over(one.at) and one.at < asked[0]]
+    behind = next((one for one in trace.requests if later.over(one.at)), None)
+    if not before or behind is None or not _shows(before[-1].input, earlier.text):
+        return
+    inputs = [*(input_entries(trace.log[at].get("input")) for at in asked), behind.input]
+    if None in inputs:
+        return
+    yield WITNESS
+    if not any(_shows(one, earlier.text) for one in inputs):
+        told = "a summary is gone that the model was not shown when it was asked for the next one"
+        yield Finding(later.at, told, earlier.text, trace.log[later.at].get("input"))
+
+
+def _shows(entries: Sequence[Mapping[str, Any]] | None, summary: str) -> bool:
+    return any(_says(str(entry.get("text")), summary) for entry in entries or ())
 
 
 def _after(known: list[Summarised], one: Compaction, there: int, trace: RuntimeTrace) -> list[Summarised]:

@@ -42,7 +42,13 @@ NO_VERDICT = {"Unsettled", "Dies", "EverySeventhRunEndsTwice"}
 """Not a law's business alone: test_verifying_runs.py has them."""
 
 SHORT = 6
-LONG = {"EighthItemIsLost": 10, "HistoryHasTenPlaces": 10, "AutoApprovesTheSecond": 7, "KeepsAResultWithoutItsCall": 7}
+LONG = {
+    "EighthItemIsLost": 10,
+    "HistoryHasTenPlaces": 10,
+    "AutoApprovesTheSecond": 7,
+    "KeepsAResultWithoutItsCall": 7,
+    "SumsUpTheNewAlone": 10,
+}
 """How many stimuli a counterexample may have; a fault at depth needs its depth."""
 
 RIGHT = {
@@ -455,6 +461,7 @@ COMPACTORS = {
     "retrying runs too": compacting.Compacting(retries=2),
     "keeping the last run": compacting.KeepsTheLastRun(tools="parallel", resultOrder="as-called"),
     "keeping so much text": compacting.KeepsSoMuchText(),
+    "summing up what is new": compacting.SumsUpWhatIsNew(),
     "one entry": compacting.KeepsTheLastRun(adjacent="merged"),
     "as a message": compacting.SummarisesAsTheUser(adjacent="merged"),
     "messages wait": compacting.LetsMessagesWait(busy="reject"),
