@@ -13,12 +13,12 @@ from .served import unserved
     *("L-R2", "L-S2"),
     evidence="a kill while a sub-agent's run is open",
     needs=("persistence", "sub-agents", "tools"),
-    overlapping="whole",
+    overlapping="whole",  # a word with a sub-agent is given whole, or not at all: its agents are parts, as runs are
     since="0.2",
 )
 def restart_reaches_children(rerun: Rerun) -> Judgement:
     """After a kill sub-agents end before the run that called them, or go on with it, and the next message is served."""
-    if overlaps(rerun.trace):
+    if overlaps(rerun.trace):  # the session's own runs beside each other: no law kills amid these
         return
     awaited = held(rerun, "subAgents") == "awaited"
     laws = (children_end_first, children_answered_once) if awaited else (children_answered_once,)
