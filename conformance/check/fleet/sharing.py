@@ -7,9 +7,10 @@ from typing import Final, TypeAlias
 
 from turncheck.adapters.logs.formats.own import OWN
 from turncheck.adapters.logs.formats.registry import FORMATS
+from turncheck.adapters.logs.framing import Stream
 from turncheck.adapters.logs.places import opened
 from turncheck.adapters.logs.ranges import Range, cut, cut_between_runs, size_and_state
-from turncheck.adapters.logs.reading import read_log
+from turncheck.adapters.logs.reading import MAX_LINE, read_log
 
 from ..results import LogResult
 from .fragment import Summary
@@ -22,6 +23,8 @@ LEAST: Final = 32 << 20
 _SMALLEST: Final = 8 << 20
 _LARGEST: Final = 64 << 20
 """Bytes of a range: 8 MiB take a worker some 0.04 s; the summary of 64 MiB takes up to a tenth of that in memory."""
+_LOOKED: Final = 8 * MAX_LINE
+"""Bytes in which the format is recognised, or the log is not cut: else one without lines is read to its end for it."""
 _TURNS: Final = 4
 """Ranges per worker, so that all end at about the same time."""
 
@@ -95,7 +98,7 @@ def ranges_of(path: str, how: How, jobs: int) -> list[Range]:
     size, state = found
     try:
         with opened(path) as stream:
-            log = read_log(stream, format_name=how.format_name, max_line=how.max_line)
+            log = read_log(_Beginning(stream), format_name=how.format_name, max_line=how.max_line)
         if log.start is None or log.doubt is not None:
             return []
         parts = cut(path, size, state, log.start, min(max(size // (_TURNS * jobs), _SMALLEST), _LARGEST))
@@ -107,3 +110,19 @@ def ranges_of(path: str, how: How, jobs: int) -> list[Range]:
     except (OSError, ValueError):
         return []  # whoever judges it says why
     return between if len(between) > 1 else []
+
+
+class _Beginning:
+    """The first ``_LOOKED`` bytes of a stream."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._left = _LOOKED
+
+    def read1(self, size: int = -1, /) -> bytes:
+        """Read once. Raises ValueError behind them."""
+        if self._left <= 0:
+            raise ValueError(f"the format is not known after {_LOOKED:,} bytes")
+        piece = self._stream.read1(size)
+        self._left -= len(piece)
+        return piece

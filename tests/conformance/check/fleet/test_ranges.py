@@ -5,6 +5,7 @@ import os
 import pickle
 import signal
 from collections.abc import Iterator
+from io import BufferedReader, FileIO
 from itertools import combinations_with_replacement, pairwise
 from pathlib import Path
 from typing import Any, Final, cast
@@ -14,7 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from turncheck.adapters.logs.framing import BLOCK
 from turncheck.adapters.logs.ranges import Range, cut, size_and_state
+from turncheck.adapters.logs.reading import MAX_LINE
 from turncheck.conformance.check import results
 from turncheck.conformance.check.fleet import fragment, one, pool, sharing
 from turncheck.conformance.check.fleet.fragment import Summary, summarised
@@ -218,6 +221,33 @@ def test_a_log_whose_ends_are_told_several_times_is_judged_in_one_piece(tmp_path
 )
 def test_other_logs_are_judged_by_one_process(tmp_path: Path, name: str, log: bytes) -> None:
     assert sharing.ranges_of(written(tmp_path / name, log), HOW, 2) == []
+
+
+@pytest.mark.parametrize("head", [b"", b'{"x":1}\n' * 20], ids=["one endless line", "objects of no format before it"])
+def test_of_a_log_of_no_format_the_beginning_alone_is_read_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: bytes
+) -> None:
+    path = Path(written(tmp_path / "a.jsonl", head))
+    size = 200 << 20
+    os.truncate(path, size)  # sparse: it takes no place
+    read: list[int] = []
+
+    class Counted(BufferedReader):
+        def read1(self, most: int = -1, /) -> bytes:
+            piece = super().read1(most)
+            read.append(len(piece))
+            return piece
+
+    def opened(path: str) -> Counted:
+        return Counted(FileIO(path))
+
+    monkeypatch.setattr(sharing, "opened", opened)
+    how = How(None, MAX_LINE)
+    assert sharing.ranges_of(str(path), how, 2) == []
+    assert sum(read) <= sharing._LOOKED + BLOCK
+    read.clear()
+    assert one.judged(str(path), how, opened=opened).verdict == "error"
+    assert sum(read) == size
 
 
 @pytest.mark.usefixtures("small")
