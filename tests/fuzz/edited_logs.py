@@ -136,6 +136,18 @@ def _changed(draw: Any, value: Value) -> Value:
     return _put(value, path, draw(st.sampled_from(_ATOMS)))
 
 
+def _stamped(values: list[Value], place: str) -> list[Value]:
+    """The values, each with a time of its own as its *first* field behind the type, or its *last* one."""
+
+    def one(value: Value, stamp: dict[str, Value]) -> Value:
+        if not place or not isinstance(value, dict):
+            return value
+        head = {"type": value["type"]} if "type" in value else {}
+        return {**head, **stamp, **value} if place == "first" else {**value, **stamp}
+
+    return [one(value, {"timestamp": 1732450000000 + 7 * number}) for number, value in enumerate(values)]
+
+
 @st.composite
 def logs(draw: Any, bases: list[list[Value]]) -> bytes:
     """A part of a good stream, edited in a few places, and framed."""
@@ -159,6 +171,7 @@ def logs(draw: Any, bases: list[list[Value]]) -> bytes:
                 values.insert(min(other, len(values) - 1), values.pop(at))
             else:
                 values[at:at] = draw(st.sampled_from(base and [base]))[:3]
+    values = _stamped(values, draw(st.sampled_from(["", "", "", "first", "last"])))
     spaces, ascii_only = draw(st.sampled_from(["", "", "", " "])), draw(st.booleans())
     lines = [written(value, spaces=spaces, ascii_only=ascii_only) for value in values]
     for _ in range(draw(st.integers(0, 1))):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from ..formats.items import Items
+from .runs import Style
 
 
 class FastMapper(Protocol):
@@ -25,8 +26,9 @@ class FastLoop(NamedTuple):
     """What reads most values of a format.
 
     ``decode`` takes a value's JSON that is good by itself, and raises for any other. ``pattern`` is given what stands
-    between lines (``runs``), and returns what finds lines that mean one thing together: its last group has them, each
-    with that before it. Where the group has a name they are an item, else they are like the line before but for a text.
+    between lines and how they are written (``runs``), and returns what finds lines that mean one thing together: its
+    last group has them, each with what stands between before it. Where the group has a name they are an item, else they
+    are like the line before but for a text.
 
     ``feed`` is given the mapper, the decoded values, the number of the first, and a function by which the mapper reads
     the value of a number and says whether all was well; it returns the number behind the last. A decoded value is a
@@ -35,7 +37,7 @@ class FastLoop(NamedTuple):
     """
 
     decode: Callable[[bytes], Any]
-    pattern: Callable[[str], re.Pattern[bytes]]
+    pattern: Callable[[str, Style], re.Pattern[bytes]]
     feed: Callable[[Any, Iterable[Any], int, Callable[[int], bool]], int]
 
 

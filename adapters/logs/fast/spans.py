@@ -13,7 +13,7 @@ from turncheck.model.core.decode import is_blank, lines_of
 
 from ..framing import Block, Frame, Origin
 from .fast_loop import Decoding, FastLoop, LineDecoding
-from .runs import BETWEEN, LINE, SENT
+from .runs import BETWEEN, LINE, SENT, style_of
 
 REFUSALS: Final = (MsgspecError, UnicodeDecodeError, RecursionError)
 """What a decoder raises."""
@@ -113,7 +113,7 @@ class LineSpan(Span):
         if isinstance(loop, LineDecoding):
             events = self._lines(texts, loop)
         elif is_text(texts):
-            events = self._found(texts, loop, loop.pattern(LINE))
+            events = self._found(texts, loop, loop.pattern(LINE, style_of(texts)))
         else:
             events = self._sound(texts, loop)
         if self.blank:
@@ -250,7 +250,7 @@ class SentSpan(LineSpan):
         events: list[Any] = []
         self._alike = isinstance(loop, FastLoop) and is_text(texts)
         if isinstance(loop, FastLoop) and self._alike:
-            events = self._found(texts, loop, loop.pattern(SENT))
+            events = self._found(texts, loop, loop.pattern(SENT, style_of(texts)))
         if not self._alike:
             self.count = 0
         return events

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from turncheck.adapters.logs.fast.ag_ui.shapes import item_pattern
-from turncheck.adapters.logs.fast.runs import LINE
+from turncheck.adapters.logs.fast.runs import LINE, style_of
 
 SETTINGS = settings(max_examples=300, deadline=None, database=None, derandomize=True)
 assert_same = partial(edited_logs.assert_same, "ag-ui")
@@ -246,12 +246,33 @@ def test_what_lines_do_together_is_what_the_mapper_alone_makes_of_them(stream: l
     lines = in_lines(stream)
     assert_same(b"\n".join(lines) + b"\n")
     assert_same(b"\n".join(lines), 64)
+    assert_same(b"\n".join(in_lines(stamped(stream))), 997)
 
 
-def test_an_undisturbed_item_is_one_match() -> None:
-    lines = b"\n".join(in_lines(item("TOOL_CALL", "ARGS", "c", ['{"a', '": 1}'])))
-    (found,) = item_pattern(LINE).finditer(b"\n" + lines + b"\n")
-    assert (found.lastgroup, found["TOOL_CALL_id"], found[0].count(b"\n")) == ("TOOL_CALL", b"c", 4)
+def stamped(stream: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The events, each with its time."""
+    return [{"type": event["type"], "timestamp": 17 + at, **event} for at, event in enumerate(stream)]
+
+
+@pytest.mark.parametrize("spaces", ["", " "])
+@pytest.mark.parametrize(
+    "stamps",
+    [
+        [{}] * 4,
+        [{"timestamp": 1732450000000 + at} for at in range(4)],
+        [{"timestamp": 1732450000.25 + at, "rawEvent": None} for at in range(4)],
+        [{"timestamp": None, "rawEvent": None}] * 4,
+    ],
+)
+def test_an_undisturbed_item_is_one_match(spaces: str, stamps: list[dict[str, Any]]) -> None:
+    events = item("TOOL_CALL", "ARGS", "c", ['{"a', '": 1}'])
+    for stream in (
+        [{**event, **stamp} for event, stamp in zip(events, stamps, strict=True)],
+        [{"type": event["type"], **stamp, **event} for event, stamp in zip(events, stamps, strict=True)],
+    ):
+        lines = b"\n".join(in_lines(stream, spaces))
+        (found,) = item_pattern(LINE, style_of(lines)).finditer(b"\n" + lines + b"\n")
+        assert (found.lastgroup, found["TOOL_CALL_id"], found[0].count(b"\n")) == ("TOOL_CALL", b"c", 4)
 
 
 def test_a_blank_line_beside_one_that_is_no_text_is_counted() -> None:
