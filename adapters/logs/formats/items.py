@@ -44,6 +44,7 @@ class Items:
     def __init__(self) -> None:
         self.last = -1
         self._slots: deque[Slot] = deque()
+        self._filled = -1  # at what is before this position nothing is unsettled
         self.open: dict[Hashable, Item] = {}
         """The open items by their keys."""
         self.cut = False
@@ -158,8 +159,11 @@ class Items:
         """End open items, and make a place that nothing filled ``Native``: nothing is unsettled any more."""
         self.cut = bool(self.open)
         self.finish_all()
-        for slot in self._slots:
+        for slot in reversed(self._slots):
+            if slot.at < self._filled:  # in a block of many short streams, all places would be looked at for each
+                break
             slot.event = slot.event or NATIVE
+        self._filled = self.last
 
 
 def nothing(_: str) -> Event:

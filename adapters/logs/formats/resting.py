@@ -9,7 +9,7 @@ from ..beginning import read_value
 from .mapping import Mapper, Rest
 from .saving import attributes_of, parts_of
 
-_ALWAYS: Final = frozenset({"items.last"})
+_ALWAYS: Final = frozenset({"items.last", "items._filled"})
 """Attributes that no mapper reads for a position that is past."""
 _DATA: Final = "data: "
 

@@ -140,7 +140,11 @@ _RUN: Final[Mapping[str, str]] = {
     "RUN_STARTED": "if not (mapper.running or mapper.paused or outputs.chunk):\n"
     + _in(f"{_SETTLE}mapper.run_started(at, {{}})\ncalm = True\n{_NEXT}"),
     "RUN_FINISHED": "if calm and not begun:\n"
-    + _in(f"mapper.settle_results(last=True)\nmapper.run_finished(at, {{}})\ncalm = False\n{_FORGET}{_NEXT}"),
+    + _in(
+        "mapper.settle_results(last=True)\n"
+        "mapper.run_finished(at, {} if event.outcome is UNSET else SUCCESS)\n"
+        f"calm = False\n{_FORGET}{_NEXT}"
+    ),
 }
 """What belongs to no part."""
 
@@ -149,12 +153,14 @@ _FRAME: Final = '''"""The fast loop of AG-UI, generated from its parts: run `mak
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from turncheck.model.core.events import AgentOutput
 
 from ...formats.ag_ui import AgUiMapper, Result
 from ...formats.ag_ui_items import SAID
 from ...formats.items import Item, Whole
-from ..ag_ui.shapes import DECODER, STRUCTURES, item_pattern
+from ..ag_ui.shapes import DECODER, STRUCTURES, SUCCESS, item_pattern
 from ..fast_loop import FastLoop
 
 {structures}

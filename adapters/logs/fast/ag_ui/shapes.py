@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, Literal, Union
 
-from msgspec import UnsetType, json
+from msgspec import Struct, UnsetType, json
 
 from ...formats.ag_ui_fields import FIELDS, structure
 from ...formats.ag_ui_parts import ITEMS, SPANS, Item
@@ -68,7 +68,13 @@ def item_pattern(between: str, style: Style) -> re.Pattern[bytes]:
     return re.compile(rf"{between}{style.head}(?:{items})(?={between}|\n?\Z)".encode())
 
 
-_ONLY: Final[Mapping[str, Any]] = {"subagentRunId": UnsetType, "outcome": UnsetType, "input": UnsetType}
+class _Success(Struct, gc=False):
+    type: Literal["success"]
+
+
+SUCCESS: Final[Mapping[str, Any]] = {"outcome": {"type": "success"}}
+"""All that the mapper reads of an end that says so."""
+_ONLY: Final[Mapping[str, Any]] = {"subagentRunId": UnsetType, "outcome": _Success, "input": UnsetType}
 """Fields whose events are the mapper's: sub-agents, ends that are none of success, inputs that are repeated."""
 _SAID: Final[Mapping[str, Any]] = {**_ONLY, "role": Literal["assistant"]}
 """A text of another role is no output of the model."""

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+from msgspec import UNSET
+
 from turncheck.model.core.events import AgentOutput
 
 from ...formats.ag_ui import AgUiMapper, Result
 from ...formats.ag_ui_items import SAID
 from ...formats.items import Item, Whole
-from ..ag_ui.shapes import DECODER, STRUCTURES, item_pattern
+from ..ag_ui.shapes import DECODER, STRUCTURES, SUCCESS, item_pattern
 from ..fast_loop import FastLoop
 
 ReasoningEnd = STRUCTURES["REASONING_END"]
@@ -288,7 +290,7 @@ def feed(mapper: AgUiMapper, events: Iterable[Any], at: int, hand: Callable[[int
         elif struct is RunFinished:
             if calm and not begun:
                 mapper.settle_results(last=True)
-                mapper.run_finished(at, {})
+                mapper.run_finished(at, {} if event.outcome is UNSET else SUCCESS)
                 calm = False
                 text = tool = reasoning = None
                 at += 1
