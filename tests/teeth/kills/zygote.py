@@ -3,6 +3,9 @@
 ``python zygote.py ADAPTER``, in the environment of the adapter. A copy has all that was imported, and nothing else: no
 word was given to this process. When a copy is killed, what was under way to it is thrown away, and the next one is
 made. A line ``{"copy": PID}`` comes before each. Where a copy ends by itself, so does this process.
+
+The forks of ``wild.forking`` are killed through a client, some time after it: a runtime could write on meanwhile. A copy
+is killed itself, at once.
 """
 
 import gc
