@@ -1,5 +1,6 @@
 """The modules of wrong runtimes: the one place to add one."""
 
-from . import attended, compacting, concurrent, deciding, delegating, hosting, lasting, limited, pausing, wrong
+from . import wrong
+from .lifecycle import attended, compacting, concurrent, deciding, delegating, hosting, lasting, limited, pausing
 
 MODULES = (wrong, hosting, limited, deciding, pausing, compacting, concurrent, delegating, lasting, attended)

@@ -18,8 +18,18 @@ from event_flow import wrong as collations
 from inprocess import InProcess, InProcessCollator
 from projectors import agents
 from projectors import wrong as projectors
-from runtimes import attended, compacting, concurrent, deciding, delegating, hosting, lasting, limited, pausing
 from runtimes import wrong as runtimes
+from runtimes.lifecycle import (
+    attended,
+    compacting,
+    concurrent,
+    deciding,
+    delegating,
+    hosting,
+    lasting,
+    limited,
+    pausing,
+)
 from runtimes.right import Right
 
 from turncheck.adapters.targets.registry import open_collator, open_projector

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from runtimes.delegating import Delegating
+from runtimes.lifecycle.delegating import Delegating
 
 from turncheck.conformance.generation.lifecycle.agent_words import (
     Delegation,

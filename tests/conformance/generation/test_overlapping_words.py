@@ -1,7 +1,7 @@
 """Words in which runs overlap: directed ones, and those that a seed draws."""
 
 import pytest
-from runtimes.concurrent import Concurrent
+from runtimes.lifecycle.concurrent import Concurrent
 from runtimes.right import Right
 
 from turncheck.conformance.generation.lifecycle.overlapping_words import (

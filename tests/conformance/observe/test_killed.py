@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from runtimes.hosting import Hosting, StuckOnWorkingAfterAKill
+from runtimes.lifecycle.hosting import Hosting, StuckOnWorkingAfterAKill
 
 from turncheck.adapters.protocol.errors import FailedError
 from turncheck.adapters.targets.registry import open_runtime

@@ -7,7 +7,7 @@ import pytest
 from inprocess import InProcess
 from msgspec.structs import replace
 from runtimes import wrong
-from runtimes.hosting import Hosting
+from runtimes.lifecycle.hosting import Hosting
 from runtimes.right import Right
 from runtimes.target import CAPABILITIES
 

@@ -1,7 +1,7 @@
 """Which words of a run are killed: never by the clock, so that a busy machine gives the verdict of a quiet one."""
 
 import pytest
-from runtimes.lasting import Lasting
+from runtimes.lifecycle.lasting import Lasting
 
 from turncheck.conformance.laws.registry import LAWS
 from turncheck.conformance.laws.runtime.restarts.kills import SHORT

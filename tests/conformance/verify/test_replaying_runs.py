@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from runtimes import hosting as hosts
+from runtimes.lifecycle import hosting as hosts
 
 from turncheck.adapters.protocol.errors import TargetError
 from turncheck.adapters.targets.registry import open_runtime

@@ -4,8 +4,8 @@
 word was given to this process. When a copy is killed, what was under way to it is thrown away, and the next one is
 made. A line ``{"copy": PID}`` comes before each. Where a copy ends by itself, so does this process.
 
-The forks of ``wild.forking`` are killed through a client, some time after it: a runtime could write on meanwhile. A copy
-is killed itself, at once.
+The forks of ``wild.forking`` are killed through a client, some time after it: a runtime could write on meanwhile. A
+copy is killed itself, at once.
 """
 
 import gc

@@ -23,7 +23,9 @@ from coverage.numbits import numbits_to_nums
 from mutation.mutants import Mutant, change, mutants
 
 ROOMS: Final = ("conformance/laws", "conformance/observe")
-TESTS: Final = "conformance/laws/test_runtime_doubles.py"
+TESTS: Final = tuple(f"conformance/laws/test_{name}_runtimes.py" for name in ("right", "lifecycle"))
+HELD: Final = "runtimes/held.py"
+"""Where ``FEW`` is declared."""
 MORE: Final = 20
 """Words that ``FEW`` was before."""
 STRIDE: Final = 6
@@ -51,10 +53,11 @@ class Bench(Copy):  # type: ignore[misc]
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, SECONDS)
-        self._file = folder / "tests" / TESTS
+        self._file = folder / "tests" / HELD
         self._text = self._file.read_text("utf-8")
-        listed = self._run([sys.executable, "-m", "pytest", "--collect-only", f"tests/{TESTS}"], SECONDS).stdout
-        names = using_few(self._text)
+        files = [f"tests/{name}" for name in TESTS]
+        listed = self._run([sys.executable, "-m", "pytest", "--collect-only", *files], SECONDS).stdout
+        names = {test for name in files for test in using_few((folder / name).read_text("utf-8"))}
         cases = [line.removeprefix("tests/") for line in listed.splitlines() if "::" in line]
         self._tests = [case for case in cases if case.partition("::")[2].partition("[")[0] in names][::STRIDE]
 

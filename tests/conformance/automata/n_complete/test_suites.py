@@ -9,7 +9,8 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from runtimes import deciding, wrong
+from runtimes import wrong
+from runtimes.lifecycle import deciding
 from runtimes.right import Right
 
 from turncheck.adapters.protocol.errors import TargetError

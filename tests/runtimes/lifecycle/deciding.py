@@ -20,7 +20,7 @@ from turncheck.model.core.stimuli import (
     ToolCall,
 )
 
-from .right import Right
+from ..right import Right
 
 
 class Deciding(Right):

@@ -12,8 +12,8 @@ from turncheck.model.core.stimuli import (
     ResetOptions,
 )
 
-from .inner import Inner, Outer
-from .right import Right
+from ..inner import Inner, Outer
+from ..right import Right
 
 
 class Beside(Inner):

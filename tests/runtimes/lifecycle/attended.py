@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from turncheck.model.core.stimuli import Client, ModelFail, ResetOptions, Step, TimerAwaited
 
-from .right import Right
+from ..right import Right
 
 UNTOLD = {"model-request", "native"}
 

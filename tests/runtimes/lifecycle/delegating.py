@@ -14,8 +14,8 @@ from turncheck.model.core.stimuli import (
     User,
 )
 
-from .inner import Inner, Outer
-from .right import Right
+from ..inner import Inner, Outer
+from ..right import Right
 
 
 class Calls(Right):

@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from turncheck.model.core.provider_limits import Backoff, tokens
 
+from ..right import Right
 from .hosting import Hosting, Session
-from .right import Right
 
 DECLARED = {"base": 2, "cap": 3}
 """A backoff that comes to its cap with the second retry."""

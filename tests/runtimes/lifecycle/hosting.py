@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from turncheck.model.core.stimuli import ResetOptions, Shown, StoreFail, Together, ToolReturn
 
-from .right import Right
-from .target import CAPABILITIES, Target
+from ..right import Right
+from ..target import CAPABILITIES, Target
 
 
 class Session(Right):

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from turncheck.model.core.stimuli import ResetOptions
 
+from ..right import Right
 from .delegating import Delegating
-from .right import Right
 
 _OF_A_PROCESS = ("given", "profile", "policies", "options", "session", "caller", "inner", "kept", "events", "refused")
 """What of an agent is not stored: what it is given, whose it is, and what it tells now."""

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from turncheck.model.core.stimuli import Compact, ModelAwaited, ModelFail, ModelOutput, ModelStop, ResetOptions, Shown
 
+from ..right import Right
 from .hosting import Hosting, Session
-from .right import Right
 
 DECLARED = {"compactionFails": "keep", "compactionRetries": 1}
 
