@@ -39,10 +39,10 @@ LONG = 10
 class Row:
     """A row of the table: bytes → …, as a multiple of the yardstick on the same bytes.
 
-    With *stream* the log is in that format, and the yardstick is the generic decoder. With *sent* too, the subject has
-    the log as server-sent events, and the yardstick decodes their data. With *file* it is a session file: its lines are
-    long, and a tenth as many are enough. With *events* the subject has what is decoded of the log already, and so has
-    its yardstick, the generated loop.
+    With *stream* the log is in that format, and the yardstick is the generic decoder. With *written* too, both have it
+    as that writes it. With *sent*, the subject has the log as server-sent events, and the yardstick decodes their data.
+    With *file* it is a session file: its lines are long, and a tenth as many are enough. With *events* the subject has
+    what is decoded of the log already, and so has its yardstick, the generated loop.
     """
 
     name: str
@@ -53,6 +53,7 @@ class Row:
     filler: int = 0
     spread: int = 0
     stream: str | None = None
+    written: Callable[[bytes], bytes] = bytes
     sent: bool = False
     file: str | None = None
     events: bool = False
@@ -74,7 +75,7 @@ class Row:
             data = session_files.log(self.file, self.lines(events))
             return data, data
         if self.stream is not None:
-            data = streams.log(self.stream, events)
+            data = self.written(streams.log(self.stream, events))
             return data, streams.sent(data) if self.sent else data
         data = synthetic.log(events, sessions=self.sessions, filler=self.filler, spread=self.spread)
         if self.events:
@@ -154,6 +155,8 @@ ROWS = (
     Row("cycles and all log laws in one pass", judged, 3.2, 2.4),
     *(Row(f"{name} → verdict", judged, TARGET.get(name), GOAL.get(name), stream=name) for name in streams.STREAMS),
     *(Row(f"{name}, sent → verdict", judged, TARGET[name], GOAL[name], stream=name, sent=True) for name in SENT),
+    Row("ag-ui, a time in each event → verdict", judged, None, None, stream="ag-ui", written=streams.stamped),
+    Row("openai-chat, spaced → verdict", judged, 2.5, 1.5, stream="openai-chat", written=streams.spaced),
     Row("a monitor, 1,000 events at once", together, 2.0, None, events=True),
     Row(
         "a monitor, an event at a time (printed, not targeted)",

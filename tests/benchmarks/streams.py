@@ -179,3 +179,15 @@ def log(name: str, count: int) -> bytes:
 def sent(data: bytes) -> bytes:
     """The same log as server-sent events, one a line of *data*."""
     return b"".join(b"data: " + line + b"\n\n" for line in data.splitlines())
+
+
+def spaced(data: bytes) -> bytes:
+    """The same log as Python's ``json.dumps`` writes it."""
+    return b"".join(json.dumps(json.loads(line)).encode() + b"\n" for line in data.splitlines())
+
+
+def stamped(data: bytes) -> bytes:
+    """The same log with a time in each event, behind its type: as pydantic-ai sends AG-UI."""
+    lines = enumerate(data.splitlines())
+    events = ({"type": None, "timestamp": 1767225600000 + 9 * at, **json.loads(line)} for at, line in lines)
+    return b"".join(json.dumps(event, separators=(",", ":")).encode() + b"\n" for event in events)
