@@ -126,7 +126,7 @@ class Taken:
 
     @cached_property
     def _assumed(self) -> Sequence[Any]:
-        """What holds before the row, whatever is claimed: writing it down takes longer than refuting a claim."""
+        """The formulas that hold before the row, for any claim: to write them down takes longer than to refute one."""
         formed = [*well_formed(self.roles.machine, self.before, self.symbols)]
         known = invariant(self.roles, self.row.source, self.before, self.symbols)
         return [self.permits, *formed, known, *self.contract()]

@@ -53,7 +53,7 @@ class Stretch:
         self.events: list[WireEvent] = []
         self.ats = array("q")
         self.sure = False
-        """Whether a message came: behind it the session is active in any case."""
+        """True once a message came: behind it the session is active in any case."""
         self.stopped = False
 
     def add(self, event: Event, at: int) -> None:
@@ -87,7 +87,7 @@ class Stretch:
 
     @property
     def begins_with_message(self) -> bool:
-        """Whether it is judged alike, active or not, but for the calls that are open before it."""
+        """True if it is judged alike, active or not, except for the calls that are open before it."""
         return bool(self.events) and isinstance(self.events[0], UserMessage)
 
     def run(self, name: str | None, calls: _Calls | None) -> tuple[list[Revealed], int, _Calls]:
@@ -127,9 +127,9 @@ class Part:
     def __init__(self, *, first: bool) -> None:
         self.stretches: list[Stretch] = [] if first else [Stretch(0)]
         self.open = not first
-        """Whether the last stretch goes on at the end; else ``calls`` are those of the run that is open there."""
+        """True if the last stretch goes on at the end; else ``calls`` are those of the run that is open there."""
         self.stopped = False
-        """Whether a stop is among its events; not known of the first fragment."""
+        """True if a stop is among its events; not known of the first fragment."""
         self.calls: _Calls = {}
         self.cycles = self.floors = self.waiting = 0
         self.pushes = array("q")

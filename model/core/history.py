@@ -48,7 +48,7 @@ CUT: Final = "maxResultCharacters"
 
 
 class Entry(NamedTuple):
-    """What is shown, and the number of the response that it belongs to: its item, or a call's result. -1: a message.
+    """A part of the history, and the number of its response, as an item of it or a call's result. -1: a message.
 
     ``place`` orders what was said and what tools returned, where a tool may end before its response does. ``pauses`` is
     how many pauses came before a result: what they put off stands behind what they did not.
@@ -86,7 +86,7 @@ def cut(shown: Iterable[Shown], most: int | None) -> list[Shown]:
 
 
 class Summarised(NamedTuple):
-    """What a compaction may leave of a history: of its first *most* entries, at least *least* are gone.
+    """A history as a compaction may leave it: of its first *most* entries, at least *least* are gone.
 
     A *summary* stands in their place, or nothing where it is None.
     """

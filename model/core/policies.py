@@ -19,11 +19,11 @@ Fate: TypeAlias = Literal[QueueFate, "join"]
 """The fates of a waiting queue where a run was cut: one run each at once, or after the user's next one; none; or it
 joins the user's next message, whose first request shows both (``join``)."""
 Kept: TypeAlias = Literal["keep", "texts", "drop"]
-"""What the history keeps of a response that was cut: all, its texts without its calls, or nothing."""
+"""The part that the history keeps of a response that was cut: all, its texts without its calls, or nothing."""
 Aborted: TypeAlias = Literal[Kept, "drop-with-calls"]
 """The same where an abort cut it; ``drop-with-calls``: nothing either of a response whose tools were cut."""
 Unread: TypeAlias = Literal["keep", "drop", "later"]
-"""Where the messages stand that a run took and never showed: at its end, nowhere, or behind the next root (RC-D8)."""
+"""The place of messages that a run took and never showed: at its end, none, or behind the next root (RC-D8)."""
 SteerWhilePaused: TypeAlias = Literal["waits", "instead"]
 """A steer that comes while calls wait for a decision: it waits too, or the run goes on with it, instead of them."""
 Disconnect: TypeAlias = Literal["ignored", "abort"]

@@ -182,7 +182,7 @@ Stimulus: TypeAlias = (
 )
 
 Decider: TypeAlias = Literal["approval", "client"]
-"""Who decides about a call: a person, who approves or denies it, or the client, which executes it."""
+"""The one who decides about a call: a person, who approves or denies it, or the client, which executes it."""
 
 
 class Shown(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -199,7 +199,7 @@ class Shown(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 Purpose: TypeAlias = Literal["compaction"]
-"""What the model is asked for where it is no run that asks: a summary."""
+"""The purpose of a request that comes from no run: a summary."""
 
 
 class ModelAwaited(_Stimulus, frozen=True, kw_only=True, tag="model"):

@@ -22,7 +22,7 @@ class Theorem:
     about: Callable[[ProofRoles], Collection[Any]]
     """The names in a machine's roles that the claim speaks of: without any, nothing is claimed."""
     missing: str
-    """What a machine lacks of which nothing is claimed, as a plural noun."""
+    """A plural noun for the things that a machine without any of those names lacks."""
     refutations: Search
 
     def vacuous(self, roles: ProofRoles) -> bool:

@@ -119,7 +119,7 @@ _STEPS: Final = (
     Take(event("usage", answers=_NOW, tokens=DEFAULTS["limit"])),
     _END,
 )
-"""What is played and framed, in the source's numbers and cases."""
+"""The events that are played, and the frames around them, in the source's numbers and cases."""
 
 _ARRIVES: Final[Mapping[str, Sequence[Hop]]] = {
     "user": [Hop(_U, _C, "message")],

@@ -53,7 +53,7 @@ _STEPS: Final = (
     Take(END, behind=_LAST, arrives=[Hop(_E, _E, "break", unseen=True)], until="push-text"),
     Take(END, {"touch": (_END, _END)}, behind=_LAST, only=("touch", "done", "save")),
 )
-"""What is played and framed, in the source's order."""
+"""The events that are played, and the frames around them, in the source's order."""
 
 _ARRIVES: Final[Mapping[str, Sequence[Hop]]] = {
     "message": [Hop(_C, _H, "POST /chat")],

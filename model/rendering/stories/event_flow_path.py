@@ -56,7 +56,7 @@ _STEPS: Final = (
     _END,
     _END,
 )
-"""What is played and framed, in the source's order."""
+"""The events that are played, and the frames around them, in the source's order."""
 
 _ARRIVES: Final[Mapping[str, Sequence[Hop]]] = {
     "chat": [Hop(_U, _E, "POST chat")],

@@ -18,7 +18,7 @@ from .story import Heard, Word, event, says
 
 
 class Hop(NamedTuple):
-    """Who tells whom what. It is dashed where it goes back, and light where the machine does not see it."""
+    """A message from one party to another: dashed where it goes back, light where the machine does not see it."""
 
     source: str
     dest: str

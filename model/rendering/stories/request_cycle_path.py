@@ -51,7 +51,7 @@ _STEPS: Final = (
     Band("5. a followUp is queued: it becomes the next root"),
     Take(event("run-stop", reason="completed"), behind=(_ROOT, _FOLLOW_UP), only=("open",)),
 )
-"""What is played and framed, in the source's order."""
+"""The events that are played, and the frames around them, in the source's order."""
 
 _ARRIVES: Final[Mapping[str, Sequence[Hop]]] = {
     "user-message": [Hop(_B, _P, "user-message")],

@@ -78,7 +78,7 @@ _STEPS: Final = (
     Take(event("recorded"), behind=(*_READY, _DENIED, _STOP, *plain("responded")), only=("finish",)),
     _END,
 )
-"""What is played and framed, in the source's order."""
+"""The events that are played, and the frames around them, in the source's order."""
 
 _ARRIVES: Final[Mapping[str, Sequence[Hop]]] = {
     "inbound": [Hop(_A, _G, "chat event", unseen=True), Hop(_G, _R, "normalized event")],
