@@ -1,4 +1,4 @@
-"""What is known for certain of a machine: theorems by induction, promises by exploration, termination by Spin.
+"""Proofs of a machine's properties: theorems by induction, promises by exploration, termination by Spin.
 
 Each result says by which method it holds, and how far. What a machine has no part in is *vacuous*: it is not proved.
 """
@@ -57,7 +57,7 @@ EXPLORED: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     PROMISES: ("Every promise that the machine's file makes holds in every state.", ()),
     ACCEPTED: ("The core accepts every log that the machine's outputs map to.", ("X-1",)),
 }
-"""What exploration looks at → its claim and clauses."""
+"""Name of a property that exploration looks at → its claim and clauses."""
 ENDS: Final = "Every run that is answered ends, however often the model calls tools where rounds are bounded."
 
 

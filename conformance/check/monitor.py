@@ -296,7 +296,7 @@ class Monitor:
 
 
 def _is_event(line: Any) -> bool:
-    """Whether it is an event of the core, and no value of a log."""
+    """Return whether it is an event of the core, and no value of a log."""
     return isinstance(line, msgspec.Struct)
 
 

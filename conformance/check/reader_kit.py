@@ -28,7 +28,7 @@ class ReaderFault(msgspec.Struct, frozen=True):
 
 
 class ReaderReport(msgspec.Struct, frozen=True):
-    """What a reader made of the logs: ``events`` and ``silent`` count by kind; a good reader has no ``faults``."""
+    """The result of reading the logs: ``events`` and ``silent`` count by kind; a good reader has no ``faults``."""
 
     format: str
     logs: int

@@ -53,7 +53,7 @@ UNREADABLE: Final = "unreadable"
 """The replacement for an unreadable line, itself unreadable."""
 
 _TOOL: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,63}")
-"""What a tool is called: providers take no longer names. What is none of this may be anything."""
+"""The name of a tool: providers take no longer ones. A text that does not fit may be anything."""
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
 """A time as text (RFC 3339, ISO 8601)."""
 
@@ -61,7 +61,7 @@ _Renamed = Callable[[str, str], str]
 
 
 class Unknown:
-    """What a log holds that its format does not know: how often, and where first. No content is kept."""
+    """Counts of the parts of a log that its format does not know, with the first place of each. No content is kept."""
 
     WHAT: Final = {
         "line": "unreadable lines, each replaced by a mark",

@@ -23,7 +23,7 @@ from turncheck.adapters.logs.formats.openai_responses import ResponsesMapper
 _DEPTH: Final = 100
 """Levels that are kept: readers need not accept more than 200."""
 _TOOL: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]{0,63}")
-"""What a tool is called: providers take no longer names."""
+"""The name of a tool: providers take no longer ones."""
 _CALL_IDS: Final = ("toolCallId", "tool_call_id", "tool_use_id", "call_id")
 _ROLES: Final = ("user", "assistant", "system", "developer", "tool", "function", "reasoning", "toolResult")
 _PARTS: Final = ("text", "output_text", "input_text", "refusal", "thinking", "tool_use", "tool_result", "message")
@@ -31,7 +31,7 @@ _PARTS: Final = ("text", "output_text", "input_text", "refusal", "thinking", "to
 
 @dataclass(frozen=True)
 class Kept:
-    """What stays of a format.
+    """The parts of a format that stay.
 
     *fields* are names; in the fields *ids* strings are renamed, in *tools* they are a tool's name, in *numbers* numbers
     stay, also those in strings; *words* are strings that stay wherever they stand, *spelled* the pattern of further

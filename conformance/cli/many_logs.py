@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Shared(NamedTuple):
-    """Who judges the logs: *jobs* processes of this machine, or a Dask cluster at the address *engine*."""
+    """The processes that judge the logs: *jobs* of this machine, or a Dask cluster at the address *engine*."""
 
     jobs: int
     engine: str | None = None
@@ -47,7 +47,7 @@ def manifest_at(path: Path | None, how: How) -> Generator["Manifest | None"]:
 
 @contextmanager
 def tables_at(path: Path | None) -> Generator[Callable[[LogResult], None]]:
-    """What writes each log's findings and sessions to the table at *path*, if any."""
+    """Yield a function that writes each log's findings and sessions to the table at *path*, if any."""
     if path is None:
         yield lambda _: None
         return

@@ -1,4 +1,4 @@
-"""How Hypothesis draws here: from the seed alone, without shrinking, which is the engine's own work."""
+"""Settings of Hypothesis: it draws from the seed alone, without shrinking, which is the engine's own work."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a collator is given: the frames of one whole request, as the reference backend emits them.
+"""Input for a collator: the frames of one whole request, as the reference backend emits them.
 
 A flow says what the model streams and calls in each iteration, and how the backend spells it; ``frames_of`` makes the
 frames. A flow stays whole however it is cut, and so do its frames: a law on collations never sees half a request.

@@ -121,9 +121,9 @@ class _Place(NamedTuple):
     gated: str | None = None
     """The event of the calls that have to be decided in this word."""
     said: bool = False
-    """Whether there is something to compact, where that is possible."""
+    """True if there is something to compact, where that is possible."""
     there: bool = False
-    """Whether a client has joined."""
+    """True if a client has joined."""
 
 
 _QUEUES: Final = ("queue", "steers", "calls", "gated")

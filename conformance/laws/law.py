@@ -8,7 +8,7 @@ from ..observe.runtime_trace import Applied
 
 Kind: TypeAlias = Literal["log", "relation", "run"]
 Overlapping: TypeAlias = Literal["each run", "whole", "never"]
-"""How a law judges a word in which runs of one session overlap: each run's own part, the whole word, or not at all.
+"""The way to judge a word in which runs of one session overlap: each run's own part, the whole word, or not at all.
 
 A law that is never judged there looks at what no single run's part shows. It judges all words in which they do not.
 """

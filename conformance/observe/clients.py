@@ -1,4 +1,4 @@
-"""What clients are told: who is there, and what each of them shows.
+"""The clients of a session: which of them are there, and what each is told and shows.
 
 A client shows the events that it was told, in order; a *snapshot* takes the place of all that it was told before. Two
 clients may be told the same in different grain: events as they came, or their sum in a snapshot. ``alike`` compares
@@ -29,7 +29,7 @@ _NAMES: Final = ("type", "kind", "id", "text", "callId", "tool", "responseId", "
 
 @dataclass
 class View:
-    """What one client was told: its events, whether a snapshot is among them, the last cursor, and if a run is open.
+    """All that one client was told: events, whether a snapshot is among them, the last cursor, and if a run is open.
 
     ``active`` is what the last snapshot said of it, None where it said nothing, or events followed.
     """
@@ -95,7 +95,7 @@ class Clients:
 
 
 class Alike(NamedTuple):
-    """What two clients show, in the grain of the coarser one.
+    """All that two clients show, in the grain of the coarser one.
 
     It may be the ``same``; where ``ends`` is true, *one* shows the end of what *other* does.
     """

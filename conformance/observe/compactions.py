@@ -1,4 +1,4 @@
-"""What of a word belongs to a compaction: the requests for a summary, and the stimuli that answer them."""
+"""The parts of a word that belong to a compaction: requests for a summary, and the stimuli that answer them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

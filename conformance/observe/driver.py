@@ -73,7 +73,7 @@ class Recorder:
 
     @property
     def awaiting(self) -> tuple[Awaited, ...]:
-        """What is awaited now."""
+        """The answers that are awaited now."""
         return self.observation.awaiting
 
     @property

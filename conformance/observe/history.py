@@ -1,4 +1,4 @@
-"""What each request of an observed runtime has to show: the history that ``interaction`` keeps, by its own effects.
+"""The history that each request of a runtime has to show: as ``interaction`` keeps it, by its own effects.
 
 Which effect takes place, and when, is what was observed; what it does to the history, the machine declares. A tool's
 result stands where it was logged, or else where its tool ended. Two things no observation decides, and what follows
@@ -143,7 +143,7 @@ class _Keeper:
         self._unsure = self._unsure or getattr(stimulus, "session_id", None) is not None
 
     def _answers(self, step: ObservedStep, stimulus: ModelOutput | ModelStop | ModelFail) -> bool:
-        """Whether it answers the request that the run waits for: not one that an abort has cut."""
+        """Return whether it answers the request that the run waits for: not one that an abort has cut."""
         waiting = step.model_before
         name = stimulus.request_id or (waiting.request_id if waiting else "")
         return self._speaks and self._trace.asked(name, step) == self._response

@@ -1,4 +1,4 @@
-"""What was seen of a runtime that was killed behind, or amid, a stimulus, and started again on the same folder."""
+"""Observations of a runtime that was killed behind, or amid, a stimulus, and started again on the same folder."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,13 +36,13 @@ class Killed:
 
     @cached_property
     def told(self) -> list[dict[str, Any]]:
-        """What the answer to the reset told: events of the log, native ones left out."""
+        """The events of the log that the answer to the reset told, native ones left out."""
         events = [cast("dict[str, Any]", event) for event in self.start.events if isinstance(event, dict)]
         return [event for event in events if event.get("type") != "native"]
 
     @property
     def fate(self) -> str | None:
-        """What became of the run that was open: the reason of its end, ``goes-on`` or ``untold``; None without one."""
+        """The fate of the run that was open: the reason of its end, ``goes-on`` or ``untold``; None without one."""
         if not self.before.steps or not self.before.steps[-1].active:
             return None
         own = (event for event in self.told if agent_of(event) is None)
@@ -63,7 +63,7 @@ class Killed:
 
     @property
     def applied(self) -> tuple[Applied, ...]:
-        """What was applied, with its answers, for a counterexample; a stimulus whose answer was lost has none."""
+        """All that was applied, with its answers, for a counterexample; a stimulus whose answer was lost has none."""
         lost = () if self.amid is None else (Applied(self.amid, Step()),)
         done = tuple(Applied(step.stimulus, step.answer) for step in self.before.steps)
         joint = len(self.before.steps) if self.first else 0

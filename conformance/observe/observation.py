@@ -34,9 +34,9 @@ from .runtime_trace import flat, projection_policies, tools_of
 from .told_ends import ToldEnds
 
 _SPEECH: Final = frozenset(("output", "call"))
-"""What ``interaction`` emits for an item of a response."""
+"""Outputs of ``interaction`` for an item of a response."""
 _ENDS: Final = frozenset(("result", "failure", "deny"))
-"""What it emits for a result: of a run of a tool, of the client, or of a person who denies a call."""
+"""Outputs for a result: of a run of a tool, of the client, or of a person who denies a call."""
 
 _NAMES: Final = ("type", "kind", "id", "callId", "tool", "requestId", "responseId", "runId", "agentId", "parentCallId")
 """Fields of an event by which laws look others up."""

@@ -94,7 +94,7 @@ def reasons(matrix: Matrix) -> str:
 
 
 class _Column(NamedTuple):
-    """What a column shows: a target, or one of its variants."""
+    """A column of the table: a target, or one of its variants."""
 
     name: str
     verdicts: Mapping[str, Verdict]

@@ -57,7 +57,7 @@ def silent(_: str) -> None:
 
 @dataclass(frozen=True)
 class Options:
-    """How a subject is verified.
+    """Options of a verification.
 
     ``deadline`` ends exploration, and ``until`` everything, in monotonic seconds; ``hash_seed`` is that of the twin
     process; shrinking gets one part in ``thrift`` of its usual work, and above 1 short words alone are killed where a
@@ -121,7 +121,7 @@ class Run(Generic[C]):
 
     @property
     def crash(self) -> TargetError | None:
-        """How the target broke; None also where the time of the whole run was over, which is no fault of the target."""
+        """The error by which the target broke; None also where the time of the whole run was over: no fault of it."""
         return None if isinstance(self.broken, OverdueError) else self.broken
 
     @property

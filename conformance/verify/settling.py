@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .engine import Run
 
 OTHERS: Final = 2
-"""How many times a subject's ``shrink_work`` is spent on all failures together that are not the smallest of a law."""
+"""Times a subject's ``shrink_work``: the bound for all failures together that are not the smallest of a law."""
 
 
 def settle(run: "Run[C]", until: float) -> None:
@@ -69,7 +69,7 @@ class Settling(Generic[C]):
         return self._run.subject.work + times * self._run.subject.shrink_work // self._run.options.thrift
 
     def _unify(self) -> None:
-        """Where the case of another law shows a law's failure as well, and is no longer, it is that law's case too."""
+        """Give a law the case of another one, where this shows the law's failure as well, and is no longer."""
         laws = {law.name: law for law in self._run.laws}
         for name, (own,) in self._settled.items():
             for other in self._smallest():

@@ -1,4 +1,4 @@
-"""What is found in a range of a large log, whatever stands before it: summaries of ranges merge to the log's result."""
+"""Findings in a range of a large log, whatever stands before it: summaries of ranges merge to the log's result."""
 
 from array import array
 from bisect import bisect_right
@@ -56,7 +56,7 @@ class Summary:
         self._blanks = array("q")  # the place of the event behind each blank line
         self.pauses: dict[str | None, int] = {}
         self.told = False
-        """Whether an end says how it was told: then the log has to be judged in one piece, by ``ToldEnds``."""
+        """True if an end says how it was told: then the log has to be judged in one piece, by ``ToldEnds``."""
 
     def __len__(self) -> int:
         """The number of findings that are kept."""

@@ -1,4 +1,4 @@
-"""What former runs found in logs, kept in an SQLite file: a further run judges what is new or has changed.
+"""Results of former runs, kept in an SQLite file: a further run judges the logs that are new or have changed.
 
 A log is what it was where its place, its size and its stamp are: the time of its last change, or the tag that a store
 gives each state of an object. Tables: ``logs`` (a row for each log that was judged) and ``findings``.

@@ -27,7 +27,7 @@ AUTO: Final = "auto"
 
 @dataclass(frozen=True)
 class How:
-    """How the logs are judged, as in ``judge.check``; where *tells*, each finding is told as soon as it is certain.
+    """Options of judging logs, as in ``judge.check``; where *tells*, each finding is told as soon as it is certain.
 
     Where *by_session*, the results list the sessions. *columns* are those of lines and of sessions in Parquet.
     """

@@ -63,7 +63,7 @@ class Section:
 
     @property
     def told(self) -> bool:
-        """Whether the log has to be judged in one piece."""
+        """True if the log has to be judged in one piece."""
         return self.part is None
 
     def result(self, log: str, *, strict: bool, by_session: bool) -> LogResult:
@@ -137,7 +137,7 @@ def judged_section(part: Range, log: str, max_line: int, *, strict: bool, by_ses
 
 
 def _rests(log: Log, result: LogResult) -> bool:
-    """Whether nothing goes on behind a part."""
+    """Return whether nothing goes on behind a part."""
     is_cut = any(finding.law == _CUT for finding in result.findings) or _CUT in result.more
     rest = log.format.rest
     return not is_cut and rest is not None and log.mapper is not None and at_rest(log.mapper, rest)

@@ -77,7 +77,7 @@ _LATER: Final[Sequence[tuple[Stimulus, Stimulus]]] = (
     (_PAY, ModelOutput(item=ToolCall(call_id="c9", tool=str(PAY["name"]), arguments={"path": "9"}))),
     (_BACK, ToolReturn(call_id="c8", output="result 8 red")),
 )
-"""What leads to a moment once more, in a run that follows: where leaving is an abort, its row is taken twice.
+"""Stimuli that lead to a moment once more, in a run that follows: where leaving is an abort, its row is taken twice.
 
 Each is a stimulus of a first run, and that of the second in its place.
 """

@@ -212,7 +212,7 @@ def _missed(trace: RuntimeTrace, other: _Other, name: str) -> bool:
 
 
 def _since(trace: RuntimeTrace, other: _Other, place: int, name: str) -> View:
-    """What the client was told in the other word since the open run began, or else the last, until the step at *place*.
+    """Return what the client was told in the other word since the open run, or else the last, began, until *place*.
 
     It is the least that one shows that joins there.
     """
@@ -250,7 +250,7 @@ def _difference(found: Alike) -> str:
 
 
 def _apart(found: Alike) -> tuple[Any, Any]:
-    """What is expected and what is shown, from the first difference on."""
+    """Return what is expected and what is shown, from the first difference on."""
     pairs = zip(found.one, found.other, strict=False)
     same = next(
         (place for place, (one, other) in enumerate(pairs) if one != other), min(len(found.one), len(found.other))
@@ -259,7 +259,7 @@ def _apart(found: Alike) -> tuple[Any, Any]:
 
 
 def _awaited(step: ObservedStep) -> list[Awaited]:
-    """What is awaited after a step, without names of runs of tools; without timers, which keep connections alive."""
+    """Return what is awaited after a step, without timers, which keep connections alive, or names of runs of tools."""
     waits = (one for one in step.answer.awaiting if not isinstance(one, TimerAwaited))
     return [replace(one, execution="") if isinstance(one, ToolAwaited) else one for one in waits]
 

@@ -34,7 +34,7 @@ _BOUND: Final = "maxHistoryMessages"
 """The policy that says how many entries a history may have before it is compacted."""
 
 End: TypeAlias = Literal["done", "failed", "aborted", "given-up", "open"]
-"""How a request for a summary ended: answered, by a failure of the model, by an abort, by anything else, or not yet."""
+"""The end of a request for a summary: answered, by a failure of the model, an abort, anything else, or not yet."""
 
 
 class Compaction(NamedTuple):
@@ -208,7 +208,7 @@ def _shows(entries: Sequence[Mapping[str, Any]] | None, summary: str) -> bool:
 
 
 def _after(known: list[Summarised], one: Compaction, there: int, trace: RuntimeTrace) -> list[Summarised]:
-    """What may be left of the history after one compaction more, which had *there* entries before it."""
+    """Return what may be left of the history after one compaction more, which had *there* entries before it."""
     least = min(before.least for before in known)
     summed = Summarised(one.text, least, there)
     if one.end == "done":
@@ -225,7 +225,7 @@ def _after(known: list[Summarised], one: Compaction, there: int, trace: RuntimeT
 
 
 def _judgeable(over: Sequence[Compaction]) -> bool:
-    """What a summary of nothing stands for, nobody can say."""
+    """Return whether each summary has a text: nobody can say what an empty one stands for."""
     return not any(one.end == "done" and not one.text.strip() for one in over)
 
 

@@ -114,7 +114,7 @@ def no_update_lost(trace: RuntimeTrace) -> Judgement:
 
 @dataclass
 class _Run:
-    """What belongs to a run: its message, at ``root``, what its model said in whole responses, and its results.
+    """The parts of a run: its message, at ``root``, what its model said in whole responses, and its results.
 
     ``begun`` has those of the response under way too, and whether each is a call; ``results`` have positions.
     """
@@ -205,7 +205,7 @@ def _said(trace: RuntimeTrace) -> dict[str, str]:
 
 
 def _times(entries: Sequence[Mapping[str, Any]], role: str, text: str) -> int:
-    """How often a text stands in the entries of a role, some of which may be joined."""
+    """Count how often a text stands in the entries of a role, some of which may be joined."""
     return sum(str(entry.get("text")).count(text) for entry in entries if entry.get("role") == role)
 
 

@@ -156,7 +156,7 @@ def views(trace: RuntimeTrace, policies: Mapping[str, Any]) -> Iterator[View]:
 
 
 def _told_of(shown: Shown, unusable: Collection[str], answered: Collection[str | None]) -> bool:
-    """Whether an entry can be compared: no call that is unusable, and no result of its own that never came."""
+    """Return whether an entry can be compared: no call that is unusable, and no result of its own that never came."""
     if shown.call_id in unusable:
         return False
     return shown.role != "tool" or shown.text is not None or shown.call_id in answered
@@ -210,7 +210,7 @@ def _brief(text: str) -> str:
 
 
 def _same(right: Shown, one: Shown, most: int | None) -> bool:
-    """Whether an entry shows what is right, whole; a tool's output may be wrapped in the runtime's own words."""
+    """Return whether an entry shows what is right, whole; a tool's output may stand within the runtime's own words."""
     if right.role != one.role or right.call_id != one.call_id:
         return False
     if right.role == "user":
@@ -227,7 +227,7 @@ def _same(right: Shown, one: Shown, most: int | None) -> bool:
 
 
 def _returned(text: str, shown: str, most: int | None) -> bool:
-    """Whether a tool's output is shown, with any words around: all of it, or of a longer one *most* characters."""
+    """Return whether a tool's output is shown, with any words around: all, or *most* characters of a longer one."""
     if most is None or len(text) <= most:
         return text in shown
     return most <= characters_of(text, shown) <= most + _CHANCE

@@ -111,7 +111,7 @@ def _same(raw: Any, event: AgentOutput, stimulus: ModelOutput) -> bool:
 
 
 def same_arguments(said: Any, told: Any) -> bool:
-    """Whether a call's arguments are those that the model wrote: as a value, or as the text of one; {} may be None.
+    """Return whether a call's arguments are those that the model wrote: a value, or the text of one; {} may be None.
 
     Arguments that are no JSON are told in a runtime's own way.
 
@@ -129,7 +129,7 @@ def _value(arguments: Any) -> Any:
 
 
 def malformed(arguments: Any) -> bool:
-    """Whether a call's arguments are a text that is no JSON object.
+    """Return whether a call's arguments are a text that is no JSON object.
 
     >>> malformed("[]"), malformed("{}"), malformed("null")
     (True, False, False)

@@ -64,7 +64,7 @@ class Rerun:
     model: Modelled | None = None
     """The model of a suite; None where there is no suite."""
     second: Callable[[], tuple[Applied, ...]] = tuple
-    """What was applied with ``again`` or ``elsewhere`` last, with its answers."""
+    """Return what was applied with ``again`` or ``elsewhere`` last, with its answers."""
 
     @property
     def word(self) -> tuple[Stimulus, ...]:

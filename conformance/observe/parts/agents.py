@@ -94,7 +94,7 @@ def has_children(trace: RuntimeTrace) -> bool:
 
 
 class Agents:
-    """Whose the requests, calls and stimuli of a word are, by the events that name their agent."""
+    """The agent of each request, call and stimulus of a word, by the events that name their agent."""
 
     def __init__(self, trace: RuntimeTrace) -> None:
         self.of_request = {str(one.get("requestId")): agent_of(one) for one in of_type(trace, "model-request")}

@@ -52,7 +52,7 @@ def names_a_run(event: Mapping[str, Any]) -> bool:
 
 
 class Owners:
-    """Whose the requests, calls and stimuli of a word are, by the events that name their run."""
+    """The run of each request, call and stimulus of a word, by the events that name their run."""
 
     def __init__(self, trace: RuntimeTrace) -> None:
         self._trace = trace

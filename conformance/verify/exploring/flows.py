@@ -1,4 +1,4 @@
-"""What a collator is given: classic flows of frames, and then generated ones."""
+"""Input for a collator: classic flows of frames, and then generated ones."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a projector is given: classic logs, and then generated ones."""
+"""Input for a projector: classic logs, and then generated ones."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

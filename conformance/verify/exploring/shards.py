@@ -27,7 +27,7 @@ CLEAN: Final = 10
 
 
 class Course(Protocol[C]):
-    """What all shards of a run have in common. A course and its shards are picklable."""
+    """The parts that all shards of a run have in common. A course and its shards are picklable."""
 
     def face(self, target: Target) -> Any:
         """Return the role of *target* that is verified."""
@@ -55,7 +55,7 @@ class Tally(NamedTuple):
 
 @dataclass(frozen=True)
 class Part(Generic[C]):
-    """What a shard showed; its failures are not shrunk, and ``clean`` are some observations without one."""
+    """The result of a shard; its failures are not shrunk, and ``clean`` are some observations without one."""
 
     observed: Counter[str]
     inferred: Counter[tuple[str, str]]

@@ -1,4 +1,4 @@
-"""What a runtime is given: words that tell its policies apart, directed words, and then generated ones."""
+"""Input for a runtime: words that tell its policies apart, directed words, and then generated ones."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -156,7 +156,7 @@ class RuntimeCourse:
 
     @property
     def _depth(self) -> int | None:
-        """How deep sub-agents call sub-agents, as declared."""
+        """The declared depth to which sub-agents call sub-agents."""
         return self.profile.policies.get(DEPTH_POLICY)
 
     @cached_property

@@ -32,7 +32,7 @@ _TELLING: Final = 0.25
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker does: it holds the target to the *laws*, as the *course* says. It has to be the same target."""
+    """The work of a worker: to hold the target to the *laws*, as the *course* says. It has to be the same target."""
 
     workers: Workers
     course: Course[Any]

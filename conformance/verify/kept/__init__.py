@@ -1,4 +1,4 @@
-"""What outlives a verification: counterexamples that are replayed, and the baseline of known failures.
+"""Files that outlive a verification: counterexamples that are replayed, and the baseline of known failures.
 
 In come files and a target; out come verdicts. Begin with ``replay``.
 """

@@ -52,7 +52,7 @@ class CauseEntry(Entry, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     @property
     def case(self) -> Case:
-        """What the target is given. Raises msgspec.MsgspecError."""
+        """The input that the target is given. Raises msgspec.MsgspecError."""
         given = self.counterexample.encode()
         form = msgspec.json.decode(given, type=dict[str, msgspec.Raw])
         if "stimuli" in form:

@@ -29,12 +29,12 @@ Outcome: TypeAlias = Literal["FIXED", "STILL FAILS", "CANNOT RUN"]
 EXIT: Final[dict[Outcome, int]] = {"FIXED": 0, "STILL FAILS": 1, "CANNOT RUN": 2}
 """Outcome of a replay → exit code."""
 KILLS: Final = 5
-"""How often a word with a kill is tried: a kill within a stimulus hits another moment each time. On a machine whose
+"""Tries of a word with a kill: a kill within a stimulus hits another moment each time. On a machine whose
 cores were taken, one try of LangGraph's `restart-serves` held, which failed in six of six on a quiet one."""
 
 
 class Replay(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What `replay --json` prints. ``judged`` is what the file stores, or what ``target`` answers to the file's input.
+    """The output of `replay --json`. ``judged``: what the file stores, or what ``target`` answers to the file's input.
 
     ``FIXED``: the law holds there. ``STILL FAILS``: ``why`` is what the law finds now. ``CANNOT RUN``: it cannot be
     told, and ``why`` says what is in the way.

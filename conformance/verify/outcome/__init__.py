@@ -1,4 +1,4 @@
-"""What a verification ends with: verdicts with their evidence, failures, counterexamples, coverage, the evidence floor.
+"""The outcome of a verification: verdicts with their evidence, failures, counterexamples, coverage, the evidence floor.
 
 In come findings and counts of the engine; out comes a ``Result``. Begin with ``results``, then ``verdict``.
 """

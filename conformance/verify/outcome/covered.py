@@ -1,4 +1,4 @@
-"""What a run exercised: the floor below which verdicts mean nothing, shares of the model, and counts."""
+"""The extent of a run: the floor below which verdicts mean nothing, shares of the model, and counts."""
 
 from typing import Literal, TypedDict
 
@@ -19,7 +19,7 @@ class FloorItem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Share(msgspec.Struct, frozen=True):
-    """How many of the ``what`` a run exercised in one role, of all ``total`` there are; ``missed`` names the rest."""
+    """The number of the ``what`` that a run exercised in one role, of ``total``; ``missed`` names the rest."""
 
     role: Role
     what: Literal["states", "rows", "clauses", "policy values", "situations"]
@@ -53,7 +53,7 @@ class SuiteRun(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Covered(TypedDict, total=False):
-    """What a run exercised. ``shares`` says it all; the other figures are those of the last role that was run.
+    """The ``shares`` of the model that a run exercised; the other figures are those of the last role that was run.
 
     ``states``, ``rows`` and ``policies`` (a projector's: their combinations) are written ``exercised/total``;
     ``missed`` are the rows that were not taken. ``logs`` and ``events`` count what a projector was given, ``words``,

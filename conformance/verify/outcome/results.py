@@ -25,7 +25,7 @@ INTERRUPTED: Final = "interrupted"
 
 
 class Evidence(msgspec.Struct, frozen=True):
-    """How often a law could have broken: on what the implementation said, and on what its adapter inferred.
+    """Counts of how often a law could have broken: on what the implementation said, and on what its adapter inferred.
 
     ``after`` counts the latter by what came before: where only some runs end without a word, they show here.
     """
@@ -53,7 +53,7 @@ class Evidence(msgspec.Struct, frozen=True):
 
 
 class Input(msgspec.Struct, frozen=True, rename="camel"):
-    """What a projector was given: one session's events, the policies, and where the log was cut."""
+    """The input of a projector: one session's events, the policies, and where the log was cut."""
 
     events: list[Any]
     policies: Policies
@@ -61,7 +61,7 @@ class Input(msgspec.Struct, frozen=True, rename="camel"):
 
 
 Case: TypeAlias = Input | Word | Flow
-"""What a projector, a runtime or a collator is given."""
+"""The input of a projector, a runtime or a collator."""
 
 
 class _Broken(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -134,7 +134,7 @@ AnyCounterexample: TypeAlias = Counterexample | WordCounterexample | FlowCounter
 
 
 class Expectation(msgspec.Struct, frozen=True):
-    """What the baseline says of a law: the ``entry`` (a law or a glob) that fits it, with its reason and its issue.
+    """The baseline's word on a law: the ``entry`` (a law or a glob) that fits it, with its reason and its issue.
 
     ``known`` and ``flaky`` excuse a failure. ``stale``: the law passes, and nothing needs the entry any more.
     ``expired``: the law fails, and the entry has run out.
@@ -178,7 +178,7 @@ class LawResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 BREAKS: Final = "target-breaks"
-"""What stands in the place of a law in the file of a case on which the target breaks."""
+"""The name that stands in the place of a law in the file of a case on which the target breaks."""
 
 
 UNDECIDED: Final = "the target broke before this was decided"
@@ -245,7 +245,7 @@ class Variant(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Result(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """What `verify --json` prints. ``cut`` says why a run ended before its examples were used up.
+    """The output of `verify --json`. ``cut`` says why a run ended before its examples were used up.
 
     ``incomplete`` is true where something else than the caller's own bounds (a budget, the first failure) cut it: the
     target broke or got no quiet three times, the time of the whole run was over, or a signal came.
@@ -284,7 +284,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     @property
     def missed(self) -> tuple[str, ...]:
-        """What of the evidence floor is missing: what never happened, and what is declared and was not exercised.
+        """The missing parts of the evidence floor: what never happened, and what is declared and was not exercised.
 
         Nothing, where the run is incomplete: what had not happened yet says nothing.
         """
@@ -299,9 +299,9 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     @property
     def notes(self) -> tuple[tuple[str, str], ...]:
-        """What a reader has to know beside the verdicts, each with its title: a cut, a floor that is missed.
+        """Notes for a reader beside the verdicts, each with its title: a cut, a floor that is missed.
 
-        How the target broke is no note: reports say that first.
+        The error by which the target broke is no note: reports say that first.
         """
         title = "the run is incomplete" if self.incomplete else "the run was cut short"
         cut = [] if self.cut is None else [(title, BROKE if self._broke else self.cut)]

@@ -1,4 +1,4 @@
-"""What a runtime chooses of what its model is shown, and when: inferred once, from some words, where undeclared.
+"""A runtime's policies on what its model is shown, and when: inferred once, from some words, where undeclared.
 
 Each word ends where one policy shows: a response that is cut with and without a call, two tools that end in the other
 order, a text behind a call, a long result. The environment's closing message then asks what the history is. Of each
@@ -173,7 +173,7 @@ def _better(
 
 
 def _explained(trace: RuntimeTrace, policies: Mapping[str, Any]) -> int:
-    """How many requests show what they have to show under *policies*."""
+    """Count the requests that show what they have to show under *policies*."""
     return sum(
         difference(expected, found, policies.get(CUT)) is None
         for _, expected, found in histories(trace, {**trace.policies, **policies})

@@ -102,7 +102,7 @@ class Subject(Protocol[C]):
 
     @property
     def coverage(self) -> AnyCoverage:
-        """What was exercised until now."""
+        """The parts that were exercised until now."""
         ...
 
     def elsewhere(self, target: Any) -> "Subject[C]":

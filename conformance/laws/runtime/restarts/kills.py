@@ -1,4 +1,4 @@
-"""Where a word is killed, and what the model is shown after the restart."""
+"""The kills of a word, and what the model is shown after the restart."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias

@@ -13,7 +13,7 @@ from ..subject import Rerun, relation_law
 from .kills import broken_since, worth
 
 Question: TypeAlias = tuple[str, str | None, str]
-"""Who decides (``ApprovalAwaited`` or ``ClientToolAwaited``), the session, and the call's id."""
+"""The kind of decision (``ApprovalAwaited`` or ``ClientToolAwaited``), the session, and the call's id."""
 _ANSWERS: Final = (approved_before_executed, asked_about_once, decisions_honoured, client_result_once)
 """The laws that answers after a restart keep too."""
 
