@@ -17,7 +17,7 @@ _decode: Final = json.Decoder().decode
 _SHORT: Final = 640
 """Bytes of a line that has no integer of so many digits that ``parse`` takes it as a float."""
 DONE: Final = "[DONE]"
-"""What the end mark of a stream is read as; it is no event."""
+"""The value for the end mark of a stream; it is no event."""
 _DONE: Final = DONE.encode()
 _TEXT: Final = re.compile(rb"[^ \t\r\n]")
 _ENOUGH: Final = 8
@@ -49,7 +49,7 @@ class Looked:
 
     @property
     def any(self) -> bool:
-        """Whether a value was seen, be it unreadable."""
+        """True once a value was seen, be it unreadable."""
         return bool(self.values)
 
     @property
@@ -59,7 +59,7 @@ class Looked:
 
     @property
     def enough(self) -> bool:
-        """Whether no more values need be looked at."""
+        """True once no more values need be looked at."""
         number = len(self.values)
         if number >= _MOST or (number and self._settled):
             return True
@@ -68,7 +68,7 @@ class Looked:
         return number >= _ENOUGH and (self._bytes >= _BYTES or self._decided())
 
     def _decided(self) -> bool:
-        """Whether the format is; values that were counted before are not counted again."""
+        """Return whether the format is; values that were counted before are not counted again."""
         self._tally = self._tally or Tally()
         for value in islice(self.values, self._tallied, None):
             if isinstance(value, dict):

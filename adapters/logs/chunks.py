@@ -1,4 +1,4 @@
-"""What reading a log yields: batches of events with their origins and lines."""
+"""Chunks of a log that is read: batches of events with their origins and lines."""
 
 from collections.abc import Callable, Sequence
 from typing import Final

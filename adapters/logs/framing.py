@@ -21,7 +21,7 @@ class Stream(Protocol):
 
 
 class Origin(NamedTuple):
-    """Where an event stands in its file: physical line (1-based) and byte offset."""
+    """The place of an event in its file: physical line (1-based) and byte offset."""
 
     line: int
     offset: int
@@ -166,7 +166,7 @@ def values(text: bytes | memoryview, max_line: int, start: int = 0) -> Iterator[
 
 
 def may_be_values(head: bytes | memoryview) -> bool:
-    """Whether a log that begins with *head* may be what ``values`` takes: nothing in *head* is at odds with it.
+    """Return whether a log that begins with *head* may be what ``values`` takes: nothing in *head* is at odds with it.
 
     A first line that was torn is told from one that goes on by this, and not by reading the whole log.
     """
@@ -178,7 +178,7 @@ _CUT: Final = 9
 
 
 def _hold_values(text: str, *, whole: bool) -> bool:
-    """Whether *text*, or the one that it is the beginning of, is an array of objects or pretty-printed values.
+    """Return whether *text*, or a text that it begins, is an array of objects or pretty-printed values.
 
     Each value is forgotten at once: as objects, those of a log take ten times the memory of its text.
     """

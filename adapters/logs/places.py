@@ -1,4 +1,4 @@
-"""Where a log lies: a path of this machine, or a URL that fsspec opens, such as s3://bucket/folder/*.jsonl."""
+"""Places of logs: a path of this machine, or a URL that fsspec opens, such as s3://bucket/folder/*.jsonl."""
 
 import os
 import re
@@ -18,7 +18,7 @@ _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _GLOB: Final = re.compile(r"[*?[]")
 _HTTP: Final = ("http://", "https://")
 _STAMPS: Final = ("ETag", "etag", "md5Hash", "content_md5", "updated", "LastModified", "last_modified", "mtime")
-"""What file systems of fsspec call the tag or time of a state, the surest first."""
+"""Names that file systems of fsspec have for the tag or time of a state, the surest first."""
 _BLOCK: Final = 8 << 20
 """Bytes that one request to a store of objects fetches: s3fs would hold 50 MB a log."""
 _NOT_FOUND: Final = 404

@@ -73,7 +73,7 @@ HISTORY_POLICIES: Final[Mapping[str, tuple[str, ...]]] = {
     "unread": get_args(choices.Unread),
     **ARRANGEMENTS,
 }
-"""What a runtime may choose of what its model is shown, the default first; what is not declared is inferred.
+"""Policies on what a runtime shows its model, the default first; what is not declared is inferred.
 
 So is the number ``CUT``, whose default is None: no result is cut.
 """

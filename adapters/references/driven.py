@@ -155,7 +155,7 @@ class InProcess(ABC):
         return Step(new, tuple(awaited for awaited, _ in self.waiting()), refusal, clients=self.heard())
 
     def heard(self) -> dict[str, tuple[Any, ...]]:
-        """What each client was told in this step: nobody anything, where there are no clients."""
+        """Return what each client was told in this step: nothing, where there are no clients."""
         return {}
 
     def observe(self) -> None:

@@ -127,7 +127,7 @@ _HEAD: Final = re.compile(rb"(?:(?:event|id|retry): [^\n]*+\n){0,3}+data: ")
 
 @cache
 def _between(before: int) -> re.Pattern[bytes]:
-    """What stands between the data of two events, with so many fields before the data of each."""
+    """Return the pattern of the bytes between the data of two events, with so many fields before the data of each."""
     return re.compile(rb"\n\n(?:(?:event|id|retry): [^\n]*+\n){%d}data: " % before)
 
 

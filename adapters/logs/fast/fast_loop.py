@@ -1,4 +1,4 @@
-"""What a fast loop is, and what it needs of a mapper."""
+"""The parts of a fast loop, and its demands on a mapper."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -9,7 +9,7 @@ from .runs import Style
 
 
 class FastMapper(Protocol):
-    """What a mapper must have besides: its events in order, which it adds to as it accepts values."""
+    """A mapper with its events in order, to which it adds as it accepts values."""
 
     items: Items
 
@@ -23,7 +23,7 @@ class FastMapper(Protocol):
 
 
 class FastLoop(NamedTuple):
-    """What reads most values of a format.
+    """A reader of most values of a format.
 
     ``decode`` takes a value's JSON that is good by itself, and raises for any other. ``pattern`` is given what stands
     between lines and how they are written (``runs``), and returns what finds lines that mean one thing together: its
@@ -42,10 +42,10 @@ class FastLoop(NamedTuple):
 
 
 class LineDecoding(NamedTuple):
-    """What decodes lines one by one, and raises for those that are left to the mapper."""
+    """A decoder of lines one by one, which raises for those that are left to the mapper."""
 
     decode: Callable[[bytes], Any]
 
 
 Decoding: TypeAlias = FastLoop | LineDecoding
-"""How values are decoded."""
+"""A way to decode values."""

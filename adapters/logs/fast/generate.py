@@ -65,7 +65,7 @@ def _branches(fast: Sequence[Wire], ready: str) -> Iterator[str]:
 
 
 def _told(row: Wire, number: int) -> str:
-    """What is done with an event of a row, if its word tells that it is one."""
+    """Return the code for an event of a row, run if its word tells that it is one."""
     does = _delta(row) if row.delta else f"{_call(row)}at += 1\ncontinue\n"
     if row.when is None:
         return does
@@ -81,7 +81,7 @@ def _above(field: Field) -> str:
 
 
 def _place(row: Wire, path: str) -> str:
-    """Where what an event has at a path is at hand."""
+    """Return the expression for the value that an event has at a path."""
     above = "" if row.when is None else f"{_above(row.when[0])}."
     return f"inner.{path[len(above) :]}" if above and path.startswith(above) else f"event.{path}"
 

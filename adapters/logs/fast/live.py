@@ -74,7 +74,7 @@ class Lines(NamedTuple):
 
 
 def _lines_of(value: Any) -> int:
-    """How many lines a value of a block stands for: a run has a number, alone or behind what it is of."""
+    """Return how many lines a value of a block stands for: a run has a number, alone or behind its first value."""
     if type(value) is tuple:
         return cast("tuple[Any, int]", value)[1]
     return value if type(value) is int else 1

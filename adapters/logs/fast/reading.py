@@ -161,5 +161,5 @@ def _joined(spans: Sequence[Span], numbers: Sequence[int], places: Callable[[Spa
 
 
 def _origin(spans: Sequence[Span], numbers: Sequence[int], index: int) -> Origin:
-    """Where the value of an event stands, by the event's index."""
+    """Return the place of an event's value, by the event's index."""
     return _span_of(spans, numbers[index]).origin(numbers[index])

@@ -15,10 +15,10 @@ PLAIN: Final = r'[^"\\\x00-\x1f]'
 TEXT: Final = rf'{PLAIN}*+(?:\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{{4}}){PLAIN}*+)*+'
 """The content of a string, without halves of characters, which may lack the other half."""
 LINE: Final = r"\n"
-"""What stands before each line but the first."""
+"""The bytes between two lines."""
 BETWEEN: Final = b"\n\ndata: "
 SENT: Final = re.escape(BETWEEN.decode())
-"""What stands between the data of server-sent events that have no other field."""
+"""The bytes between the data of server-sent events that have no other field."""
 _ATOM: Final = rf'"{TEXT}"|[-0-9][-+.eE0-9]*+|true|false|null|\[\]'
 _VARIED: Final = 2
 """Fields that vary, before what is repeated and behind it: a third ends a run."""
@@ -27,7 +27,7 @@ _OTHER: Final = rf'(?:[1-9][0-9]{{0,17}}+|"{PLAIN}*+"|0)'
 
 
 class Style(NamedTuple):
-    """How events are written: the *comma* between fields, the *colon* behind a name, and whether each has a *stamp*."""
+    """A style of events: the *comma* between fields, the *colon* behind a name, and whether each has a *stamp*."""
 
     comma: str = ","
     colon: str = ":"

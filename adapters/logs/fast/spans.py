@@ -16,7 +16,7 @@ from .fast_loop import Decoding, FastLoop, LineDecoding
 from .runs import BETWEEN, LINE, SENT, style_of
 
 REFUSALS: Final = (MsgspecError, UnicodeDecodeError, RecursionError)
-"""What a decoder raises."""
+"""The exceptions that a decoder raises."""
 
 
 class Span:
@@ -269,7 +269,7 @@ class SentSpan(LineSpan):
 
 
 def is_text(data: bytes) -> bool:
-    """Whether *data* is UTF-8: the decoder does not look at what it skips."""
+    """Return whether *data* is UTF-8: the decoder does not look at what it skips."""
     if not data.isascii():
         try:
             data.decode()

@@ -59,7 +59,7 @@ def structures(wires: tuple[Wire, ...]) -> Mapping[str, type[Any]]:
 
 
 def is_fast(row: Wire, rows: Sequence[Wire]) -> bool:
-    """Whether the fast loop reads the events of a row, which is one of the *rows* of its type."""
+    """Return whether the fast loop reads the events of a row, which is one of the *rows* of its type."""
     return row.when is not None or len(rows) == 1
 
 

@@ -32,7 +32,7 @@ _FINAL: Final = {"completed", "failed"}
 
 
 class Session:
-    """What is known of a session."""
+    """The state of a session."""
 
     def __init__(self) -> None:
         self.running = self.over = self.loading = False

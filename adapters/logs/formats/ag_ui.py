@@ -110,7 +110,7 @@ class AgUiMapper(Dispatcher):
                 raise
 
     def _defect(self, name: str, event: Object) -> str | None:
-        """What is wrong with an event by the protocol's own rules; what follows a terminal is wrong anyway."""
+        """Return what is wrong with an event by the protocol's own rules; what follows a terminal is wrong anyway."""
         if not self._held or name not in self.handlers:
             return None
         if self.running and name != "RUN_STARTED":
@@ -178,7 +178,7 @@ class AgUiMapper(Dispatcher):
         self.outputs.given()
 
     def _is_resumed(self, call_id: str) -> bool:
-        """Whether a result answers a call of an earlier run, which waited for the client or for an approval.
+        """Return whether a result answers a call of an earlier run, which waited for the client or for an approval.
 
         A log may begin with the resumed run: then the result stands before the run's first output.
         """
@@ -268,7 +268,7 @@ def _root(event: Object) -> UserMessage:
 
 
 def _instead(event: Object) -> bool:
-    """Whether a run's input says that it resumes none; an event that does not repeat its input does not say so."""
+    """Return whether a run's input says that it resumes none; an event that does not repeat its input says nothing."""
     return isinstance(event.get("input"), dict) and not record(event, "input").get("resume")
 
 

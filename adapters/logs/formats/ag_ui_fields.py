@@ -146,7 +146,7 @@ def wrong_patch(patch: object) -> str | None:
 
 
 def _is_pointer(path: object) -> bool:
-    """Whether it is a JSON pointer (RFC 6901): a tilde stands before 0 or 1 alone."""
+    """Return whether it is a JSON pointer (RFC 6901): a tilde stands before 0 or 1 alone."""
     if not isinstance(path, str) or (path and not path.startswith("/")):
         return False
     return all(rest[:1] in {"0", "1"} for rest in path.split("~")[1:])

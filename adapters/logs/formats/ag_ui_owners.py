@@ -1,4 +1,4 @@
-"""Whose the parts of an AG-UI stream are: the agent's, or a sub-agent's, named by ``subagentRunId``."""
+"""Owners of the parts of an AG-UI stream: the agent, or a sub-agent, named by ``subagentRunId``."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -24,7 +24,7 @@ class Owners:
 
     def __init__(self) -> None:
         self.of: dict[Owned, dict[Any, object]] = {"message": {}, "call": {}, "activity": {}, "reasoning": {}}
-        """What there is of each kind, by its id, and whose it is."""
+        """Kind → id → the owner, of all that there is."""
 
     def begin_run(self) -> None:
         """Forget the run before."""

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 from turncheck.model.core.events import OutputKind
 
 Owned: TypeAlias = Literal["message", "call", "activity", "reasoning"]
-"""What an agent or a sub-agent owns."""
+"""A kind of part that an agent or a sub-agent owns."""
 
 
 class Part(NamedTuple):

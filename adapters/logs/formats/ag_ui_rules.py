@@ -18,14 +18,14 @@ _FIRST: Final = {"RUN_STARTED", "RUN_ERROR"}
 
 
 class Rules:
-    """What is open in one run, and what was."""
+    """The parts that are open in one run, and those that were."""
 
     def __init__(self) -> None:
         self.owners = Owners()
         self.open: dict[tuple[str, Any], None] = {}
-        """What is open, in the order of its beginnings: the type that began it, and its id."""
+        """The open parts, in the order of their beginnings: the type that began each, and its id."""
         self.used: set[tuple[str, Any]] = set()
-        """What was begun in this run."""
+        """The parts that were begun in this run."""
         self._waited = False  # an event came before the first run's start
 
     def begin_run(self, event: Object) -> None:
@@ -116,7 +116,7 @@ def _key(part: Part, event: Object) -> tuple[str, Any]:
 
 
 def _called(key: tuple[str, Any]) -> str:
-    """How a message calls what is open under *key*."""
+    """Return the name that a message gives to the part that is open under *key*."""
     part, name = _OPENS[key[0]], key[1]
     return f"{part.called} {(name[1] if part is STEP else name)!r}"
 

@@ -21,7 +21,7 @@ from .transcript import Conversation
 
 _INTERRUPTED: Final = "[Request interrupted by user"
 _LOCAL: Final = ("<local-command-", "<command-name>", "<command-message>", "<bash-input>", "<bash-stdout>")
-"""How the user's messages begin that only the program sees: commands that it runs itself, and their output."""
+"""Beginnings of the user's messages that only the program sees: commands that it runs itself, and their output."""
 SYNTHETIC: Final = "<synthetic>"
 """The model of messages that the program makes itself."""
 KEPT_IDS: Final = 1 << 16
@@ -30,7 +30,7 @@ _UNSAID: Final = ("isMeta", "isSynthetic", "isCompactSummary", "isVisibleInTrans
 
 
 class _Mapper(LineMapper):
-    """What both files share: messages of several conversations, the main one and its sub-agents'."""
+    """The mapper that both files share: messages of several conversations, the main one and its sub-agents'."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -117,7 +117,7 @@ class ClaudeStreamMapper(_Mapper):
     def __init__(self) -> None:
         super().__init__()
         self.begun = False
-        """Whether the program has begun a run that has no message yet."""
+        """True while the program has begun a run that has no message yet."""
 
     def _session(self, value: Object) -> str | None:
         agent = value.get("parent_tool_use_id")

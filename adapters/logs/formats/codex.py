@@ -25,7 +25,7 @@ FAILED: Final = {"failed", "declined"}
 
 
 class _Mapper(LineMapper):
-    """What both files share: one conversation, in which the log says how turns begin and end."""
+    """The mapper that both files share: one conversation, in which the log says how turns begin and end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class _Mapper(LineMapper):
         return self._line(text(value, "type"), value)
 
     def ending(self) -> Sequence[Event]:
-        """Where the log never says how a turn ends, the last one is over behind an answer."""
+        """Return the end of the last turn where the log never says how one ends: it is over behind an answer."""
         return self.conversation.end()
 
     def _line(self, name: str, value: Object) -> Sequence[Event]:
@@ -55,7 +55,7 @@ class CodexMapper(_Mapper):
     def __init__(self) -> None:
         super().__init__()
         self.newer = False
-        """Whether the user's messages come as ``item_completed``."""
+        """True once the user's messages come as ``item_completed``."""
 
     def _line(self, name: str, value: Object) -> Sequence[Event]:
         match name:

@@ -20,7 +20,7 @@ from .mapping import Aspect, Format
 Meaning: TypeAlias = Literal[
     "user-message", "assistant", "reasoning", "tool-call", "tool-result", "run-stop", "nothing"
 ]
-"""What a wire event means."""
+"""The meaning of a wire event."""
 _NEEDED: Final[Mapping[Meaning, frozenset[str]]] = {
     "user-message": frozenset({"text"}),
     "assistant": frozenset({"text"}),

@@ -27,7 +27,7 @@ def no_event(value: object) -> Malformed:
 
 
 def anything(event: Object, field: str) -> object:
-    """What is there; None where nothing is."""
+    """Any value that is there; None where nothing is."""
     return event.get(field)
 
 

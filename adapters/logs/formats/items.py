@@ -147,7 +147,7 @@ class Items:
         self._slots.extend(Slot(one, NATIVE) for one in range(at, behind))
 
     def complains(self, at: int) -> bool:
-        """Whether the last event is at *at* and says that something is wrong there."""
+        """Return whether the last event is at *at* and says that something is wrong there."""
         return bool(self._slots) and self._slots[-1].at == at and type(self._slots[-1].event) is Malformed
 
     def drain(self) -> Iterator[Mapped]:

@@ -44,7 +44,7 @@ class Mapper(Protocol):
 
 @dataclass(frozen=True)
 class Rest:
-    """How the logs of a format are cut between two runs, so that each part is read by itself.
+    """The rule by which logs of a format are cut between two runs, so that each part is read by itself.
 
     ``ends`` is a regular expression that the line before a cut fits, and ``begins`` the type of the value behind it,
     None for any. What stands before a cut changes nothing behind it where the mapper is then as ``mapper`` makes it;

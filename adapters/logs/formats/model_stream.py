@@ -1,4 +1,4 @@
-"""What the streams of model APIs share: one response is one run, and the client answers its calls later."""
+"""The common part of model APIs' streams: one response is one run, and the client answers its calls later."""
 
 from turncheck.model.core.events import AgentOutput, Malformed, OutputKind, RunStop, StopReason, UserMessage
 

@@ -21,7 +21,7 @@ _VARIES: Final = ("sequence_number", "obfuscation")
 
 
 def _why(path: str) -> Field:
-    """What says why a response ended as it did, if anything does."""
+    """The field that says why a response ended as it did, if any does."""
     return Field(path, _reason, None, needed=False)
 
 

@@ -106,7 +106,7 @@ class PiMapper(Dispatcher):
 
     @property
     def calm(self) -> bool:
-        """Whether nothing waits for the next line to decide."""
+        """True while nothing waits for the next line to decide."""
         return self._stop is None and self._taken is None
 
     def ready(self) -> bool:

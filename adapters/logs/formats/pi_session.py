@@ -18,7 +18,7 @@ from .mapping import Format, Mapped
 
 
 class Response(Struct, gc=False):
-    """What the model made: its items, and the end of the run, None while its calls keep that going."""
+    """A response of the model: its items, and the end of the run, None while its calls keep that going."""
 
     items: list[AgentOutput]
     stop: RunStop | None
@@ -100,7 +100,7 @@ class PiSessionMapper:
                 yield ()
 
     def _in_row(self) -> bool:
-        """Whether each entry follows from the one before; the first one may be a header."""
+        """Return whether each entry follows from the one before; the first one may be a header."""
         ids, parents = self.ids, self.parents
         begins = parents[1:2] == ids[:1] or self.meanings[:1] == [None]
         return begins and parents[2:] == ids[1:-1]

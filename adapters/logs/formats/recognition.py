@@ -53,7 +53,7 @@ def detect(values: _Values) -> Format:
 
 
 class Tally:
-    """How many of a log's first values each format recognises, counted as they come."""
+    """Counts of a log's first values that each format recognises, taken as they come."""
 
     def __init__(self) -> None:
         self._forms = tuple(every_format().values())
@@ -67,7 +67,7 @@ class Tally:
 
     @property
     def decided(self) -> bool:
-        """Whether one format fits the values better than any other: further values need not be waited for."""
+        """True once one format fits the values better than any other: further values need not be waited for."""
         most = max(self._counts)
         return most > 0 and self._counts.count(most) == 1
 

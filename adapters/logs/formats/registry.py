@@ -32,7 +32,7 @@ FORMATS: Final[Mapping[str, Format]] = {form.name: form for form in _BUILT_IN}
 GROUP: Final = "turncheck.formats"
 """The entry point group in which a distribution names its formats: name → a ``Format``."""
 SCHEME: Final = "python:"
-"""What ``--format`` begins with where it names an object of the user's own: ``python:module:NAME``."""
+"""The beginning of ``--format`` where it names an object of the user's own: ``python:module:NAME``."""
 
 
 class UnsupportedFormatError(ValueError):

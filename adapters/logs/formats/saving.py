@@ -19,7 +19,7 @@ _OTHERS: Final = {
     ("msgspec._utils", "rebuild"),
     ("turncheck.adapters.logs.formats.items", "nothing"),
 }
-"""What is loaded beside the classes of the rooms, and of the reader's own module."""
+"""Functions and classes that are loaded beside those of the rooms, and of the reader's own module."""
 _DERIVED: Final = "handlers"
 """The attribute that a mapper makes of itself."""
 

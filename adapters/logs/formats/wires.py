@@ -78,7 +78,7 @@ def records(path: str) -> Field:
 
 
 def anything(path: str, shape: Any = str) -> Field:
-    """What is there, be it nothing; the fast loop takes a *shape* alone."""
+    """Any value that is there, be it nothing; the fast loop takes a *shape* alone."""
     return Field(path, fields.anything, shape, needed=False)
 
 

@@ -117,7 +117,7 @@ class ConversationTarget(InProcess):
         return self.shell.events
 
     def heard(self) -> dict[str, tuple[Any, ...]]:
-        """What each client was told in this step."""
+        """Return what each client was told in this step."""
         return self._listeners.told()
 
     def wait(self, seconds: float | None = None) -> Step:

@@ -1,4 +1,4 @@
-"""What a runtime has heard, kept in a folder: one stimulus a line, in the protocol's form."""
+"""A journal of what a runtime has heard, kept in a folder: one stimulus a line, in the protocol's form."""
 
 import errno
 import os

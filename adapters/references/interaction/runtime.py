@@ -59,7 +59,7 @@ _REFUSALS: Final = {
     "not-awaited": Refusal("not-awaited", "nobody waits for this"),
 }
 _SUMMARY: Final = "[summary]"
-"""How the entry begins that takes the place of what was compacted (RS-3.1)."""
+"""The beginning of the entry that takes the place of what was compacted (RS-3.1)."""
 _UNDECIDED: Final = "not executed: nobody decided about it"
 
 
@@ -120,7 +120,7 @@ class InteractionRuntime(Driven):
         return self._log
 
     def heard(self) -> dict[str, tuple[Any, ...]]:
-        """What each client was told in this step."""
+        """Return what each client was told in this step."""
         return self._audience.told()
 
     def take(self, stimulus: Stimulus) -> None:
@@ -223,7 +223,7 @@ class InteractionRuntime(Driven):
 
     @property
     def history(self) -> Sequence[Shown]:
-        """What the model was shown and has said until now, and what it is still to be shown; in no arrangement."""
+        """All that the model was shown and has said until now, or is still to be shown; in no arrangement."""
         registers = self._stepper.context.registers
         return [entry.shown for entry in self._shown((*registers["history"], *registers["said"], *registers["late"]))]
 
@@ -248,7 +248,7 @@ class InteractionRuntime(Driven):
         self._tell("model-request", requestId=name, input=to_builtins(history), purpose=purpose)
 
     def _shown(self, places: Sequence[int]) -> Iterator[Entry]:
-        """What stands at *places*; a call that stands there again is the result that it got instead of its own."""
+        """Yield the entries at *places*; for a call that recurs, the result that it got instead of its own."""
         seen: set[int] = set()
         for at in places:
             entry = (self._missing if at in seen else self._entries).get(at)

@@ -26,7 +26,7 @@ class Size(NamedTuple):
 DEFAULT: Final = Limits(side=1568, size=5_000_000)
 """The limits that one large provider states for a single image; pass those of another provider."""
 FORMATS: Final = ("PNG", "JPEG", "GIF", "WEBP")
-"""What providers take, by Pillow's names; another format is sent as PNG."""
+"""The formats that providers take, by Pillow's names; another one is sent as PNG."""
 SHRINK: Final = 0.9
 """Factor by which an image shrinks further if it was fitted and still has too many bytes."""
 

@@ -1,4 +1,4 @@
-"""What a reference asks of a model, and what it is told: the interface of models that answer by themselves."""
+"""The interface between a reference and a model that answers by itself: its questions and answers."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, TypeAlias
@@ -7,7 +7,7 @@ from turncheck.model.core.stimuli import Item, ModelStop
 
 
 class Settings(NamedTuple):
-    """What every request says besides the conversation; None leaves the provider's own value."""
+    """The settings that every request gives besides the conversation; None leaves the provider's own value."""
 
     model: str
     temperature: float | None = None
@@ -67,7 +67,7 @@ class Provider(Protocol):
 
     @property
     def settings(self) -> Settings:
-        """What its requests say of the model."""
+        """The settings of its requests."""
         ...
 
     def ask(self, question: Question, answered: Answered) -> Call:

@@ -45,7 +45,7 @@ class CheckpointMismatchError(CorruptJournalError):
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
-    """How far the journal is settled: ``offset`` bytes, ``lines`` and ``turns`` up to the last terminal."""
+    """The settled part of the journal: ``offset`` bytes, ``lines`` and ``turns`` up to the last terminal."""
 
     offset: int = 0
     lines: int = 0

@@ -25,7 +25,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     chat: str = "*"
 
     def fits(self, tool: str, chat: str) -> bool:
-        """Whether the rule is about this call; upper and lower case are told apart."""
+        """Return whether the rule is about this call; upper and lower case are told apart."""
         return fnmatchcase(tool, self.tool) and fnmatchcase(chat, self.chat)
 
 

@@ -116,7 +116,7 @@ class Chat:
                 await self.env.observe()
 
     async def _steps(self, limit: int, given: Any) -> int:
-        """How many steps so many rounds take: the model's, the middleware's where there is one, and the tools'.
+        """Return how many steps so many rounds take: the model's, the middleware's where there is one, and the tools'.
 
         The runtime counts anew after a pause, where the middleware and the tools of a round are still to come.
         """

@@ -145,7 +145,7 @@ class Store(SqliteSaver):
         self.put_writes(*given)
 
     def count(self) -> int:
-        """How many checkpoints there are."""
+        """Return how many checkpoints there are."""
         with self.cursor() as cursor:
             return int(cursor.execute("select count(*) from checkpoints").fetchone()[0])
 

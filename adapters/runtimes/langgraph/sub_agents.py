@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 DEPTH = 2
-"""How deep agents are called by agents: the deepest ones lack the tool."""
+"""The depth to which agents call agents: the deepest ones lack the tool."""
 
 
 def agent_of(voice: Voice, numbers: Iterator[int], stored: int, **more: Any) -> Any:

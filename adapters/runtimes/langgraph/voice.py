@@ -1,5 +1,5 @@
 # ruff: noqa: INP001 - a script of an environment of its own, and of no package
-"""What an agent's events tell, in the log: for the session's own agent, and for each that is called in a tool."""
+"""The log of what an agent's events tell: of the session's own agent, and of each that is called in a tool."""
 
 from __future__ import annotations
 

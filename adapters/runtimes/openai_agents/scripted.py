@@ -152,7 +152,7 @@ def scripted_tool(env: Environment, session: str | None, declared: dict[str, Any
 
 
 class Voice:
-    """What one agent's stream tells, in the log. A sub-agent has a name, and the call that started it."""
+    """The log of what one agent's stream tells. A sub-agent has a name, and the call that started it."""
 
     def __init__(self, env: Environment, session: str | None, name: str | None = None, call: str | None = None) -> None:
         self.env, self.session, self.name, self.call = env, session, name, call
@@ -224,6 +224,6 @@ class Store(SQLiteSession):
         super()._insert_items(*given)
 
     def count(self) -> int:
-        """How many items there are."""
+        """Return how many items there are."""
         with self._locked_connection() as connection:
             return int(connection.execute(f"select count(*) from {self.messages_table}").fetchone()[0])  # noqa: S608

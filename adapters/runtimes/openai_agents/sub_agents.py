@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agents.tool_context import ToolContext
 
 DEPTH = 2
-"""How deep agents are tools of agents: the deepest ones lack the tool, since each level is an agent of its own."""
+"""The depth to which agents are tools of agents: the deepest lack the tool, since each level is an agent of its own."""
 
 
 @dataclass

@@ -82,7 +82,7 @@ def _may_begin(item: Item) -> str:
 
 
 def _noted(item: Item) -> str:
-    """What an item's beginning notes, whatever its place."""
+    """Return the code by which an item's beginning is noted, whatever its place."""
     if item.kind == "tool-call":
         return (
             f"{_SETTLE}used.add(rule)\n"
@@ -146,7 +146,7 @@ _RUN: Final[Mapping[str, str]] = {
         f"calm = False\n{_FORGET}{_NEXT}"
     ),
 }
-"""What belongs to no part."""
+"""Types that belong to no part → the code for them."""
 
 _FRAME: Final = '''"""The fast loop of AG-UI, generated from its parts: run `make generate`, do not edit."""
 
