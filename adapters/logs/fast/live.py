@@ -1,10 +1,8 @@
 """A block of lines of a live stream, read by the fast loop of its format on the state of the stream's mapper."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple, TypeAlias, cast
-
-from turncheck.model.core.events import Event
 
 from ..beginning import read_value
 from ..formats.lines import LineMapper
@@ -12,7 +10,7 @@ from ..formats.mapping import Format, Mapped, Mapper
 from ..formats.registry import FORMATS
 from ..framing import Block
 from .fast_loop import FastLoop, FastMapper, LineDecoding
-from .lines.reading import LineLoop, told_by_mapper
+from .lines.reading import Heard, LineLoop
 from .lines.registry import LINES
 from .registry import LOOPS, fast_loop
 from .spans import LineSpan
@@ -48,17 +46,12 @@ class Lines(NamedTuple):
         return *mapper.items.told(start, at, behind), behind
 
     def _by_lines(self, loop: LineLoop, mapper: LineMapper, at: int) -> Told:
-        take = loop.takes(mapper)
-
-        def told() -> Iterator[Sequence[Event]]:
-            for number, struct in enumerate(self.values):
-                events = None if struct is None else take(struct)
-                if events is None:
-                    again = loop.again if struct is None else None
-                    events = told_by_mapper(self._text(number), again, take, mapper)
-                yield events
-
-        return *mapper.together(at, told()), at + len(self.values)
+        heard = Heard(loop, mapper, lambda number: self._text(number - at))
+        heard.take(self.values, at)
+        behind = at + len(self.values)
+        waits = heard.waiting(behind - 1)
+        silent = len(self.values) - (len(heard.ats) - heard.more) - (waits is not None)
+        return mapper.together(zip(heard.ats, heard.events, strict=True), behind - 1, waits), silent, behind
 
     def _text(self, number: int) -> bytes:
         return (self.span.text(number) or b"").strip()

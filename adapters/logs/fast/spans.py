@@ -2,9 +2,11 @@
 
 import re
 from array import array
+from collections import deque
 from collections.abc import Iterable, Sequence
 from io import BytesIO
 from itertools import accumulate, chain, filterfalse, repeat, zip_longest
+from operator import length_hint
 from typing import Any, ClassVar, Final
 
 from msgspec import MsgspecError
@@ -125,10 +127,24 @@ class LineSpan(Span):
 
     def _lines(self, texts: bytes, loop: LineDecoding) -> list[Any]:
         """Decode lines that are long: most are ASCII, even where the block is not."""
-        events = self._decode(texts, loop)
-        if not texts.isascii() and not all(map(is_text, filterfalse(bytes.isascii, BytesIO(texts)))):
-            self.blank = 0
-            return self._sound(texts, loop)
+        lines = BytesIO(texts).readlines()
+        if not texts.isascii():
+            try:
+                deque(map(bytes.decode, filterfalse(bytes.isascii, lines)), maxlen=0)
+            except UnicodeDecodeError:
+                return self._sound(texts, loop)
+        events: list[Any] = []
+        rest = iter(lines)
+        more = True
+        while more:
+            try:
+                events.extend(map(loop.decode, rest))
+                more = False
+            except REFUSALS:
+                if is_blank(lines[-1 - length_hint(rest)].rstrip(b"\n")):
+                    self.blank += 1
+                else:
+                    events.append(None)
         self.count = len(events)
         return events
 

@@ -28,7 +28,7 @@ from .mapping import Format
 _REASONS: Final[Mapping[str, StopReason]] = {"cancelled": "interrupted"}
 """``stopReason`` → stop reason; all others (end_turn, max_tokens, max_turn_requests, refusal) complete the run."""
 CHUNKS: Final[Mapping[str, OutputKind]] = {"agent_message_chunk": "assistant", "agent_thought_chunk": "reasoning"}
-_FINAL: Final = {"completed", "failed"}
+FINAL: Final = {"completed", "failed"}
 
 
 class Session:
@@ -70,7 +70,8 @@ class AcpMapper(LineMapper):
             case "session/prompt":
                 params = record(message, "params")
                 session = text(params, "sessionId")
-                self.prompt(told, session, user_message(params, "prompt"), _key(message))
+                told.append(structs.replace(user_message(params, "prompt"), session_id=session))
+                self.prompt(session, _key(message))
             case "session/load":
                 session = text(record(message, "params"), "sessionId")
                 self.session(session).loading = True
@@ -81,26 +82,23 @@ class AcpMapper(LineMapper):
             case "session/request_permission":
                 self._asked.add(_key(message))
                 params = record(message, "params")
-                self._asks(told, text(params, "sessionId"), record(params, "toolCall"))
+                told += self._asks(text(params, "sessionId"), record(params, "toolCall"))
             case _:
                 if "id" in message:
                     self._asked.add(_key(message))
 
-    def prompt(self, told: list[Event], session: str, said: UserMessage, request: str) -> None:
+    def prompt(self, session: str, request: str) -> None:
         """Take a prompt; *request* is the ``repr`` of its id, by which it will be answered."""
-        told.append(structs.replace(said, session_id=session))
         state = self.session(session)
         state.saying, state.running, state.over = None, True, False
         state.calls.clear()
         state.answered.clear()
         self._prompts[request] = session
 
-    def answer(self, told: list[Event], request: str, reason: str) -> bool:
-        """Take the answer to a prompt; return whether such a prompt waits for one."""
+    def answer(self, request: str, reason: str) -> RunStop | None:
+        """Return the end that the answer to a prompt is, None where no such prompt waits for one."""
         session = self._prompts.pop(request, None)
-        if session is not None:
-            self._stop(told, session, RunStop(reason=_REASONS.get(reason, "completed"), detail=reason))
-        return session is not None
+        return None if session is None else self._stop(session, _REASONS.get(reason, "completed"), reason)
 
     def session(self, session: str) -> Session:
         """Return the state of a session, which begins where it is first named."""
@@ -117,69 +115,75 @@ class AcpMapper(LineMapper):
         if kind in CHUNKS:
             content = record(update, "content")
             said = maybe_text(content, "text") if content.get("type") == "text" else None
-            self.chunk(told, session, CHUNKS[kind], said or "")
+            told += self.chunk(session, CHUNKS[kind], said)
         elif kind == "tool_call":
-            self.call(told, session, text(update, "toolCallId"), maybe_text(update, "kind"))
-            self.status(told, session, text(update, "toolCallId"), maybe_text(update, "status"))
+            told += self.call(session, text(update, "toolCallId"), maybe_text(update, "kind"))
+            told += self.status(session, text(update, "toolCallId"), maybe_text(update, "status"))
         elif kind == "tool_call_update":
-            self.status(told, session, text(update, "toolCallId"), maybe_text(update, "status"))
+            told += self.status(session, text(update, "toolCallId"), maybe_text(update, "status"))
 
-    def chunk(self, told: list[Event], session: str, kind: OutputKind, piece: str) -> None:
+    def chunk(self, session: str, kind: OutputKind, piece: str | None) -> list[Event]:
         """Take a piece of a text."""
         state = self.session(session)
+        told: list[Event] = []
         if state.saying != kind:
             state.saying, state.said = kind, False
-            self._root(told, session)
+            told = self._root(session, state)
         if piece and not state.said:
             state.said = True
-            told.append(AgentOutput(kind=kind, text=piece, session_id=session))
+            told.append(AgentOutput(kind, piece, session_id=session))
+        return told
 
-    def _asks(self, told: list[Event], session: str, call: Object) -> None:
+    def _asks(self, session: str, call: Object) -> list[Event]:
         """Take a call that is asked about before it was told."""
         identity = text(call, "toolCallId")
-        if identity not in self.session(session).calls:
-            self.call(told, session, identity, maybe_text(call, "kind"))
+        if identity in self.session(session).calls:
+            return []
+        return self.call(session, identity, maybe_text(call, "kind"))
 
-    def call(self, told: list[Event], session: str, call: str, tool: str | None) -> None:
+    def call(self, session: str, call: str, tool: str | None) -> list[Event]:
         """Take a call."""
         state = self.session(session)
         state.saying = None
-        self._root(told, session)
-        told.append(AgentOutput(kind="tool-call", call_id=call, tool=tool or "other", session_id=session))
         state.calls.add(call)
+        made = AgentOutput("tool-call", None, call, tool or "other", session_id=session)
+        return [made] if state.running else [*self._root(session, state), made]
 
-    def status(self, told: list[Event], session: str, call: str, status: str | None) -> None:
+    def status(self, session: str, call: str, status: str | None) -> list[Event]:
         """Put a result at the first final status of a call; later ones only tell more of it."""
+        if status not in FINAL:
+            return []
         state = self.session(session)
-        if status in _FINAL and call not in state.answered:
-            state.answered.add(call)
-            state.saying = None
-            told.append(ToolResult(call_id=call, is_error=status == "failed" or None, session_id=session))
+        if call in state.answered:
+            return []
+        state.answered.add(call)
+        state.saying = None
+        return [ToolResult(call, status == "failed" or None, session_id=session)]
 
     def _answer(self, told: list[Event], message: Object) -> None:
         identity = _key(message)
         match message.get("result"):
-            case {"stopReason": str(reason)} if self.answer(told, identity, reason):
-                pass
+            case {"stopReason": str(reason)} if (stop := self.answer(identity, reason)) is not None:
+                told.append(stop)
             case _ if identity in self._loads:
                 self.session(self._loads.pop(identity)).loading = False
             case _ if "error" in message and identity in self._prompts and identity not in self._asked:
                 why = maybe_text(record(message, "error"), "message")
-                self._stop(told, self._prompts.pop(identity), RunStop(reason="error", detail=why))
+                told.append(self._stop(self._prompts.pop(identity), "error", why))
             case _:
                 self._asked.discard(identity)
 
-    def _stop(self, told: list[Event], session: str, stop: RunStop) -> None:
-        told.append(structs.replace(stop, session_id=session))
+    def _stop(self, session: str, reason: StopReason, detail: str | None) -> RunStop:
         state = self.session(session)
         state.saying, state.running, state.over = None, False, True
+        return RunStop(reason, detail, session_id=session)
 
-    def _root(self, told: list[Event], session: str) -> None:
+    def _root(self, session: str, state: Session) -> list[Event]:
         """Make up the root of a run whose prompt stands before the log's beginning."""
-        state = self.session(session)
-        if not state.running and not state.over:
-            told.append(UserMessage(text="", session_id=session, source="adapter"))
-            state.running = True
+        if state.running or state.over:
+            return []
+        state.running = True
+        return [UserMessage("", session_id=session, source="adapter")]
 
 
 def _key(message: Object) -> str:

@@ -46,7 +46,7 @@ class _Mapper(LineMapper):
         """End the turn, says the program."""
         root = self.conversation.root()  # a turn may end before it made anything
         stop = self.conversation.stop(reason, detail, inferred=False)
-        return [*root, *(stop or [RunStop(reason=reason, detail=detail)])]
+        return root + (stop or [RunStop(reason=reason, detail=detail)])
 
 
 class CodexMapper(_Mapper):
@@ -117,7 +117,8 @@ class CodexExecMapper(_Mapper):
     def _line(self, name: str, value: Object) -> Sequence[Event]:
         match name:
             case "turn.started":
-                return self.start()
+                self.begin()
+                return self.conversation.root()
             case "item.started" | "item.completed":
                 return self._item(record(value, "item"), completed=name == "item.completed")
             case "turn.completed":
@@ -129,11 +130,10 @@ class CodexExecMapper(_Mapper):
             case _:
                 return []
 
-    def start(self) -> Sequence[Event]:
+    def begin(self) -> None:
         """Begin a turn."""
         self.called.clear()
         self.conversation.begin()
-        return self.conversation.root()
 
     def _item(self, item: Object, *, completed: bool) -> Sequence[Event]:
         kind, identity = text(item, "type"), text(item, "id")

@@ -33,30 +33,14 @@ class LineMapper:
         else:
             yield from ((at, event) for event in events)
 
-    def together(self, first: int, told: Iterable[Sequence[Event]]) -> tuple[list[Mapped], int]:
-        """Take what lines told that come in a row, each none where it is silent; *first* is the first one's position.
+    def together(self, told: Iterable[Mapped], last: int, waits: Event | None) -> list[Mapped]:
+        """Take what lines in a row told, up to position *last*; where that line says nothing, what it tells *waits*.
 
-        Return what ``value`` would yield of them, except events that are ``NATIVE``: only their number is told.
+        Return what ``value`` would yield of them.
         """
-        found: list[Mapped] = [] if self._held is None else [self._held]
-        at, silent = first - 1, 0
-        events: Sequence[Event] = ()
-        for at, events in enumerate(told, first):
-            if len(events) == 1:
-                found.append((at, events[0]))
-            elif events:
-                found += [(at, event) for event in events]
-            else:
-                silent += 1
-        if at < first:
-            return [], 0
-        self._last, self._held = at, None
-        if not events:
-            self._held = at, NATIVE
-            silent -= 1
-        elif is_silent(events):
-            self._held = found.pop()
-        return found, silent
+        found = [*([] if self._held is None else [self._held]), *told]
+        self._last, self._held = last, None if waits is None else (last, waits)
+        return found
 
     def told(self, value: Any) -> Sequence[Event]:
         """Return the events of a line's value, at least one: of one that means nothing a ``Native``."""

@@ -20,7 +20,9 @@ _TEXTS: Final = {"text": "text", "output_text": "text", "refusal": "refusal"}
 _THOUGHTS: Final = {"thinking": "thinking", "reasoning": "text"}
 
 
-RESPONSES: Final = ("_responses", "_response", "_given")
+ROOT: Final = UserMessage(text="", source="adapter")
+"""The root of a run that none has."""
+RESPONSES: Final = ("_responses", "response_id", "given")
 """Attributes of a ``Conversation`` that number its responses, which a verdict does not depend on."""
 
 
@@ -33,11 +35,14 @@ class Conversation:
 
     def __init__(self) -> None:
         self.bounded = self.running = self._over = False
-        self._open: dict[str, None] = {}
-        self._answered = False  # the latest response has no calls that are open
+        self.calls: Final[dict[str, None]] = {}
+        """The calls that are open."""
+        self.answered = False
+        """Whether the latest response has no calls that are open."""
         self._responses = 0
-        self._response = ""
-        self._given = True  # the model received an input: its next output begins a response
+        self.response_id = ""
+        self.given = True
+        """Whether the model received an input: then its next output begins a response."""
 
     def take(self, message: Object) -> Sequence[Event]:
         """Return the events of a message: none, one or several. Raises MisfitError."""
@@ -64,7 +69,7 @@ class Conversation:
 
     def output(self, made: Sequence[Output]) -> Sequence[Event]:
         """Take what a response made, in order: its texts and calls, and results of tools that the provider ran."""
-        calls = self._open
+        calls = self.calls
         for event in made:
             call = event.call_id
             if call is not None:  # it is no text
@@ -72,37 +77,41 @@ class Conversation:
                     calls.pop(call, None)
                 else:
                     calls[call] = None
-        self._answered = not calls
+        self.answered = not calls
         return made if self.running else [*self.root(), *made]
 
     def results(self, found: Sequence[ToolResult]) -> Sequence[Event]:
         """Take the results of calls."""
         for result in found:
-            self._open.pop(result.call_id, None)
+            self.calls.pop(result.call_id, None)
         if found:
-            self._answered, self._given = False, True
+            self.answered, self.given = False, True
         return found
 
     def said(self, message: UserMessage) -> list[Event]:
         """Take a message of the user; amid a run it is a steer, and shows where that is over."""
-        over = not self.bounded and (self._answered or bool(self._open))
-        stop = self.stop("completed" if self._answered else "interrupted") if over else []
+        over = not self.bounded and (self.answered or bool(self.calls))
+        stop = self.stop("completed" if self.answered else "interrupted") if over else []
         delivered = structs.replace(message, delivery="steer") if self.running else message
-        self.running, self._answered, self._given = True, False, True
+        self.running, self.answered, self.given = True, False, True
         return [*stop, delivered]
 
     def stop(self, reason: StopReason, detail: str | None = None, *, inferred: bool = True) -> list[Event]:
         """End the run, if one is open."""
         if not self.running:
             return []
-        self.running = self._answered = False
-        self._over = True
-        self._open.clear()
+        self.close()
         return [RunStop(reason=reason, detail=detail, source="adapter" if inferred else None)]
+
+    def close(self) -> None:
+        """Take the run that is open for over."""
+        self.running = self.answered = False
+        self._over = True
+        self.calls.clear()
 
     def end(self) -> list[Event]:
         """End the conversation: its last run is over where its last response is an answer."""
-        return self.stop("completed") if self._answered and not self.bounded else []
+        return self.stop("completed") if self.answered and not self.bounded else []
 
     def begin(self) -> None:
         """Note that a run begins, says the log; its root comes, or is made up by its first output."""
@@ -113,15 +122,15 @@ class Conversation:
         if self.running or (self.bounded and self._over):
             return []
         self.running = True
-        return [UserMessage(text="", source="adapter")]
+        return [ROOT]
 
     def response(self) -> str:
         """Return the id of the response that the next output belongs to."""
-        if self._given:
+        if self.given:
             self._responses += 1
-            self._given = False
-            self._response = f"response-{self._responses}"
-        return self._response
+            self.given = False
+            self.response_id = f"response-{self._responses}"
+        return self.response_id
 
     def _user(self, message: Object) -> Sequence[Event]:
         content = message.get("content", message.get("parts"))

@@ -1,36 +1,84 @@
-"""Lines of ACP transcripts: prompts with their answers, and the updates of sessions; all others are the mapper's."""
+"""Lines of ACP transcripts: updates of sessions, prompts and their answers; all others are the mapper's."""
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final, Literal
 
 from msgspec import UNSET, Raw, Struct, UnsetType, json
 
-from turncheck.model.core.events import Event, UserMessage
+from turncheck.model.core.events import AgentOutput, OutputKind, RunStop, ToolResult, UserMessage
 
-from ...formats.acp import CHUNKS, AcpMapper
-from .reading import LineLoop, Take
-
-
-class _Part(Struct, gc=False):
-    type: str | None = None
-    text: str | None = None
+from ...formats.acp import FINAL, AcpMapper, Session
+from .reading import Feed, Heard, LineLoop
 
 
-class _Object(Struct):
+class _Content(Struct, gc=False, tag_field="type"):
     pass
 
 
-class _Update(Struct, gc=False):
-    sessionUpdate: str  # noqa: N815
-    content: _Part | tuple[_Object, ...] | None = None
-    toolCallId: str | None = None  # noqa: N815
+class _Text(_Content, gc=False, tag="text"):
+    text: str | None = None
+
+
+class _Image(_Content, gc=False, tag="image"):
+    pass
+
+
+class _Update(Struct, gc=False, tag_field="sessionUpdate"):
+    pass
+
+
+class _Said(_Update, gc=False, tag="agent_message_chunk"):
+    content: _Text | _Image
+
+
+class _Thought(_Update, gc=False, tag="agent_thought_chunk"):
+    content: _Text | _Image
+
+
+class _Call(_Update, gc=False, tag="tool_call"):
+    toolCallId: str  # noqa: N815
     status: str | None = None
     kind: str | None = None
 
 
+class _CallUpdate(_Update, gc=False, tag="tool_call_update"):
+    toolCallId: str  # noqa: N815
+    status: str | None = None
+
+
+class _Echo(_Update, gc=False, tag="user_message_chunk"):
+    pass
+
+
+class _Plan(_Update, gc=False, tag="plan"):
+    pass
+
+
+class _Commands(_Update, gc=False, tag="available_commands_update"):
+    pass
+
+
+class _Mode(_Update, gc=False, tag="current_mode_update"):
+    pass
+
+
+class _Option(_Update, gc=False, tag="config_option_update"):
+    pass
+
+
+class _Info(_Update, gc=False, tag="session_info_update"):
+    pass
+
+
+class _Usage(_Update, gc=False, tag="usage_update"):
+    pass
+
+
 class _Params(Struct, gc=False):
     sessionId: str  # noqa: N815
-    update: _Update | None = None
+    update: (
+        _Said | _Thought | _Call | _CallUpdate | _Echo | _Plan | _Commands | _Mode | _Option | _Info | _Usage | None
+    ) = None
     prompt: str | list[Raw] | None = None
     id: None = None
 
@@ -40,65 +88,94 @@ class _Result(Struct, gc=False):
 
 
 class _Line(Struct, gc=False):
-    jsonrpc: str
-    method: str | None = None
+    method: Literal["session/update", "session/prompt"] | None = None
     params: _Params | None = None
     id: int | float | str | None = None
     result: _Result | None = None
-    error: None = None
+    message: UnsetType = UNSET
+
+
+class _Inner(_Line, gc=False, kw_only=True):
+    jsonrpc: str
 
 
 class _Wrapped(Struct, gc=False):
-    message: _Line
+    message: _Inner
     jsonrpc: UnsetType = UNSET
 
 
-def _takes(mapper: AcpMapper) -> Take:
-    def take(line: _Line | _Wrapped) -> Sequence[Event] | None:
-        if isinstance(line, _Wrapped):
-            line = line.message
-        params = line.params
-        if line.method == "session/update":
-            return None if params is None or params.update is None else update(params.sessionId, params.update)
-        told: list[Event] = []
-        if isinstance(line.id, float):
-            return None
+_NOWHERE: Final = Session()
+
+
+def _feeds(mapper: AcpMapper) -> Feed:
+    def feed(lines: Iterable[Any], first: int, heard: Heard) -> None:
+        hear, place = heard.events.append, heard.ats.append
+        name = ""
+        state = _NOWHERE
+        for at, line in enumerate(lines, first):
+            params: Any = line.params if line.__class__ is _Line else None
+            update: Any = None if params is None else params.update
+            if update is None or line.method != "session/update":
+                if isinstance(line, _Wrapped):
+                    inner = line.message
+                    feed((_Line(inner.method, inner.params, inner.id, inner.result),), at, heard)
+                else:
+                    _take(mapper, line, at, heard)
+                continue
+            if params.sessionId != name or state is _NOWHERE:
+                name = params.sessionId
+                state = mapper.session(name)
+            kind = update.__class__
+            if kind is _Said or kind is _Thought:
+                saying: OutputKind = "assistant" if kind is _Said else "reasoning"
+                if (saying == state.saying and state.said) or state.loading:
+                    continue
+                content = update.content
+                text = content.text if content.__class__ is _Text else None
+                if text and state.running:
+                    state.saying, state.said = saying, True
+                    hear(AgentOutput(saying, text, session_id=name))
+                    place(at)
+                else:
+                    heard.add(at, mapper.chunk(name, saying, text))
+            elif kind is _CallUpdate:
+                status, call = update.status, update.toolCallId
+                if status in FINAL and not state.loading and call not in state.answered:
+                    state.saying = None
+                    state.answered.add(call)
+                    hear(ToolResult(call, status == "failed" or None, session_id=name))
+                    place(at)
+            elif kind is _Call and not state.loading:
+                call = update.toolCallId
+                if state.running:
+                    state.saying = None
+                    state.calls.add(call)
+                    hear(AgentOutput("tool-call", None, call, update.kind or "other", session_id=name))
+                    place(at)
+                else:
+                    heard.add(at, mapper.call(name, call, update.kind))
+                if update.status in FINAL:
+                    heard.add(at, mapper.status(name, call, update.status))
+
+    return feed
+
+
+def _take(mapper: AcpMapper, line: _Line | None, at: int, heard: Heard) -> None:
+    """Take a prompt, or its answer; leave all else to the mapper."""
+    told: UserMessage | RunStop | None = None
+    if line is not None and not isinstance(line.id, float):
+        request, params = repr(line.id), line.params
         if line.method is None:
-            return (
-                told if line.result is not None and mapper.answer(told, repr(line.id), line.result.stopReason) else None
-            )
-        if line.method != "session/prompt" or params is None or params.prompt is None:
-            return None
-        said = params.prompt
-        message = UserMessage(text=said) if isinstance(said, str) else UserMessage(content=said)
-        mapper.prompt(told, params.sessionId, message, repr(line.id))
-        return told
-
-    def update(session: str, given: _Update) -> Sequence[Event] | None:
-        state = mapper.session(session)
-        if state.loading:
-            return ()
-        name = given.sessionUpdate
-        kind = CHUNKS.get(name)
-        told: list[Event] = []
-        if kind is not None:
-            part = given.content
-            if not isinstance(part, _Part):
-                return None
-            if kind == state.saying and state.said:
-                return ()
-            said = part.text if part.type == "text" else None
-            mapper.chunk(told, session, kind, said or "")
-        elif name in ("tool_call", "tool_call_update"):
-            call = given.toolCallId
-            if call is None:
-                return None
-            if name == "tool_call":
-                mapper.call(told, session, call, given.kind)
-            mapper.status(told, session, call, given.status)
-        return told
-
-    return take
+            told = None if line.result is None else mapper.answer(request, line.result.stopReason)
+        elif line.method == "session/prompt" and params is not None and params.prompt is not None:
+            session, prompt = params.sessionId, params.prompt
+            mapper.prompt(session, request)
+            text, parts = (prompt, None) if isinstance(prompt, str) else (None, prompt)
+            told = UserMessage(text, parts, session_id=session)
+    if told is None:
+        heard.leave(at)
+    else:
+        heard.add(at, (told,))
 
 
-UPDATES: Final = LineLoop(json.Decoder(_Line).decode, _takes, again=json.Decoder(_Wrapped).decode)
+UPDATES: Final = LineLoop(json.Decoder(_Line).decode, _feeds, again=json.Decoder(_Wrapped).decode)

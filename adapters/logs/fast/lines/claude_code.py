@@ -13,7 +13,7 @@ from turncheck.model.core.events import Event, Native, UserMessage
 from ...formats.claude_code import SYNTHETIC, ClaudeCodeMapper, ClaudeStreamMapper
 from ...formats.transcript import Conversation
 from .parts import Part, outputs, results
-from .reading import LineLoop, Take
+from .reading import LineLoop, Take, one_by_one
 
 
 class _Message(Struct, gc=False):
@@ -130,5 +130,5 @@ _SILENT: Final = ()
 _SAYS: Final = ("assistant", "user")
 _MARKS: Final = ("[", "<")
 """How a message may begin that only the program sees, and an interruption."""
-FILE: Final = LineLoop(json.Decoder(_FileLine).decode, _file)
-STREAM: Final = LineLoop(json.Decoder(_StreamLine).decode, _stream)
+FILE: Final = LineLoop(json.Decoder(_FileLine).decode, one_by_one(_file))
+STREAM: Final = LineLoop(json.Decoder(_StreamLine).decode, one_by_one(_stream))

@@ -1,15 +1,16 @@
 """Codex's lines: rollout files, and ``exec --json``. A field typed as null is one that the mapper alone knows."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType, json
 
-from turncheck.model.core.events import AgentOutput, Event, OutputKind, ToolResult, UserMessage
+from turncheck.model.core.events import AgentOutput, Event, OutputKind, RunStop, ToolResult, UserMessage
 
 from ...formats.codex import CALLS, ENDS, FAILED, OUTPUTS, STARTS, TOOLS, CodexExecMapper, CodexMapper
+from ...formats.transcript import ROOT
 from .parts import Part, outputs
-from .reading import LineLoop, Take
+from .reading import Feed, Heard, LineLoop, Take, one_by_one
 
 _SILENT: Final = ()
 _RARE: Final = frozenset((None, "turn_aborted", "turn.failed", "error", "stream_error"))
@@ -123,43 +124,77 @@ class _ExecLine(Struct, gc=False):
     item: _ExecItem | None = None
 
 
-def _exec(mapper: CodexExecMapper) -> Take:
+def _exec(mapper: CodexExecMapper) -> Feed:
     conversation, called = mapper.conversation, mapper.called
+    calls = conversation.calls
 
-    def take(line: _ExecLine) -> _Told:
-        name, item = line.type, line.item
-        if name in ("item.started", "item.completed"):
+    def feed(lines: Iterable[_ExecLine | None], first: int, heard: Heard) -> None:
+        hear, place = heard.events.append, heard.ats.append
+        for at, line in enumerate(lines, first):
+            if line is None:
+                heard.leave(at)
+                continue
+            name, item = line.type, line.item
             if item is None:
-                return None
-            completed = name == "item.completed"
-            kind = item.type
-            if kind in TOOLS:
-                made: Sequence[Event] = _SILENT
-                if item.id not in called:
-                    called.add(item.id)
-                    call = AgentOutput("tool-call", None, item.id, kind, conversation.response())
-                    made = conversation.output([call])
-                if not completed:
-                    return made
-                found = conversation.results([ToolResult(item.id, item.status in FAILED or None)])
-                return [*made, *found] if made else found
-            if not completed:
-                return _SILENT
-            if kind in _TEXTS:
-                if item.text is None:
-                    return None
-                said = AgentOutput(_TEXTS[kind], item.text, None, None, conversation.response())
-                return conversation.output([said] if item.text else [])
-            return _SILENT
-        if name == "turn.started":
-            return mapper.start()
-        if name == "turn.completed":
-            return mapper.stop("completed")
-        return None if name in _RARE else _SILENT
+                if name == "turn.started":
+                    mapper.begin()
+                    if not conversation.running:
+                        conversation.running = True
+                        hear(ROOT)
+                        place(at)
+                elif name == "turn.completed" and conversation.running:
+                    conversation.close()
+                    hear(RunStop("completed"))
+                    place(at)
+                elif name in _KNOWN:
+                    heard.leave(at)
+                continue
+            kind, own = item.type, item.id
+            if name == "item.completed":
+                if kind in TOOLS:
+                    result = ToolResult(own, item.status in FAILED or None)
+                    if own not in called:
+                        heard.add(at, [*_begun(mapper, own, kind), result])
+                    else:
+                        hear(result)
+                        place(at)
+                    calls.pop(own, None)
+                    conversation.answered, conversation.given = False, True
+                elif (said := _TEXTS.get(kind)) is not None:
+                    text = item.text
+                    if text and conversation.running:
+                        response = conversation.response() if conversation.given else conversation.response_id
+                        conversation.answered = not calls
+                        hear(AgentOutput(said, text, None, None, response))
+                        place(at)
+                    else:
+                        heard.leave(at)
+            elif name == "item.started":
+                if kind in TOOLS and own not in called:
+                    if conversation.running:
+                        called.add(own)
+                        calls[own] = None
+                        response = conversation.response() if conversation.given else conversation.response_id
+                        conversation.answered = False
+                        hear(AgentOutput("tool-call", None, own, kind, response))
+                        place(at)
+                    else:
+                        heard.add(at, _begun(mapper, own, kind))
+            elif name in _KNOWN:
+                heard.leave(at)
 
-    return take
+    return feed
+
+
+def _begun(mapper: CodexExecMapper, own: str, kind: str) -> Sequence[Event]:
+    """Take a call where no run is open, or one that only its end tells."""
+    mapper.called.add(own)
+    conversation = mapper.conversation
+    return conversation.output([AgentOutput("tool-call", None, own, kind, conversation.response())])
 
 
 _TEXTS: Final[Mapping[str, OutputKind]] = {"agent_message": "assistant", "reasoning": "reasoning"}
-ROLLOUT: Final = LineLoop(json.Decoder(_RolloutLine).decode, _rollout)
+ROLLOUT: Final = LineLoop(json.Decoder(_RolloutLine).decode, one_by_one(_rollout))
+_KNOWN: Final = frozenset(("turn.started", "turn.completed", "item.started", "item.completed", *_RARE))
+"""Types of lines that mean something: those that are not as usual are left to the mapper."""
 EXEC: Final = LineLoop(json.Decoder(_ExecLine).decode, _exec)

@@ -13,7 +13,7 @@ from turncheck.model.core.events import AgentOutput, Event, ToolResult, UserMess
 from ...formats.messages import MessagesMapper
 from ...formats.transcript import Output
 from .parts import Part, outputs, results
-from .reading import LineLoop, Take
+from .reading import LineLoop, Take, one_by_one
 
 _Told: TypeAlias = Sequence[Event] | None
 
@@ -101,5 +101,5 @@ def _takes(mapper: MessagesMapper) -> Take:
 
 
 MESSAGES: Final = LineLoop(
-    json.Decoder(_User | _Assistant | _Tool | _System).decode, _takes, again=json.Decoder(_Item).decode
+    json.Decoder(_User | _Assistant | _Tool | _System).decode, one_by_one(_takes), again=json.Decoder(_Item).decode
 )

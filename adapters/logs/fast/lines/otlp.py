@@ -12,7 +12,7 @@ from ...formats.otlp.reader import OtlpMapper
 from ...formats.otlp.steps import INPUT, OUTPUT, READ, step_of
 from ...formats.otlp.wire import Attributes, Head, plain
 from ..spans import REFUSALS
-from .reading import LineLoop, Take
+from .reading import LineLoop, Take, one_by_one
 
 _decode: Final = json.Decoder().decode
 _string: Final = json.Decoder(str).decode
@@ -92,4 +92,4 @@ def _takes(mapper: OtlpMapper) -> Take:
     return take
 
 
-SPANS: Final = LineLoop(json.Decoder(_Line, strict=False).decode, _takes)
+SPANS: Final = LineLoop(json.Decoder(_Line, strict=False).decode, one_by_one(_takes))

@@ -4,21 +4,87 @@ Both work on one state, the mapper's. What decides nothing of a line is not deco
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from turncheck.model.core.decode import Batch
-from turncheck.model.core.events import Event
+from turncheck.model.core.events import Event, Native
 
 from ...beginning import read_value
 from ...chunks import TOO_LONG, Chunk
 from ...formats.items import NATIVE
-from ...formats.lines import LineMapper, is_silent
+from ...formats.lines import LineMapper
 from ...framing import Block
 from ..cutting import JsonLines
 from ..fast_loop import LineDecoding
 from ..spans import REFUSALS, Span, is_text
 from .chunk import LineChunk
 
+
+class Heard:
+    """The ``events`` of lines in a row, and ``ats``, their positions; ``more`` have that of the event before.
+
+    A line that means nothing has none. ``text`` gives the line at a position, None for one over the limit.
+    """
+
+    def __init__(self, loop: "LineLoop", mapper: LineMapper, text: Callable[[int], bytes | None]) -> None:
+        self.events: Final[list[Event]] = []
+        self.ats: Final[list[int]] = []
+        self.more = 0
+        self._again = loop.again
+        self._mapper, self._text = mapper, text
+        self._feed: Final = loop.feeds(mapper)
+
+    def take(self, lines: Iterable[Any], first: int) -> None:
+        """Take the structures of lines, None for one that was refused; the first is at position *first*."""
+        self._feed(lines, first, self)
+
+    def add(self, at: int, events: Sequence[Event]) -> None:
+        """Add what the line at position *at* tells, or more of it."""
+        if events:
+            self.more += len(events) - (self.ats[-1:] != [at])
+            self.events.extend(events)
+            self.ats.extend([at] * len(events))
+
+    def leave(self, at: int) -> None:
+        """Leave the line at position *at* to the mapper, or to ``again`` where it was refused."""
+        text = self._text(at)
+        if text is None:
+            self.add(at, (TOO_LONG,))
+            return
+        again, self._again = self._again, None
+        if again is not None and is_text(text):
+            try:
+                line = again(text)
+            except REFUSALS:
+                pass
+            else:
+                self._feed((line,), at, self)
+                self._again = again
+                return
+        self.add(at, self._mapper.told(read_value(text)))
+        self._again = again
+
+    def batch(self, positions: range) -> Batch:
+        """Return the events of lines at these positions; those of one a line are cut to cycles in half the time."""
+        dense = len(self.ats) == len(positions) and not self.more
+        return Batch(tuple(self.events), positions if dense else self.ats)
+
+    def waiting(self, last: int) -> Event | None:
+        """Take out what the line at *last*, the last position, tells where it says nothing: it waits for the next."""
+        ats = self.ats
+        if not ats or ats[-1] != last:
+            return NATIVE
+        if ats[-2:-1] == [last] or not isinstance(self.events[-1], Native):
+            return None
+        ats.pop()
+        return self.events.pop()
+
+
+Feed: TypeAlias = Callable[[Iterable[Any], int, Heard], None]
+"""Takes the structures of lines, the position of the first, and what is told of them, to which it adds.
+
+A line that is None or unusual it leaves to the mapper, and has changed nothing then.
+"""
 Take: TypeAlias = Callable[[Any], Sequence[Event] | None]
 """From a line's structure to its events, none where it means nothing; None leaves the line to the mapper.
 
@@ -30,12 +96,35 @@ class LineLoop(NamedTuple):
     """What reads most lines of a format.
 
     ``decode`` takes a line, and raises for one whose fields are of other types; ``again`` takes lines that it refuses,
-    where they may be of another kind. ``takes`` is given the mapper.
+    where they may be of another kind. ``feeds`` is given the mapper.
     """
 
     decode: Callable[[bytes], Any]
-    takes: Callable[[Any], Take]
+    feeds: Callable[[Any], Feed]
     again: Callable[[bytes], Any] | None = None
+
+
+def one_by_one(takes: Callable[[Any], Take]) -> Callable[[Any], Feed]:
+    """Return what takes lines one by one, each by a function that *takes* makes for the mapper."""
+
+    def feeds(mapper: Any) -> Feed:
+        take = takes(mapper)
+
+        def feed(lines: Iterable[Any], first: int, heard: Heard) -> None:
+            hear, place = heard.events.append, heard.ats.append
+            for at, line in enumerate(lines, first):
+                events = None if line is None else take(line)
+                if events is None:
+                    heard.leave(at)
+                elif len(events) == 1:
+                    hear(events[0])
+                    place(at)
+                elif events:
+                    heard.add(at, events)
+
+        return feed
+
+    return feeds
 
 
 def read(loop: LineLoop, found: Iterable[Block], line: int, mapper: LineMapper) -> Iterator[Chunk]:
@@ -44,60 +133,25 @@ def read(loop: LineLoop, found: Iterable[Block], line: int, mapper: LineMapper) 
     The events are those that *mapper* alone would give. A last line that says nothing waits for the next one, as in
     the mapper. Memory: a block, and that of the line that waits.
     """
-    take = loop.takes(mapper)
     cutter = JsonLines(line, LineDecoding(loop.decode))
     last: Span | None = None  # that of the last position
     waits: Event | None = None  # what is told there, where that waits
     for span, structs in (one for block in found for one in cutter.cut(block)):
-        heard: list[Event] = []
-        ats: list[int] = []
-        first = at = span.first
-        more = 0
-        told: Sequence[Event] | None = ()
-        for struct in structs:
-            told = None if struct is None else take(struct)
-            if told is None:
-                told = told_by_mapper(span.text(at), loop.again if struct is None else None, take, mapper)
-            if len(told) == 1:
-                heard.append(told[0])
-                ats.append(at)
-            elif told:
-                heard += told
-                ats += [at] * len(told)
-                more += len(told) - 1
-            at += 1
-        if at == first:
+        if not structs:
             continue  # all lines are blank
-        cutter.first = at
+        first = span.first
+        behind = cutter.first = first + len(structs)
+        heard = Heard(loop, mapper, span.text)
         spans = (span,) if last is None or waits is None else (last, span)
         if waits is not None:
             first -= 1
-            heard.insert(0, waits)
-            ats.insert(0, first)
-        last, waits = span, None if told else NATIVE
-        if told and is_silent(told):
-            waits = heard.pop()
-            ats.pop()
-        behind = at if waits is None else at - 1
-        if behind > first:
-            yield LineChunk(spans, range(first, behind), Batch(tuple(heard), ats), more)
+            heard.add(first, (waits,))
+        heard.take(structs, span.first)
+        last, waits = span, heard.waiting(behind - 1)
+        places = range(first, behind if waits is None else behind - 1)
+        if places:
+            yield LineChunk(spans, places, heard.batch(places), heard.more)
     ends = tuple(mapper.ending()) or (() if waits is None else (waits,))
     if ends and last is not None:
         at = cutter.first - 1
         yield LineChunk((last,), range(at, at + 1), Batch(ends, [at] * len(ends)), len(ends) - 1)
-
-
-def told_by_mapper(
-    text: bytes | None, again: Callable[[bytes], Any] | None, take: Take, mapper: LineMapper
-) -> Sequence[Event]:
-    """Return the events of a line that ``decode`` refused, or that its structure left to the mapper."""
-    if text is None:
-        return (TOO_LONG,)
-    if again is not None and is_text(text):
-        try:
-            told = take(again(text))
-        except REFUSALS:
-            told = None
-        if told is not None:
-            return told
-    return mapper.told(read_value(text))
