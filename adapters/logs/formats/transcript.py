@@ -22,6 +22,8 @@ _THOUGHTS: Final = {"thinking": "thinking", "reasoning": "text"}
 
 ROOT: Final = UserMessage(text="", source="adapter")
 """The root of a run that none has."""
+COMPLETED: Final = RunStop(reason="completed", source="adapter")
+"""The end of a run, inferred where the next message follows an answer."""
 RESPONSES: Final = ("_responses", "response_id", "given")
 """Attributes of a ``Conversation`` that number its responses, which a verdict does not depend on."""
 

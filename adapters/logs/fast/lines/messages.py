@@ -3,19 +3,17 @@
 A field that may not be there is typed as unset: the mapper reads a line that has it.
 """
 
-from collections.abc import Sequence
-from typing import Any, Final, Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Literal
 
 from msgspec import UNSET, Struct, UnsetType, json
 
 from turncheck.model.core.events import AgentOutput, Event, ToolResult, UserMessage
 
 from ...formats.messages import MessagesMapper
-from ...formats.transcript import Output
+from ...formats.transcript import COMPLETED, Conversation, Output
 from .parts import Part, outputs, results
-from .reading import LineLoop, Take, one_by_one
-
-_Told: TypeAlias = Sequence[Event] | None
+from .reading import Feed, Heard, LineLoop
 
 
 class _Function(Struct, gc=False):
@@ -58,48 +56,99 @@ class _Item(Struct, gc=False):
     messages: UnsetType = UNSET
 
 
-def _takes(mapper: MessagesMapper) -> Take:
+def _feeds(mapper: MessagesMapper) -> Feed:
     conversation = mapper.conversation
+    calls = conversation.calls
 
-    def made(message: _Assistant) -> _Told:
-        response = conversation.response()
-        content = message.content
-        found: list[Output] | None
-        if isinstance(content, str):
-            found = [AgentOutput("assistant", content, None, None, response)] if content else []
-        else:
-            found = outputs(content or (), response)
-        if found is None:
-            return None
-        for call in message.tool_calls or ():
-            found.append(AgentOutput("tool-call", None, call.id, call.function.name, response))
-        return conversation.output(found)
+    def feed(lines: Iterable[Any], first: int, heard: Heard) -> None:
+        hear, place = heard.events.append, heard.ats.append
+        for at, line in enumerate(lines, first):
+            kind = line.__class__
+            if kind is _Assistant:
+                text, made = line.content, line.tool_calls
+                if text.__class__ is not str or not conversation.running:
+                    told = _made(line, conversation)
+                    if told is None:
+                        heard.leave(at)
+                    else:
+                        heard.add(at, told)
+                    continue
+                response = conversation.response() if conversation.given else conversation.response_id
+                if text:
+                    hear(AgentOutput("assistant", text, None, None, response))
+                    place(at)
+                if made:
+                    heard.more += len(made) if text else len(made) - 1
+                    for call in made:
+                        own = call.id
+                        calls[own] = None
+                        hear(AgentOutput("tool-call", None, own, call.function.name, response))
+                        place(at)
+                conversation.answered = not calls
+            elif kind is _Tool:
+                own = line.tool_call_id
+                if own is None:
+                    heard.leave(at)
+                    continue
+                calls.pop(own, None)
+                conversation.answered, conversation.given = False, True
+                hear(ToolResult(own))
+                place(at)
+            elif kind is _User:
+                text = line.content
+                if text.__class__ is str:
+                    message = UserMessage(text, None, line.id)
+                    if conversation.answered and not conversation.bounded:
+                        conversation.close()
+                        conversation.running = conversation.given = True
+                        hear(COMPLETED)
+                        hear(message)
+                        place(at)
+                        place(at)
+                        heard.more += 1
+                    else:
+                        heard.add(at, conversation.said(message))
+                elif (found := results(text or ())) is None:
+                    heard.leave(at)
+                else:
+                    heard.add(at, conversation.results(found))
+            elif kind is _Item:
+                told = _item(line, conversation)
+                if told is None:
+                    heard.leave(at)
+                else:
+                    heard.add(at, told)
+            elif kind is not _System:
+                heard.leave(at)
 
-    def take(line: Any) -> _Told:  # its type is told apart by identity, which type checkers do not follow
-        kind = line.__class__
-        if kind is _Assistant:
-            return made(line)
-        if kind is _Tool:
-            call = line.tool_call_id
-            return None if call is None else conversation.results((ToolResult(call),))
-        if kind is _User:
-            if isinstance(line.content, str):
-                return conversation.said(UserMessage(line.content, None, line.id))
-            found = results(line.content or ())
-            return found and conversation.results(found)
-        if kind is _System:
-            return ()
-        if line.type == "function_call_output":
-            return conversation.results((ToolResult(line.call_id),))
-        if line.name is None:
-            return None
-        response = conversation.response()
-        own = AgentOutput("tool-call", None, line.call_id, line.name, response)
-        return conversation.output((own,))
+    return feed
 
-    return take
+
+def _made(message: _Assistant, conversation: Conversation) -> Sequence[Event] | None:
+    """Take what the model made, also where no run is open or where it is a list of parts."""
+    response = conversation.response()
+    content = message.content
+    found: list[Output] | None
+    if isinstance(content, str):
+        found = [AgentOutput("assistant", content, None, None, response)] if content else []
+    else:
+        found = outputs(content or (), response)
+    if found is None:
+        return None
+    for call in message.tool_calls or ():
+        found.append(AgentOutput("tool-call", None, call.id, call.function.name, response))
+    return conversation.output(found)
+
+
+def _item(item: _Item, conversation: Conversation) -> Sequence[Event] | None:
+    """Take a Responses item."""
+    if item.type == "function_call_output":
+        return conversation.results((ToolResult(item.call_id),))
+    if item.name is None:
+        return None
+    return conversation.output((AgentOutput("tool-call", None, item.call_id, item.name, conversation.response()),))
 
 
 MESSAGES: Final = LineLoop(
-    json.Decoder(_User | _Assistant | _Tool | _System).decode, one_by_one(_takes), again=json.Decoder(_Item).decode
+    json.Decoder(_User | _Assistant | _Tool | _System).decode, _feeds, again=json.Decoder(_Item).decode
 )
