@@ -10,7 +10,7 @@ from ..formats.mapping import Format, Mapped, Mapper
 from ..formats.registry import FORMATS
 from ..framing import Block
 from .fast_loop import FastLoop, FastMapper, LineDecoding
-from .lines.reading import Heard, LineLoop
+from .lines.reading import LineLoop, LineReader
 from .lines.registry import LINES
 from .registry import LOOPS, fast_loop
 from .spans import LineSpan
@@ -46,8 +46,7 @@ class Lines(NamedTuple):
         return *mapper.items.told(start, at, behind), behind
 
     def _by_lines(self, loop: LineLoop, mapper: LineMapper, at: int) -> Told:
-        heard = Heard(loop, mapper, lambda number: self._text(number - at))
-        heard.take(self.values, at)
+        heard = LineReader(loop, mapper).heard(self.values, at, lambda number: self._text(number - at))
         behind = at + len(self.values)
         waits = heard.waiting(behind - 1)
         silent = len(self.values) - (len(heard.ats) - heard.more) - (waits is not None)

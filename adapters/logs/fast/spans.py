@@ -128,11 +128,6 @@ class LineSpan(Span):
     def _lines(self, texts: bytes, loop: LineDecoding) -> list[Any]:
         """Decode lines that are long: most are ASCII, even where the block is not."""
         lines = BytesIO(texts).readlines()
-        if not texts.isascii():
-            try:
-                deque(map(bytes.decode, filterfalse(bytes.isascii, lines)), maxlen=0)
-            except UnicodeDecodeError:
-                return self._sound(texts, loop)
         events: list[Any] = []
         rest = iter(lines)
         more = True
@@ -145,6 +140,12 @@ class LineSpan(Span):
                     self.blank += 1
                 else:
                     events.append(None)
+        if not texts.isascii():
+            try:
+                deque(map(bytes.decode, filterfalse(bytes.isascii, lines)), maxlen=0)
+            except UnicodeDecodeError:
+                self.blank = 0
+                return self._sound(texts, loop)
         self.count = len(events)
         return events
 

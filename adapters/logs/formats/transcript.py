@@ -82,6 +82,20 @@ class Conversation:
         self.answered = not calls
         return made if self.running else [*self.root(), *made]
 
+    def item(self, made: AgentOutput) -> Sequence[Event]:
+        """Take one text, thought or call of a response, which has its id (``response``)."""
+        calls = self.calls
+        if made.call_id is not None:
+            calls[made.call_id] = None
+        self.answered = not calls
+        return (made,) if self.running else [*self.root(), made]
+
+    def result(self, found: ToolResult) -> Sequence[Event]:
+        """Take the result of a call."""
+        self.calls.pop(found.call_id, None)
+        self.answered, self.given = False, True
+        return (found,)
+
     def results(self, found: Sequence[ToolResult]) -> Sequence[Event]:
         """Take the results of calls."""
         for result in found:

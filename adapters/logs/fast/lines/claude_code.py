@@ -12,7 +12,7 @@ from turncheck.model.core.events import Event, Native, UserMessage
 
 from ...formats.claude_code import SYNTHETIC, ClaudeCodeMapper, ClaudeStreamMapper
 from ...formats.transcript import Conversation
-from .parts import Part, outputs, results
+from .parts import Part, made, received
 from .reading import LineLoop, Take, one_by_one
 
 
@@ -110,10 +110,7 @@ def _in_session(told: Sequence[Event] | None, session: str) -> Sequence[Event] |
 def _made(message: _Message, conversation: Conversation) -> Sequence[Event] | None:
     """Take what the model made: texts, thoughts and calls."""
     content = message.content
-    if type(content) is not list or message.model == SYNTHETIC:
-        return None
-    made = outputs(content, conversation.response())
-    return None if made is None else conversation.output(made)
+    return made(content, conversation) if type(content) is list and message.model != SYNTHETIC else None
 
 
 def _received(message: _Message, conversation: Conversation) -> Sequence[Event] | None:
@@ -121,9 +118,8 @@ def _received(message: _Message, conversation: Conversation) -> Sequence[Event] 
     content = message.content
     if isinstance(content, str):
         plain = content[:1] not in _MARKS
-        return conversation.said(UserMessage(text=content, id=message.id)) if plain else None
-    found = results(content)
-    return None if found is None else conversation.results(found)
+        return conversation.said(UserMessage(content, None, message.id)) if plain else None
+    return received(content, conversation)
 
 
 _SILENT: Final = ()

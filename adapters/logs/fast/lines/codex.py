@@ -9,7 +9,7 @@ from turncheck.model.core.events import AgentOutput, Event, OutputKind, RunStop,
 
 from ...formats.codex import CALLS, ENDS, FAILED, OUTPUTS, STARTS, TOOLS, CodexExecMapper, CodexMapper
 from ...formats.transcript import ROOT
-from .parts import Part, outputs
+from .parts import Part, made
 from .reading import Feed, Heard, LineLoop, Take, one_by_one
 
 _SILENT: Final = ()
@@ -52,9 +52,9 @@ def _rollout(mapper: CodexMapper) -> Take:
             if tool is None or payload.call_id is None:
                 return None
             response = conversation.response()
-            return conversation.output([AgentOutput("tool-call", None, payload.call_id, tool, response)])
+            return conversation.item(AgentOutput("tool-call", None, payload.call_id, tool, response))
         if kind in OUTPUTS:
-            return None if payload.call_id is None else conversation.results([ToolResult(payload.call_id)])
+            return None if payload.call_id is None else conversation.result(ToolResult(payload.call_id))
         if kind == "reasoning":
             return _thought(payload)
         if kind == "message" and payload.role == "assistant":
@@ -64,8 +64,7 @@ def _rollout(mapper: CodexMapper) -> Take:
     def _said(payload: _Payload) -> _Told:
         if not isinstance(payload.content, list):
             return None
-        made = outputs(payload.content, conversation.response())
-        return None if made is None else conversation.output(made)
+        return made(payload.content, conversation)
 
     def _thought(payload: _Payload) -> _Told:
         if payload.role is not UNSET:
@@ -73,8 +72,9 @@ def _rollout(mapper: CodexMapper) -> Take:
         summary = payload.summary if isinstance(payload.summary, list) else ()
         thought = "\n".join(part.text for part in summary if part.text)
         response = conversation.response()
-        made = [AgentOutput("reasoning", thought, None, None, response)] if thought else ()
-        return conversation.output(made)
+        if not thought:
+            return conversation.output(())
+        return conversation.item(AgentOutput("reasoning", thought, None, None, response))
 
     def event(payload: _Payload) -> _Told:
         kind = payload.type
@@ -190,7 +190,7 @@ def _begun(mapper: CodexExecMapper, own: str, kind: str) -> Sequence[Event]:
     """Take a call where no run is open, or one that only its end tells."""
     mapper.called.add(own)
     conversation = mapper.conversation
-    return conversation.output([AgentOutput("tool-call", None, own, kind, conversation.response())])
+    return conversation.item(AgentOutput("tool-call", None, own, kind, conversation.response()))
 
 
 _TEXTS: Final[Mapping[str, OutputKind]] = {"agent_message": "assistant", "reasoning": "reasoning"}

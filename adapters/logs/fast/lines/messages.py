@@ -12,7 +12,7 @@ from turncheck.model.core.events import AgentOutput, Event, ToolResult, UserMess
 
 from ...formats.messages import MessagesMapper
 from ...formats.transcript import COMPLETED, Conversation, Output
-from .parts import Part, outputs, results
+from .parts import Part, outputs, received
 from .reading import Feed, Heard, LineLoop
 
 
@@ -108,10 +108,10 @@ def _feeds(mapper: MessagesMapper) -> Feed:
                         heard.more += 1
                     else:
                         heard.add(at, conversation.said(message))
-                elif (found := results(text or ())) is None:
+                elif (told := received(text or (), conversation)) is None:
                     heard.leave(at)
                 else:
-                    heard.add(at, conversation.results(found))
+                    heard.add(at, told)
             elif kind is _Item:
                 told = _item(line, conversation)
                 if told is None:
@@ -143,10 +143,10 @@ def _made(message: _Assistant, conversation: Conversation) -> Sequence[Event] | 
 def _item(item: _Item, conversation: Conversation) -> Sequence[Event] | None:
     """Take a Responses item."""
     if item.type == "function_call_output":
-        return conversation.results((ToolResult(item.call_id),))
+        return conversation.result(ToolResult(item.call_id))
     if item.name is None:
         return None
-    return conversation.output((AgentOutput("tool-call", None, item.call_id, item.name, conversation.response()),))
+    return conversation.item(AgentOutput("tool-call", None, item.call_id, item.name, conversation.response()))
 
 
 MESSAGES: Final = LineLoop(

@@ -26,17 +26,12 @@ class Heard:
     A line that means nothing has none. ``text`` gives the line at a position, None for one over the limit.
     """
 
-    def __init__(self, loop: "LineLoop", mapper: LineMapper, text: Callable[[int], bytes | None]) -> None:
+    def __init__(self, reader: "LineReader", text: Callable[[int], bytes | None]) -> None:
         self.events: Final[list[Event]] = []
         self.ats: Final[list[int]] = []
         self.more = 0
-        self._again = loop.again
-        self._mapper, self._text = mapper, text
-        self._feed: Final = loop.feeds(mapper)
-
-    def take(self, lines: Iterable[Any], first: int) -> None:
-        """Take the structures of lines, None for one that was refused; the first is at position *first*."""
-        self._feed(lines, first, self)
+        self._reader, self._text = reader, text
+        self._again = reader.loop.again
 
     def add(self, at: int, events: Sequence[Event]) -> None:
         """Add what the line at position *at* tells, or more of it."""
@@ -58,10 +53,10 @@ class Heard:
             except REFUSALS:
                 pass
             else:
-                self._feed((line,), at, self)
+                self._reader.feed((line,), at, self)
                 self._again = again
                 return
-        self.add(at, self._mapper.told(read_value(text)))
+        self.add(at, self._reader.mapper.told(read_value(text)))
         self._again = again
 
     def batch(self, positions: range) -> Batch:
@@ -104,6 +99,27 @@ class LineLoop(NamedTuple):
     again: Callable[[bytes], Any] | None = None
 
 
+class LineReader:
+    """Reads lines of one log on the state of its *mapper*: a loop that is made once is called at its full speed."""
+
+    def __init__(self, loop: LineLoop, mapper: LineMapper) -> None:
+        self.loop, self.mapper = loop, mapper
+        self.feed: Final = loop.feeds(mapper)
+
+    def heard(
+        self, lines: Iterable[Any], first: int, text: Callable[[int], bytes | None], held: Event | None = None
+    ) -> Heard:
+        """Return what lines tell, given their structures, None for one that was refused; the first is at *first*.
+
+        The event *held* is that of the position before.
+        """
+        heard = Heard(self, text)
+        if held is not None:
+            heard.add(first - 1, (held,))
+        self.feed(lines, first, heard)
+        return heard
+
+
 def one_by_one(takes: Callable[[Any], Take]) -> Callable[[Any], Feed]:
     """Return what takes lines one by one, each by a function that *takes* makes for the mapper."""
 
@@ -133,21 +149,18 @@ def read(loop: LineLoop, found: Iterable[Block], line: int, mapper: LineMapper) 
     The events are those that *mapper* alone would give. A last line that says nothing waits for the next one, as in
     the mapper. Memory: a block, and that of the line that waits.
     """
+    reader = LineReader(loop, mapper)
     cutter = JsonLines(line, LineDecoding(loop.decode))
     last: Span | None = None  # that of the last position
     waits: Event | None = None  # what is told there, where that waits
     for span, structs in (one for block in found for one in cutter.cut(block)):
         if not structs:
             continue  # all lines are blank
-        first = span.first
-        behind = cutter.first = first + len(structs)
-        heard = Heard(loop, mapper, span.text)
+        heard = reader.heard(structs, span.first, span.text, waits)
         spans = (span,) if last is None or waits is None else (last, span)
-        if waits is not None:
-            first -= 1
-            heard.add(first, (waits,))
-        heard.take(structs, span.first)
+        first, behind = span.first - len(spans) + 1, span.first + len(structs)
         last, waits = span, heard.waiting(behind - 1)
+        cutter.first = behind
         places = range(first, behind if waits is None else behind - 1)
         if places:
             yield LineChunk(spans, places, heard.batch(places), heard.more)
