@@ -15,6 +15,8 @@ _DELTA: Final = text_at("delta.type")
 _BLOCK: Final = text_at("content_block.type")
 _TEXTS: Final = (("text", "assistant"), ("thinking", "reasoning"))
 """Type of a block, and the field of its text → the kind of the item."""
+_DEFERRED: Final = 1024
+"""Calls that the provider may still answer: a stream without end keeps no more."""
 _PIECES: Final = {"text_delta": "text", "input_json_delta": "partial_json", "thinking_delta": "thinking"}
 
 
@@ -61,6 +63,8 @@ class AnthropicMapper(ResponseMapper):
     def __init__(self) -> None:
         super().__init__()
         self._named: dict[int, tuple[str, str]] = {}  # the calls that are open
+        self._provided: dict[str, None] = {}  # calls of this response that the provider runs, and has not answered
+        self._deferred: dict[str, None] = {}  # those of earlier responses
         self._stop_reason: str | None = None
         self.handlers = handlers(self, WIRES)
 
@@ -79,10 +83,15 @@ class AnthropicMapper(ResponseMapper):
         kind = text(block, "type")
         if kind.endswith("tool_use"):
             self.begin_named_call(at, index, text(block, "id"), text(block, "name"))
+            self._provided[text(block, "id")] = None
         elif kind.endswith("tool_result"):
             result = ToolResult(call_id=text(block, "tool_use_id"), is_error=maybe_flag(block, "is_error") or None)
             self.begin_other(at, index)
-            self.items.put(at, result)
+            if result.call_id in self._deferred:  # its run is over, as that of a call that the client answers
+                del self._deferred[result.call_id]
+            else:
+                self._provided.pop(result.call_id, None)
+                self.items.put(at, result)
         else:
             self.begin_other(at, index)
 
@@ -104,13 +113,22 @@ class AnthropicMapper(ResponseMapper):
 
     def end_message(self, at: int) -> None:
         """End the response."""
-        self._named.clear()
+        self._defer()
         self.end_response(at, "completed", self._stop_reason)
 
     def fail(self, at: int, why: str | None) -> None:
         """End the response, which failed."""
-        self._named.clear()
+        self._defer()
         self.end_response(at, "error", why)
+
+    def _defer(self) -> None:
+        """Let go of the calls; the provider may answer its own in a later response, behind the client's answers."""
+        self._named.clear()
+        if self._provided:
+            self._deferred |= self._provided
+            self._provided.clear()
+            while len(self._deferred) > _DEFERRED:
+                del self._deferred[next(iter(self._deferred))]
 
 
 def _recognises(value: Object) -> bool:

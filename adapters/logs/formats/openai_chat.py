@@ -1,10 +1,11 @@
 """OpenAI's Chat Completions API: the stream of one response, as SSE or one chunk per line."""
 
+from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from turncheck.model.core.events import Malformed
 
-from .fields import MisfitError, Object, maybe_text, no_event, number, record, records, text
+from .fields import MisfitError, Object, maybe_text, no_event, number, objects, record, records, text
 from .items import NATIVE
 from .mapping import Format
 from .model_stream import ResponseMapper
@@ -62,7 +63,7 @@ class ChatMapper(ResponseMapper):
         if first is None:  # usage, what Azure says of the prompt, or another choice
             return
         delta, finish = record(first, "delta"), maybe_text(first, "finish_reason")
-        texts = {field: piece for field in _TEXTS if (piece := maybe_text(delta, field))}
+        texts = _texts(delta)
         calls = records(delta, "tool_calls") if delta.get("tool_calls") is not None else []
         if self.over and own in ("", self._id):
             if not (texts or calls or finish):
@@ -88,7 +89,7 @@ class ChatMapper(ResponseMapper):
         """The calls that begin here, and those that go on. Raises MisfitError."""
         named: dict[int, tuple[str, str]] = {}
         for call in calls:
-            index, call_id = number(call, "index"), maybe_text(call, "id")
+            index, call_id = _index(call, known | named), maybe_text(call, "id")
             before = named.get(index) or known.get(index)
             if before is None:
                 named[index] = text(call, "id"), text(record(call, "function"), "name")
@@ -121,6 +122,30 @@ class ChatMapper(ResponseMapper):
             self.end_response(at, "error", None)
 
 
+def _texts(delta: Object) -> dict[str, str]:
+    """The texts of a delta that are not empty, by their fields. Raises MisfitError.
+
+    Mistral's content is a list where the model thinks: parts of a text, and of thoughts that have parts themselves.
+    """
+    if not isinstance(delta.get("content"), list):
+        return {field: piece for field in _TEXTS if (piece := maybe_text(delta, field))}
+    parts = records(delta, "content")
+    thoughts = [inner for part in parts if part.get("type") == "thinking" for inner in records(part, "thinking")]
+    found = {
+        "reasoning": "".join(maybe_text(part, "text") or "" for part in thoughts),
+        "content": "".join(maybe_text(part, "text") or "" for part in parts),
+    }
+    return {field: piece for field, piece in found.items() if piece}
+
+
+def _index(call: Object, taken: Mapping[int, tuple[str, str]]) -> int:
+    """The place of a call; some providers send calls whole, and without one. Raises MisfitError."""
+    if call.get("index") is not None:
+        return number(call, "index")
+    known = (index for index, (call_id, _) in taken.items() if call_id == call.get("id"))
+    return next(known, len(taken))
+
+
 def _why(error: object) -> str | None:
     match error:
         case str(why) | {"message": str(why)}:
@@ -129,10 +154,17 @@ def _why(error: object) -> str | None:
             return None
 
 
+def _recognises(value: Object) -> bool:
+    choices = value.get("choices")
+    if not isinstance(choices, list) or "object" in value:
+        return isinstance(choices, list) and value.get("object") == _OBJECT
+    return "model" in value and any(isinstance(choice.get("delta"), dict) for choice in objects(choices))
+
+
 OPENAI_CHAT: Final = Format(
     name="openai-chat",
     title="OpenAI Chat Completions stream",
-    recognises=lambda value: value.get("object") == _OBJECT and isinstance(value.get("choices"), list),
+    recognises=_recognises,
     mapper=ChatMapper,
     whole=True,
     client_calls=True,

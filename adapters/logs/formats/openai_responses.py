@@ -5,6 +5,7 @@ from typing import Final
 from turncheck.model.core.events import StopReason
 
 from .fields import Object
+from .items import NATIVE
 from .mapping import Format, Rest
 from .model_stream import ResponseMapper, between
 from .wires import Field, Wire, handlers, maybe_text, number, text
@@ -54,7 +55,7 @@ WIRES: Final = (
     _end("response.incomplete", "completed"),
     _end("response.cancelled", "interrupted"),
     _end("response.failed", "error"),
-    Wire("error", "end_response", ("error", maybe_text("message"))),
+    Wire("error", "fail", (maybe_text("message"), _why("error"))),
 )
 """The events, the most frequent first. Items of other types are tools that the provider runs."""
 
@@ -64,16 +65,30 @@ class ResponsesMapper(ResponseMapper):
 
     def __init__(self) -> None:
         super().__init__()
+        self._failed = False  # an error ended the latest response, and nothing told it again
         self.handlers = handlers(self, WIRES)
 
+    def fail(self, at: int, message: str | None, error: str | None) -> None:
+        """End the response, which failed."""
+        self._failed = self.running or not self.over
+        self.end_response(at, "error", message or error)
+
     def end_for(self, at: int, reason: StopReason, error: str | None, incomplete: str | None) -> None:
-        """End the response, for the first reason that is given."""
-        self.end_response(at, reason, error or incomplete)
+        """End the response, for the first reason that is given; ``response.failed`` behind an error tells it again."""
+        if reason == "error" and self._failed and self.over:
+            self.items.put(at, NATIVE)
+        else:
+            self.end_response(at, reason, error or incomplete)
+        self._failed = False
+
+
+_ONLY: Final = frozenset(("sequence_number", "output_index", "response"))
+"""Fields of which each event has one."""
 
 
 def _recognises(value: Object) -> bool:
     name = value.get("type")
-    return isinstance(name, str) and name.startswith("response.") and "sequence_number" in value
+    return isinstance(name, str) and name.startswith("response.") and not _ONLY.isdisjoint(value)
 
 
 OPENAI_RESPONSES: Final = Format(
@@ -96,6 +111,6 @@ OPENAI_RESPONSES: Final = Format(
         ends=r'[^\n]*"(?:response\.(?:completed|incomplete|cancelled|failed)|error)"[^\n]*',
         begins="response.created",
         mapper=lambda: between(ResponsesMapper()),
-        anew=frozenset({"_response"}),
+        anew=frozenset({"_response", "_failed"}),
     ),
 )

@@ -14,7 +14,7 @@ from turncheck.adapters.logs.formats.registry import FORMATS
 from turncheck.adapters.logs.reading import read_values
 from turncheck.conformance.check.judge import check
 from turncheck.conformance.check.results import LogResult
-from turncheck.model.core.events import AgentOutput, Event, Malformed, Native, RunStop
+from turncheck.model.core.events import AgentOutput, Event, Malformed, Native, RunStop, UserMessage
 
 LOGS: Final = Path(__file__).parents[2] / "data" / "logs"
 NAMES: Final = ("anthropic", "openai-responses")
@@ -130,21 +130,54 @@ def test_the_end_of_a_response_says_why(kind: str, response: dict[str, Any], exp
     assert run("openai-responses", values)[-1] == RunStop(reason=expected, detail="why")
 
 
-def test_a_tool_of_the_provider_is_answered_in_the_response() -> None:
-    def block(index: int, **content: Any) -> list[dict[str, Any]]:
-        return [
-            {"type": "content_block_start", "index": index, "content_block": content},
-            {"type": "content_block_stop", "index": index},
-        ]
-
-    start, *_, end = written("anthropic", "text")
-    values = [
-        start,
-        *block(0, type="server_tool_use", id="s", name="web_search", input={}),
-        *block(1, type="web_search_tool_result", tool_use_id="s", content=[]),
-        end,
-    ]
+def test_a_failure_behind_an_error_tells_it_again() -> None:
+    """So OpenAI's API ends a response for which no quota is left."""
+    error = {"type": "error", "sequence_number": 2, "error": {"code": "insufficient_quota", "message": "no quota"}}
+    failed = {"type": "response.failed", "response": {"error": {"message": "no quota"}}}
+    values = [written("openai-responses")[0], error, failed]
+    assert [type(event) for event in run("openai-responses", values)] == [UserMessage, RunStop]
     assert judged(values).findings == ()
+
+
+def test_a_second_failure_behind_an_error_is_one_too_many() -> None:
+    failed = {"type": "response.failed", "response": {"error": {"message": "no quota"}}}
+    error = {"type": "error", "message": "no quota", "sequence_number": 2}
+    found = judged([written("openai-responses")[0], error, failed, failed]).findings
+    assert [(finding.law, finding.at) for finding in found] == [("outside-run", 3)]
+
+
+def block(index: int, **content: Any) -> list[dict[str, Any]]:
+    """A block of Anthropic's without deltas."""
+    return [
+        {"type": "content_block_start", "index": index, "content_block": content},
+        {"type": "content_block_stop", "index": index},
+    ]
+
+
+SEARCH: Final = {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}
+FOUND: Final = {"type": "web_search_tool_result", "tool_use_id": "s", "content": []}
+
+
+def test_a_tool_of_the_provider_is_answered_in_the_response() -> None:
+    start, *_, end = written("anthropic", "text")
+    assert judged([start, *block(0, **SEARCH), *block(1, **FOUND), end]).findings == ()
+
+
+def test_a_tool_of_the_provider_may_be_answered_in_a_later_response() -> None:
+    start, *_, end = written("anthropic", "text")
+    values = [start, *block(0, **SEARCH), end, start, end, start, *block(0, **FOUND), end]
+    assert judged(values).findings == ()
+
+
+def test_a_tool_of_the_provider_is_answered_once() -> None:
+    start, *_, end = written("anthropic", "text")
+    values = [start, *block(0, **SEARCH), end, start, *block(0, **FOUND), *block(1, **FOUND), end]
+    assert [finding.law for finding in judged(values).findings] == ["unknown-call"]
+
+
+def test_responses_without_numbers_are_recognised() -> None:
+    values = [{key: value[key] for key in value if key != "sequence_number"} for value in written("openai-responses")]
+    assert (judged(values).format, judged(values).verdict) == ("openai-responses", "pass")
 
 
 def test_events_of_anthropic_are_not_taken_for_pis() -> None:

@@ -162,3 +162,24 @@ WRONG: Final[list[Any]] = [
 @pytest.mark.parametrize("value", WRONG)
 def test_a_line_that_is_no_chunk_is_malformed(value: Any) -> None:
     assert len(malformed(ROLE, value, STOP)) == 1
+
+
+def test_a_text_in_parts_is_a_text_and_its_thoughts_are_one() -> None:
+    """So Mistral sends what a model thinks."""
+    thought = chunk(content=[{"type": "thinking", "thinking": [{"type": "text", "text": "two"}, {"type": "text"}]}])
+    text = chunk(content=[{"type": "text", "text": "4"}])
+    outputs = [event for event in run(ROLE, thought, text, STOP) if isinstance(event, AgentOutput)]
+    assert [(event.kind, event.text) for event in outputs] == [("reasoning", "two"), ("assistant", "4")]
+
+
+def test_calls_without_an_index_are_told_apart_by_their_ids() -> None:
+    """So Mistral sends calls, whole."""
+    calls = [{"id": name, "function": {"name": "read", "arguments": "{}"}} for name in ("a", "b")]
+    outputs = [event for event in run(chunk(tool_calls=calls), chunk("tool_calls")) if isinstance(event, AgentOutput)]
+    assert [event.call_id for event in outputs] == ["a", "b"]
+
+
+def test_chunks_that_do_not_name_their_object_are_recognised() -> None:
+    """So Moonshot sends them."""
+    values = [{key: value[key] for key in value if key != "object"} for value in (ROLE, chunk(content="a"), STOP)]
+    assert (judged(*values).format, judged(*values).verdict) == ("openai-chat", "pass")

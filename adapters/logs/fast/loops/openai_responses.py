@@ -45,7 +45,7 @@ def feed(mapper: ResponsesMapper, events: Iterable[Any], at: int, hand: Callable
     end_item = mapper.end_item
     begin_response = mapper.begin_response
     end_for = mapper.end_for
-    end_response = mapper.end_response
+    fail = mapper.fail
     good = -1  # the number behind a delta of which repetitions change nothing
     kind: Any = None  # its structure
     name: Any = None  # its item
@@ -178,7 +178,7 @@ def feed(mapper: ResponsesMapper, events: Iterable[Any], at: int, hand: Callable
                     continue
             elif struct is Error:
                 if mapper.running:
-                    end_response(at, "error", event.message)
+                    fail(at, event.message, event.error)
                     at += 1
                     continue
         except MisfitError:
