@@ -8,7 +8,7 @@ import pytest
 
 pytest_plugins = ["pytester"]
 
-KIT = Path(__file__).parents[1] / "adapters" / "kit"
+KIT = Path(__file__).parents[2] / "adapters" / "kit"
 TARGET = f"cmd:{sys.executable} {KIT / 'variant_runtime.py'}"
 TWO_ROLES = f"cmd:{sys.executable} {KIT / 'two_roles.py'}"
 ONE, EACH = 'variant="abort=task"', 'variant="*"'

@@ -1,17 +1,13 @@
 """The pytest plugin from the outside: pytest runs in a folder of its own, in this process mostly."""
 
-import os
-import re
 import sys
 from pathlib import Path
 
-import hypothesis
 import pytest
 from hostile_text import harm
 
 import turncheck.conformance.verify.verification  # noqa: F401 - or each pytest in this process would import it anew
 from turncheck.adapters.protocol.errors import StartError
-from turncheck.conformance.laws.registry import selected
 from turncheck.conformance.testing import projector_laws
 
 pytest_plugins = ["pytester"]
@@ -28,20 +24,6 @@ with open(pathlib.Path(__file__).with_name("started"), "a") as file:
 class Projector(LastInFirstOut):
     pass
 """
-
-
-@pytest.fixture
-def ran(pytester):
-    """Run pytest on a test module of this text: ``ran(text, *options)``."""
-
-    def ran(text, *options):
-        pytester.makepyfile(test_it=f"from turncheck.conformance.testing import *\n{text}")
-        run = pytester.runpytest_subprocess if "-n" in options else pytester.runpytest_inprocess
-        return run("-p", "no:benchmark", "-p", "no:cov", "-rA", *options)
-
-    yield ran
-    hypothesis.core.global_force_seed = None
-    hypothesis.settings.load_profile("default")
 
 
 def laws(target, *globs, **options):
@@ -311,93 +293,6 @@ def test_the_marks_are_known_without_xdist(ran):
     ran(laws(RIGHT, "order", examples=0), "-p", "no:xdist", "--strict-markers").assert_outcomes(passed=2)
 
 
-# ---- fixtures ----
-
-
-def test_a_projector_is_opened_by_its_target(ran):
-    ran(f"""
-def test_projects(turncheck_projector):
-    projector = turncheck_projector({RIGHT!r})
-    assert len(projector.project([{{"type": "user-message", "text": "hello"}}]).cycles) == 1
-""").assert_outcomes(passed=1)
-
-
-def test_a_projector_of_this_process_is_given_as_it_is(ran):
-    ran("""
-import os
-asked_in = []
-
-def project(events):
-    asked_in.append(os.getpid())
-    return {"cycles": [], "queued": [], "dropped": [], "anomalies": []}
-
-def test_projects(turncheck_projector):
-    assert turncheck_projector(project).project([]).cycles == ()
-    assert asked_in == [os.getpid()]
-""").assert_outcomes(passed=1)
-
-
-def test_a_runtime_is_driven_and_ended(ran):
-    ran("""
-from turncheck.model.core.stimuli import User
-
-runtimes = []
-
-def test_runs(turncheck_runtime):
-    runtime = turncheck_runtime("reference:turn")
-    runtimes.append(runtime)
-    runtime.reset()
-    assert [event["type"] for event in runtime.apply(User(id="u1", text="hello")).events] == [
-        *("user-message", "model-request"),
-    ]
-
-def test_is_ended():
-    assert runtimes[0]._connection._child is None
-""").assert_outcomes(passed=2)
-
-
-def test_a_runtime_is_driven_in_an_async_test(ran):
-    ran("""
-import asyncio
-from turncheck.model.core.stimuli import User
-
-def test_runs(turncheck_runtime):
-    async def main():
-        runtime = turncheck_runtime("reference:turn")
-        await asyncio.to_thread(runtime.reset)
-        step = await asyncio.to_thread(runtime.apply, User(id="u1", text="hello"))
-        assert step.awaiting
-
-    asyncio.run(main())
-""").assert_outcomes(passed=1)
-
-
-LOG = '{"type": "user-message", "text": "hello"}\n'
-END = '{"type": "run-stop", "reason": "completed"}\n'
-
-
-@pytest.mark.parametrize(
-    ("log", "options", "outcome"),
-    [
-        (LOG + END, "", "passed"),
-        (LOG + END + END, "", "failed"),
-        (LOG, "", "failed"),
-        (LOG, ", strict=False", "passed"),
-        ("", "", "failed"),
-        ('{"type": "native"}\n', ", strict=False", "failed"),
-    ],
-)
-def test_a_recorded_log_is_judged(ran, pytester, log, options, outcome):
-    Path(pytester.path, "run.jsonl").write_text(log)
-    ran(f"def test_clean(turncheck_log):\n    turncheck_log('run.jsonl'{options})").assert_outcomes(**{outcome: 1})
-
-
-def test_a_finding_in_a_log_names_its_line_and_clause(ran, pytester):
-    Path(pytester.path, "run.jsonl").write_text(LOG + END + END)
-    done = ran("def test_clean(turncheck_log):\n    turncheck_log('run.jsonl')")
-    done.stdout.fnmatch_lines(["run.jsonl: fail", "  line 3  *RC-*"])
-
-
 # ---- what it costs who does not use it ----
 
 
@@ -426,57 +321,3 @@ def test_the_options_are_in_the_help(pytester):
         "--turncheck-out=FOLDER",
         "--turncheck-strict",
     ]
-
-
-# ---- the documentation ----
-
-TESTS = Path(__file__).parents[1]
-PAGE = TESTS.parent / "docs" / "pytest.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
-NULL = f"""
-import sys
-sys.path.insert(0, {str(TESTS / "adapters" / "kit")!r})
-from null_runtime import NullRuntime as Adapter, serve
-if __name__ == "__main__":
-    serve(Adapter())
-"""
-
-
-@pytest.fixture
-def app(pytester, monkeypatch):
-    """The application of the documentation's examples."""
-    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
-    files = {
-        "myapp/turns.py": "from projectors.plain import Plain\nproject = Plain().project\n",
-        "myapp/adapter.py": NULL,
-        "adapter.py": NULL,
-        "logs/yesterday.jsonl": LOG + END,
-    }
-    for name, text in files.items():
-        path = Path(pytester.path, name)
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
-
-
-def test_the_documentation_shows_the_first_line(ran, app):
-    ran(BLOCKS[0], "--turncheck-examples", "0").assert_outcomes(
-        passed=23, skipped=3
-    )  # it takes no chunks, and no sub-agents
-
-
-def test_the_documentation_shows_variants(ran, app, pytester):
-    varied = NULL.replace("null_runtime import NullRuntime as", "variant_runtime import InVariants as")
-    Path(pytester.path, "myapp/adapter.py").write_text(varied)
-    done = ran(BLOCKS[1], "--collect-only", "-q")
-    done.stdout.fnmatch_lines(
-        ["*::test_tasks[[]abort=task-run-ends-once[]]", "*::test_agent[[]abort=task-run-ends-once[]]"]
-    )
-
-
-def test_the_documentation_shows_the_fixtures(ran, app):
-    ran(f"from myapp.turns import project\n{BLOCKS[2]}").assert_outcomes(passed=3)
-
-
-def test_the_documentation_shows_an_async_runtime(ran, app):
-    done = ran(BLOCKS[3], "--turncheck-examples", "0", "-k", "run-ends-once or calls-answered")
-    done.assert_outcomes(passed=3, deselected=len(selected(["runtime"])) + 1 - 3)  # one is the evidence floor's
