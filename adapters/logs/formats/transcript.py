@@ -61,7 +61,8 @@ class Conversation:
             case "user":
                 return self._user(message)
             case "assistant":
-                return self.output(list(_assistant(message, self.response())))
+                made = list(_assistant(message, self.response()))
+                return self.output(made if self.running or self._over else _begun(made))
             case "tool":
                 return self.results(_answers(message))
             case "system" | "developer" | "function":
@@ -172,6 +173,12 @@ def _assistant(message: Object, response: str) -> Iterator[Output]:
         inner = next((field for field in ("function", "custom") if field in call), "function")
         tool = text(record(call, inner), "name")
         yield AgentOutput(kind="tool-call", call_id=text(call, "id"), tool=tool, response_id=response)
+
+
+def _begun(made: Sequence[Output]) -> list[Output]:
+    """Leave out results with which a list begins: a provider may answer its own tools in a later response."""
+    calls = {event.call_id for event in made if isinstance(event, AgentOutput)}
+    return [event for event in made if isinstance(event, AgentOutput) or event.call_id in calls]
 
 
 def _thought(item: Object, response: str) -> Iterator[Output]:

@@ -133,6 +133,13 @@ def test_a_tool_that_the_provider_runs_is_answered_in_its_response() -> None:
     assert found(ASKS, searched, ASKS, SAYS) == []
 
 
+def test_a_list_may_begin_with_the_result_of_a_tool_that_the_provider_runs() -> None:
+    found = {"type": "tool_search_tool_result", "tool_use_id": "c", "content": {}}
+    answer = {"role": "assistant", "content": [found, {"type": "text", "text": "It says alpha."}]}
+    assert judged(answer).findings == ()
+    assert [finding.law for finding in judged(ASKS, answer).findings] == ["unknown-call"]
+
+
 def test_a_list_may_begin_with_an_answer() -> None:
     assert judged(SAYS, ASKS, SAYS).cycles == 2
 
