@@ -28,7 +28,7 @@ SLOW: Final[Mapping[str, str]] = {
     "adapters/kit/test_python_kit_quiet.py": "20 s: event loops, threads and executors, each in a process of its own",
     "adapters/references/test_engine_wire.py": "20 s: a real server, and clients that leave",
     "conformance/verify/test_verifying_variants.py": "16 s: an adapter in Python is started for each of its variants",
-    "adapters/targets/test_remote_runtime.py": "18 s: processes that hang, die or print rubbish",
+    "adapters/targets/remote_runtime": "18 s: processes that hang, die or print rubbish",
     "conformance/report/test_report_option.py": "13 s: a double is verified for each kind of report",
     "conformance/check/fleet/test_dask_engine.py": "12 s: clusters of processes",
     "conformance/check/fleet/test_places.py": "12 s: moto's S3 on loopback, and two workers",
