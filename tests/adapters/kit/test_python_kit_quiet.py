@@ -9,18 +9,6 @@ from python_client import ABORT, FAKES, Client, does, returns, said, says, stops
 from turncheck.adapters.kit.turncheck_kit import _Threads
 
 
-@pytest.fixture(scope="module")
-def process():
-    with Client.of(FAKES) as client:
-        yield client
-
-
-@pytest.fixture
-def fakes(process):
-    process.reset()
-    return process
-
-
 @pytest.fixture
 def fresh():
     """For what leaves something behind."""
