@@ -7,18 +7,7 @@ import sys
 import textwrap
 
 import pytest
-from python_client import (
-    ABORT,
-    FAKES,
-    KIT,
-    Client,
-    does,
-    events,
-    said,
-    says,
-    stops,
-    user,
-)
+from python_client import ABORT, FAKES, KIT, Client, does, events, said, says, stops, user
 
 
 def test_the_example_at_the_kits_top_is_a_whole_adapter(tmp_path):

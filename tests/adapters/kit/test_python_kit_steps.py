@@ -1,19 +1,7 @@
 """The Python kit's steps: refusals, the model, tools and decisions, and stimuli that come together."""
 
 import pytest
-from python_client import (
-    ABORT,
-    calls,
-    does,
-    fails,
-    returns,
-    said,
-    says,
-    stops,
-    together,
-    tool_fails,
-    user,
-)
+from python_client import ABORT, calls, does, fails, returns, said, says, stops, together, tool_fails, user
 
 # Refusals
 

@@ -1,16 +1,7 @@
 """No law alarms at a runtime that conforms, whatever it chooses of what the sources leave open."""
 
 import pytest
-from runtimes.held import (
-    FEW,
-    HISTORIES,
-    HOSTED,
-    LIFECYCLE,
-    MORE,
-    failing_why,
-    laws_that,
-    verified,
-)
+from runtimes.held import FEW, HISTORIES, HOSTED, LIFECYCLE, MORE, failing_why, laws_that, verified
 from runtimes.lifecycle import hosting
 from runtimes.right import Right
 from runtimes.target import CAPABILITIES

@@ -6,11 +6,7 @@ snapshot of what had ended when it began, and adds its own part to the session's
 
 from breaking import breaks
 
-from turncheck.model.core.stimuli import (
-    Abort,
-    Advance,
-    ResetOptions,
-)
+from turncheck.model.core.stimuli import Abort, Advance, ResetOptions
 
 from ..inner import Inner, Outer
 from ..right import Right

@@ -8,11 +8,7 @@ from typing import Any
 from breaking import breaks
 from msgspec.structs import replace
 
-from turncheck.model.core.stimuli import (
-    Abort,
-    ResetOptions,
-    User,
-)
+from turncheck.model.core.stimuli import Abort, ResetOptions, User
 
 from ..inner import Inner, Outer
 from ..right import Right

@@ -4,9 +4,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from turncheck.adapters.protocol.errors import (
-    HangingError,
-)
+from turncheck.adapters.protocol.errors import HangingError
 from turncheck.model.core.stimuli import ModelOutput, ModelStop, Text, User
 
 DOUBLES = Path(__file__).parents[2] / "doubles"
