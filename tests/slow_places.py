@@ -49,7 +49,7 @@ SLOW: Final[Mapping[str, str]] = {
     "projectors/test_plain.py": "7 s: the plain projector is held to every law",
     "adapters/targets/http/test_driving.py": "7 s: a server on loopback",
     "conformance/cli/test_suite_command.py": "10 s: suites of doubles in processes of their own",
-    "adapters/references/test_turn_crashes.py": "25 s: a journal is cut at each byte, and processes are killed",
+    "adapters/references/crashes": "25 s: a journal is cut at each byte, and processes are killed",
     "conformance/cli/test_smoke_command.py": "12 s: doubles are walked through an adapter's life",
     "adapters/targets/test_environments.py": "12 s, pip and npm",
     "adapters/targets/http/test_pydantic_ai_server.py": "12 s, and the environment of the server of docs/http.md",
