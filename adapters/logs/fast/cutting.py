@@ -65,11 +65,13 @@ class Events:
         if whole is None:
             yield from self._by_line([None], block.offset)
             return
-        begin = 1 if whole.startswith(b"\n") else 0 if self._framer.idle else whole.find(b"\n\n") + 2
-        end = whole.rfind(b"\n\n") + 2
-        while end > 2 and whole[end - 3 : end - 2] == b"\n":  # further blank lines are no part of an event
-            end -= 1
-        if end <= max(begin, 1):  # no event lies wholly in it
+        eol = _eol(whole)
+        blank = b"\n" + eol
+        begin = len(eol) if whole.startswith(eol) else 0 if self._framer.idle else whole.find(blank) + len(blank)
+        end = whole.rfind(blank) + len(blank)
+        while whole.endswith(blank, 0, max(end - len(eol), 0)):  # further blank lines are no part of an event
+            end -= len(eol)
+        if end <= max(begin, len(eol)):  # no event lies wholly in it
             yield from self._by_line(lines_of(whole), block.offset)
             return
         yield from self._by_line(lines_of(whole[:begin]), block.offset)
@@ -100,18 +102,22 @@ class Events:
     def _alike(self, block: Block) -> Found | None:
         """The span of whole events that all have their fields in the same order; None where they have not."""
         part = block.whole or b""
-        head = _HEAD.match(part)
-        if head is None or b"\r" in part:
+        head, eol = _HEAD.match(part), _eol(part)
+        if head is None or (eol == b"\n" and b"\r" in part):
             return None
-        before, others = part.count(b"\n", 0, head.end()), 0
+        before = part.count(b"\n", 0, head.end())
+        space, rest = head["space"], part[head.end() :]
         if before:
-            texts, others = _between(before).subn(b"\n", part[head.end() : -1])
+            texts, others = _between(before, eol, space).subn(b"\n", rest[: -len(eol)])
+            if b"\r" in texts:
+                return None
             made = LineSpan(self.first, block, self._line, texts, ((), ()))
         else:
-            made = SentSpan(self.first, block, self._line, part[len(head[0]) : -2], ((), ()))
+            others = None
+            made = SentSpan(self.first, block, self._line, rest[: -2 * len(eol)], eol * 2 + b"data:" + space)
         decoded = made.decoded(self._loop)
         events = made.count
-        if events == 0 or (before and events != others + 1):
+        if events == 0 or (others is not None and events != others + 1):
             return None
         line, at = self._line + before, self._framer.at + before
         made.lines = range(line, line + events * (before + 2), before + 2)
@@ -122,13 +128,21 @@ class Events:
         return made, decoded
 
 
-_HEAD: Final = re.compile(rb"(?:(?:event|id|retry): [^\n]*+\n){0,3}+data: ")
+_HEAD: Final = re.compile(rb"(?:(?:event|id|retry):[^\r\n]*+\r?+\n){0,3}+data:(?P<space> ?+)")
 
 
 @cache
-def _between(before: int) -> re.Pattern[bytes]:
+def _between(before: int, eol: bytes, space: bytes) -> re.Pattern[bytes]:
     """Return the pattern of the bytes between the data of two events, with so many fields before the data of each."""
-    return re.compile(rb"\n\n(?:(?:event|id|retry): [^\n]*+\n){%d}data: " % before)
+    value = rb"[^\n]*+" if eol == b"\n" else rb"[^\r\n]*+"  # a class of two characters takes twice the time
+    field = rb"(?:event|id|retry):" + value + eol
+    return re.compile(eol * 2 + rb"(?:%b){%d}data:%b" % (field, before, space))
+
+
+def _eol(text: bytes) -> bytes:
+    """Return the end of the first line: sse-starlette, for one, puts a carriage return before the line feed."""
+    feed = text.find(b"\n")
+    return b"\r\n" if text[feed - 1 : feed] == b"\r" else b"\n"
 
 
 def _framed(first: int, frames: list[Frame], loop: Decoding) -> Found:

@@ -18,7 +18,7 @@ from .spans import LineSpan
 Told: TypeAlias = tuple[list[Mapped], int, int]
 """The settled events of lines, the number of settled lines that told nothing, and the position behind the last."""
 
-_SENT: Final = re.compile(rb"(?:\A|\n)\n*+(?:(?:event|id|retry): [^\n]*+\n)*+data: (?=\{)")
+_SENT: Final = re.compile(rb"(?:\A|\n)\n*+(?:(?:event|id|retry):[^\n]*+\n)*+data: ?(?=\{)")
 _HEAD: Final = 256
 """Bytes at a block's beginning in which server-sent events show that they are such."""
 
@@ -85,7 +85,8 @@ def lines_in(form: Format, block: bytes) -> Lines | None:
     name = form.name
     if FORMATS.get(name) is not form or not (name in LOOPS or name in LINES):
         return None
-    texts = _SENT.sub(b"\n", block) if b"data: " in block[:_HEAD] else block
+    block = block.replace(b"\r\n", b"\n") if b"\r\n" in block[:_HEAD] else block
+    texts = _SENT.sub(b"\n", block) if b"data:" in block[:_HEAD] else block
     span = LineSpan(0, Block(texts, 0), 1, texts)
     loop = fast_loop(name) if name in LOOPS else LINES[name]
     found = Lines(loop, span, span.decoded(loop if isinstance(loop, FastLoop) else LineDecoding(loop.decode)))

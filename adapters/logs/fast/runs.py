@@ -16,9 +16,9 @@ TEXT: Final = rf'{PLAIN}*+(?:\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{{4}
 """The content of a string, without halves of characters, which may lack the other half."""
 LINE: Final = r"\n"
 """The bytes between two lines."""
-BETWEEN: Final = b"\n\ndata: "
-SENT: Final = re.escape(BETWEEN.decode())
-"""The bytes between the data of server-sent events that have no other field."""
+
+SENT: Final = b"\n\ndata: "
+"""The bytes between the data of server-sent events that have no other field, as most servers write them."""
 _ATOM: Final = rf'"{TEXT}"|[-0-9][-+.eE0-9]*+|true|false|null|\[\]'
 _VARIED: Final = 2
 """Fields that vary, before what is repeated and behind it: a third ends a run."""
@@ -74,10 +74,10 @@ def style_of(text: bytes) -> Style:
 
 
 @cache
-def pattern(deltas: tuple[Delta, ...], between: str = LINE, style: Style = COMPACT) -> re.Pattern[bytes]:
+def pattern(deltas: tuple[Delta, ...], before: str = LINE, style: Style = COMPACT) -> re.Pattern[bytes]:
     r"""Return what finds an event whose text is not empty, and the lines behind it that repeat it with other texts.
 
-    Its last group has these lines, without the first, each with what stands *between* lines before it. Lines in another
+    Its last group has these lines, without the first, each with what stands *before* each line. Lines in another
     style than *style* are not found.
 
     >>> found = pattern((Delta("text", ("say",)),)).search(b'\n{"type":"say","text":"a"}\n{"type":"say","text":"b"}\n')
@@ -85,9 +85,9 @@ def pattern(deltas: tuple[Delta, ...], between: str = LINE, style: Style = COMPA
     b'\n{"type":"say","text":"b"}'
     """
     typed = all(delta.types for delta in deltas)
-    start = between + (style.head if typed else r"\{")
+    start = before + (style.head if typed else r"\{")
     families = "|".join(_family(delta, f"g{number}", start, style) for number, delta in enumerate(deltas))
-    return re.compile(rf"{start}(?:{families})(?={between}|\n?\Z)".encode())
+    return re.compile(rf"{start}(?:{families})(?={before}|\n?\Z)".encode())
 
 
 def _family(delta: Delta, group: str, start: str, style: Style) -> str:

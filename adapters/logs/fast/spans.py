@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from io import BytesIO
 from itertools import accumulate, chain, filterfalse, repeat, zip_longest
 from operator import length_hint
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from msgspec import MsgspecError
 
@@ -15,7 +15,7 @@ from turncheck.model.core.decode import is_blank, lines_of
 
 from ..framing import Block, Frame, Origin
 from .fast_loop import Decoding, FastLoop, LineDecoding
-from .runs import BETWEEN, LINE, SENT, style_of
+from .runs import LINE, SENT, style_of
 
 REFUSALS: Final = (MsgspecError, UnicodeDecodeError, RecursionError)
 """The exceptions that a decoder raises."""
@@ -93,8 +93,8 @@ class LineSpan(Span):
     ``feeds``, are between one value and the next.
     """
 
-    between: ClassVar = 1
-    feeds: ClassVar = 1
+    between = 1
+    feeds = 1
 
     def __init__(
         self, first: int, block: Block, line: int, texts: bytes, made: tuple[Sequence[int], Sequence[int]] | None = None
@@ -256,10 +256,18 @@ class LineSpan(Span):
 
 
 class SentSpan(LineSpan):
-    """Server-sent events that have data alone: *texts* begins with the first event's data, and ends with the last's."""
+    """Server-sent events that have data alone: *texts* begins with the first event's data, and ends with the last's.
 
-    between: ClassVar = len(BETWEEN)
-    feeds: ClassVar = BETWEEN.count(b"\n")
+    *between* stands between one event's data and the next one's: a blank line, and the name of the field.
+    """
+
+    feeds = 2
+
+    def __init__(self, first: int, block: Block, line: int, texts: bytes, between: bytes = SENT) -> None:
+        super().__init__(first, block, line, texts, ((), ()))
+        self._sample = between
+        self.between = len(between)
+        self._alike = True
 
     def decoded(self, loop: Decoding) -> list[Any]:
         """Return what the values are decoded to (``FastLoop.feed``), and count them: 0 where not all events are so."""
@@ -267,22 +275,23 @@ class SentSpan(LineSpan):
         events: list[Any] = []
         self._alike = isinstance(loop, FastLoop) and is_text(texts)
         if isinstance(loop, FastLoop) and self._alike:
-            events = self._found(texts, loop, loop.pattern(SENT, style_of(texts)))
+            pattern = loop.pattern(re.escape(self._sample.decode()), style_of(texts))
+            events = self._found(texts, loop, pattern)
         if not self._alike:
             self.count = 0
         return events
 
     def _rest(self, texts: bytes, begin: int) -> bytes:
-        return texts[begin:] + BETWEEN if begin <= len(texts) else b""
+        return texts[begin:] + self._sample if begin <= len(texts) else b""
 
     def _between(self, texts: bytes, loop: FastLoop) -> list[Any]:
-        lines = texts.replace(BETWEEN, b"\n")
-        events = (len(texts) - len(lines)) // (len(BETWEEN) - 1)
-        self._alike = self._alike and texts.count(b"\n") == events * self.feeds
+        lines = texts.replace(self._sample, b"\n")
+        events = (len(texts) - len(lines)) // (self.between - 1)
+        self._alike = self._alike and texts.count(b"\n") == events * self.feeds and b"\r" not in lines
         return self._decode(lines, loop)
 
     def _values(self) -> list[bytes]:
-        return self._whole.split(BETWEEN)
+        return self._whole.split(self._sample)
 
 
 def is_text(data: bytes) -> bool:

@@ -28,6 +28,8 @@ SETTINGS = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 STREAMS = [name for name in MEASURED if name in LOOPS]
+OTHERS = ("events without a space", "events with carriage returns")
+"""Frames as other servers write them: Spring's, and sse-starlette's."""
 RECORDED = [(name, path) for name in NAMES for path in recordings(name)]
 
 
@@ -52,13 +54,13 @@ def test_recordings_are_read_as_by_the_mapper_alone(name: str, path: Path) -> No
 
 
 @pytest.mark.parametrize("piece", [997, 1 << 20])
-@pytest.mark.parametrize("frame", ["lines", "events", "events with names", "events with ids"])
+@pytest.mark.parametrize("frame", ["lines", "events", "events with names", "events with ids", *OTHERS])
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_long_stream_is_read_as_by_the_mapper_alone(name: str, frame: str, piece: int) -> None:
     assert_same(name, _framed(name, frame), piece)
 
 
-@pytest.mark.parametrize("frame", ["lines", "events", "events with names"])
+@pytest.mark.parametrize("frame", ["lines", "events", "events with names", *OTHERS])
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_good_stream_hardly_needs_the_mapper(name: str, frame: str) -> None:
     asked: list[Any] = []
@@ -100,6 +102,19 @@ def test_a_good_file_hardly_needs_the_mapper(name: str) -> None:
 
 def _framed(name: str, frame: str) -> bytes:
     return b"".join(map(FRAMES[frame], measured(name, 3000).splitlines()))
+
+
+@pytest.mark.parametrize("piece", [61, 997, 1 << 20])
+@pytest.mark.parametrize(
+    "frames", [("events", "events with carriage returns"), ("events with carriage returns", "events")]
+)
+def test_line_ends_that_change_amid_a_stream_are_read_as_by_the_mapper_alone(
+    frames: tuple[str, str], piece: int
+) -> None:
+    lines = measured("ag-ui", 60).splitlines()
+    data = b"".join(FRAMES[frames[at > 20]](line) for at, line in enumerate(lines))
+    assert_same("ag-ui", data, piece)
+    assert_same("ag-ui", data.replace(b"}\r\n", b"}\r\r\n", 3), piece)
 
 
 def test_lines_between_blank_ones_are_found_by_their_numbers() -> None:

@@ -1,6 +1,7 @@
 """Runs of deltas: which lines are taken for the one before them with another text."""
 
 import json
+import re
 
 import pytest
 
@@ -13,10 +14,10 @@ NUMBERED = (Delta("text", ("say",), varies=("seq", "pad")),)
 LISTED = (Delta("choices.0.delta.content"),)
 
 
-def run(deltas: tuple[Delta, ...], *lines: str, between: str = LINE, joint: str = "\n") -> int:
+def run(deltas: tuple[Delta, ...], *lines: str, before: str = LINE, joint: str = "\n") -> int:
     """How many lines repeat the one before."""
     text = "".join(f"{joint}{line}" for line in lines).encode() + b"\n"
-    found = pattern(deltas, between, style_of(lines[0].encode())).search(text)
+    found = pattern(deltas, before, style_of(lines[0].encode())).search(text)
     return 0 if found is None else found[found.lastindex or 0].count(joint.encode())
 
 
@@ -36,7 +37,7 @@ def test_an_event_that_differs_in_its_text_alone_repeats_the_one_before(
     deltas: tuple[Delta, ...], lines: list[str]
 ) -> None:
     assert run(deltas, *lines) == 1
-    assert run(deltas, *lines, between=SENT, joint="\n\ndata: ") == 1
+    assert run(deltas, *lines, before=re.escape(SENT.decode()), joint="\n\ndata: ") == 1
     assert run(deltas, *(json.dumps(json.loads(line)) for line in lines)) == 1  # Python's style
 
 
