@@ -45,8 +45,27 @@ class Span:
         """Return where a value stands in the log."""
         raise NotImplementedError
 
+    def offsets(self) -> Sequence[int]:
+        """Return the offset of each value in the log."""
+        raise NotImplementedError
+
     def drop_text(self) -> None:
         """Forget the bytes."""
+
+
+class PlacedSpan(Span):
+    """Values whose bytes are forgotten: the physical line of each, and its offset in the log."""
+
+    def __init__(self, first: int, lines: Sequence[int], offsets: Sequence[int]) -> None:
+        super().__init__(first, in_step=True)
+        in_row = lines[-1] - lines[0] == len(lines) - 1
+        self.lines = range(lines[0], lines[-1] + 1) if in_row else lines
+        self._offsets = offsets
+
+    def origin(self, number: int) -> Origin:
+        """Return where a value stands in the log."""
+        index = number - self.first
+        return Origin(self.lines[index], self._offsets[index])
 
 
 class FrameSpan(Span):
@@ -72,6 +91,10 @@ class FrameSpan(Span):
         """Return where a value stands in the log."""
         index = number - self.first
         return Origin(self.lines[index], self._offsets[index])
+
+    def offsets(self) -> Sequence[int]:
+        """Return the offset of each value in the log."""
+        return self._offsets
 
     def drop_text(self) -> None:
         """Forget the bytes."""
@@ -240,12 +263,16 @@ class LineSpan(Span):
         line = self.lines[number - self.first]
         return Origin(line, self._places()[line - self._line])
 
+    def offsets(self) -> Sequence[int]:
+        """Return the offset of each value in the log."""
+        places = self._places()
+        return [places[line - self._line] for line in self.lines] if self.blank else places[: self.count]
+
     def _places(self) -> Sequence[int]:
         if self._offsets is None:
             assert self._block is not None
             assert self._block.whole is not None
-            lengths = (len(text) + 1 for text in lines_of(self._block.whole))
-            self._offsets = array("q", accumulate(lengths, initial=self._block.offset))
+            self._offsets = array("q", accumulate(map(len, BytesIO(self._block.whole)), initial=self._block.offset))
         return self._offsets
 
     def drop_text(self) -> None:

@@ -7,7 +7,7 @@ from turncheck.model.core.events import AgentOutput, RunStop, Source, StopReason
 
 from .fields import Object, maybe_flag, maybe_text, records, text
 
-_REASONS: Final[Mapping[str | None, StopReason]] = {"aborted": "interrupted", "error": "error"}
+FAILING: Final[Mapping[str | None, StopReason]] = {"aborted": "interrupted", "error": "error"}
 """``stopReason`` of the last assistant message → stop reason; all others (stop, length, …) complete the run."""
 
 
@@ -49,4 +49,4 @@ def stop(message: Object, source: Source | None = None) -> RunStop:
 
 def end(reason: str | None, detail: str | None, source: Source | None) -> RunStop:
     """The end of a run whose last assistant message has that ``stopReason`` and ``errorMessage``."""
-    return RunStop(reason=_REASONS.get(reason, "completed"), detail=detail, source=source)
+    return RunStop(reason=FAILING.get(reason, "completed"), detail=detail, source=source)

@@ -1,13 +1,15 @@
 """Pi's session files: a tree of messages. The branch that ends in the last line is the conversation.
 
 No line is a terminal: a run's end is inferred from the last message's ``stopReason``. Since only the last line decides
-which branch counts, the mapper keeps the events of all lines until the log is over.
+which branch counts, the mapper keeps the events of all lines until the log is over. It takes each for what it is where
+no branch is left and nothing is retried; where the file's end says otherwise, all are gone through again.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, TypeAlias
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence, Set
+from typing import Any, Final, TypeAlias, cast
 
-from msgspec import Struct, structs
+from msgspec import Struct, json, structs
 
 from turncheck.model.core.events import AgentOutput, Event, Malformed, RunStop, ToolResult, UserMessage
 
@@ -15,13 +17,19 @@ from . import pi_messages
 from .fields import MisfitError, Object, maybe_text, no_event, record, user_message
 from .items import NATIVE
 from .mapping import Format, Mapped
+from .transcript import ROOT
 
 
 class Response(Struct, gc=False):
-    """A response of the model: its items, and the end of the run, None while its calls keep that going."""
+    """What the model made: its items, and the end of the run, None while its calls keep that going."""
 
-    items: list[AgentOutput]
+    items: Sequence[AgentOutput]
     stop: RunStop | None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it failed, which may be retried."""
+        return self.stop is not None and self.stop.reason == "error"
 
 
 class _Retry(Struct, gc=False):
@@ -32,17 +40,31 @@ Meaning: TypeAlias = UserMessage | Response | ToolResult | _Retry | Malformed | 
 
 
 class PiSessionMapper:
-    """Maps the entries of a session file. What each means is kept until the end, with its ids: some 400 bytes."""
+    """Maps the entries of a session file, which have numbers from 0 on. All is kept until the end.
+
+    ``events`` are those of all entries, ``counts`` says how many each has, ``ids`` are those of the latest entries.
+    """
 
     def __init__(self) -> None:
-        self.meanings: Final[list[Meaning]] = []
-        self.ids: Final[list[str | None]] = []
-        self.parents: Final[list[str | None]] = []
-        self._ats: list[int] = []
+        self.running = False
+        self.failed = False
+        """Whether the last message is a response that failed."""
+        self.retried = False
+        """Whether a response that failed was followed by another one."""
+        self.last: str | None = None
+        """The id of the last entry."""
+        self.events: list[Event] = []
+        self.counts: list[int] = []
+        self.ids: list[str | None] = []
+        self._packed: list[bytes] = []
+        self._in_row = True  # each entry follows from the one before
+        self._parents: dict[int, str | None] = {}  # of an entry that does not, or that begins a tree
+        self._edits: dict[int, str | None] = {}  # the entry that an edit takes from the context
+        self._positions: list[int] = []
 
     def value(self, at: int, value: Any) -> Iterator[Mapped]:
         """Take the entry at position *at*; nothing is settled before the end."""
-        self._ats.append(at)
+        self._positions.append(at)
         self.told(value)
         return iter(())
 
@@ -63,86 +85,145 @@ class PiSessionMapper:
 
     def keep(self, meaning: Meaning, identity: str | None, parent: str | None) -> None:
         """Take what an entry means, with its id and its parent's."""
-        self.meanings.append(meaning)
-        before = self.ids[-1] if self.ids else None
-        self.parents.append(before if parent == before else parent)  # one object for one text
+        if parent is None or parent != self.last:
+            self.link(identity, parent)
+        self.last = identity
         self.ids.append(identity)
+        if isinstance(meaning, Response):
+            self.retried = self.retried or self.failed
+            self.failed = meaning.failed
+        elif isinstance(meaning, UserMessage | ToolResult):
+            self.failed = False
+        elif isinstance(meaning, _Retry):
+            self._edits[len(self.counts)] = meaning.target
+        told = self._told(meaning)
+        self.events += told
+        self.counts.append(len(told))
+
+    def link(self, identity: str | None, parent: str | None) -> None:
+        """Note that the next entry begins a tree, or follows from another than the last; the first may be a header."""
+        at = len(self.counts)
+        if parent != self.last and (at > 1 or (at == 1 and (self.events or self._edits))):
+            self._in_row = False
+        if parent is not None or identity is not None:
+            self._parents[at] = parent
+
+    def pack(self) -> None:
+        """Keep ids in less space, once there are many; they are asked for where the file has branches or edits."""
+        if len(self.ids) >= _MANY:
+            self._packed.append(json.encode(self.ids))
+            self.ids.clear()
+
+    def settle(self) -> None:
+        """End the file: what is on another branch than the last entry has no events, and a retry is no end."""
+        if self._in_row and not self.retried and not self._edits:
+            return
+        kept = [True] * len(self.counts) if self._in_row else self._counted()
+        retried = self._retried(kept)
+        events: list[Event] = []
+        counts: list[int] = []
+        self.running = False
+        for at, told in enumerate(self._entries()):
+            new = self._told(_meant(told), retried=at in retried) if kept[at] else ()
+            events += new
+            counts.append(len(new))
+        self.events, self.counts = events, counts
 
     def end(self) -> Iterator[Mapped]:
         """Yield the branch that ends in the last entry; entries on other branches mean nothing."""
-        for at, told in zip(self._ats, self.events(), strict=True):
+        self.settle()
+        for at, told in zip(self._positions, self._entries(), strict=True):
             for event in told or (NATIVE,):
                 yield at, event
 
-    def events(self) -> Iterator[Sequence[Event]]:
-        """Yield the events of each entry, none where it means nothing; to be asked once, behind the last one."""
-        meanings = self.meanings
-        if not self._in_row():
-            self._leave_branches()
-        retried = self._retried()
-        running = False
-        for index, meaning in enumerate(meanings):
-            meanings[index] = None
-            if isinstance(meaning, Response):
-                told: list[Event] = [*meaning.items]
-                if not running:  # an extension may have started the run: then no user message is its root
-                    told.insert(0, UserMessage(text="", source="adapter"))
-                running = meaning.stop is None or index in retried
-                if meaning.stop is not None and not running:
-                    told.append(meaning.stop)
-                yield told
-            elif isinstance(meaning, UserMessage):
-                yield (structs.replace(meaning, delivery="steer") if running else meaning,)
-                running = True
-            elif isinstance(meaning, ToolResult | Malformed):
-                yield (meaning,)
-            else:
-                yield ()
+    def _told(self, meaning: Meaning, *, retried: bool = False) -> Sequence[Event]:
+        """Return the events of an entry behind those before; a failed response that was *retried* ends no run."""
+        if isinstance(meaning, Response):
+            told: list[Event] = [*meaning.items]
+            if not self.running:  # an extension may have started the run: then no user message is its root
+                told.insert(0, ROOT)
+            self.running = meaning.stop is None or retried
+            if meaning.stop is not None and not retried:
+                told.append(meaning.stop)
+            return told
+        if isinstance(meaning, UserMessage):
+            delivered = structs.replace(meaning, delivery="steer") if self.running else meaning
+            self.running = True
+            return (delivered,)
+        return (meaning,) if isinstance(meaning, ToolResult | Malformed) else ()
 
-    def _in_row(self) -> bool:
-        """Return whether each entry follows from the one before; the first one may be a header."""
-        ids, parents = self.ids, self.parents
-        begins = parents[1:2] == ids[:1] or self.meanings[:1] == [None]
-        return begins and parents[2:] == ids[1:-1]
+    def _entries(self) -> Iterator[Sequence[Event]]:
+        """Yield the events of each entry."""
+        events, begin = self.events, 0
+        for count in self.counts:
+            end = begin + count
+            yield events[begin:end]
+            begin = end
 
-    def _leave_branches(self) -> None:
-        """Take the meaning from all lines on abandoned branches.
+    def _every_id(self) -> Iterator[str | None]:
+        for ids in map(_IDS.decode, self._packed):
+            yield from ids
+        yield from self.ids
+
+    def _counted(self) -> Sequence[bool]:
+        """Return for each entry whether it is on the branch that ends in the last one.
 
         Lines without an id (version 1) are on every branch. The line before replaces a missing parent, whose line may
         be unreadable.
         """
-        ids, parents = self.ids, self.parents
-        places = {own: index for index, own in enumerate(ids) if own is not None}
-        counted = bytearray(len(ids))
-        index = max(places.values(), default=-1)
+        parents = self._parents
+        begins, wanted = [*parents], {*parents.values()}
+        places: dict[str | None, int] = {}
+        counted: list[bool] = []
+        index = -1
+        for at, own in enumerate(self._every_id()):
+            counted.append(own is None)
+            if own is not None:
+                index = at
+            if own in wanted:
+                places[own] = at
         while index >= 0:
-            counted[index] = 1
-            parent = parents[index]
-            if parent is not None:
-                index = min(places.get(parent, index), index - 1)
-            else:
-                index = -1 if ids[index] is not None else index - 1
-        for index, own in enumerate(ids):
-            if own is not None and not counted[index]:
-                self.meanings[index] = None
+            number = bisect_right(begins, index) - 1
+            begin = begins[number] if number >= 0 else 0
+            counted[begin : index + 1] = [True] * (index + 1 - begin)
+            parent = parents.get(begin)
+            index = -1 if parent is None else min(places.get(parent, begin), begin - 1)
+        return counted
 
-    def _retried(self) -> set[int]:
-        """Indexes of failed responses that ended no run: a response follows, or an edit takes them from the context."""
-        targets = {meaning.target for meaning in self.meanings if type(meaning) is _Retry}
+    def _retried(self, kept: Sequence[bool]) -> Set[int]:
+        """Return the failed responses that ended no run: a response follows, or an edit takes them from the context."""
+        targets = {target for at, target in self._edits.items() if kept[at]}
         found: set[int] = set()
         failed = -1  # the last message is a response that failed
-        for index, meaning in enumerate(self.meanings):
+        for at, (own, told) in enumerate(zip(self._every_id(), self._entries(), strict=True)):
+            meaning = _meant(told) if kept[at] else None
             if isinstance(meaning, Response):
                 if failed >= 0:
                     found.add(failed)
-                failed = -1
-                if meaning.stop is not None and meaning.stop.reason == "error":
-                    failed = index
-                    if self.ids[index] in targets:
-                        found.add(index)
+                failed = at if meaning.failed else -1
+                if meaning.failed and own in targets:
+                    found.add(at)
             elif isinstance(meaning, UserMessage | ToolResult):
                 failed = -1
         return found
+
+
+_MANY: Final = 4096
+_IDS: Final = json.Decoder(list[str | None])
+
+
+def _meant(told: Sequence[Event]) -> Meaning:
+    """Return what an entry means that was told so: without an inferred root, and no message a steer."""
+    match told:
+        case []:
+            return None
+        case [UserMessage(source=None) as said]:
+            return structs.replace(said, delivery=None)
+        case [ToolResult() | Malformed() as alone]:
+            return alone
+        case [UserMessage(), *made] | made:
+            stop = made[-1] if isinstance(made[-1], RunStop) else None
+            return Response(cast("list[AgentOutput]", made if stop is None else made[:-1]), stop)
 
 
 def _meaning(name: str, entry: Object) -> Meaning:

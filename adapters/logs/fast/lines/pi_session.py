@@ -1,31 +1,44 @@
 """Entries of pi's session files, and their reading: what they mean is known behind the last one alone."""
 
+from array import array
 from collections.abc import Iterable, Iterator
-from typing import Final
+from itertools import chain, repeat
+from sys import intern
+from typing import Any, Final
 
 from msgspec import Raw, Struct, json
 
 from turncheck.model.core.decode import Batch
-from turncheck.model.core.events import AgentOutput, Event, ToolResult, UserMessage
+from turncheck.model.core.events import AgentOutput, ToolResult, UserMessage
 
 from ...beginning import read_value
 from ...chunks import TOO_LONG, Chunk
 from ...formats import pi_messages
-from ...formats.pi_session import Meaning, PiSessionMapper, response
+from ...formats.pi_session import PiSessionMapper
+from ...formats.transcript import COMPLETED, ROOT
 from ...framing import Block
 from ..cutting import JsonLines
 from ..fast_loop import LineDecoding
-from ..spans import Span
+from ..spans import PlacedSpan, Span
 from .chunk import LineChunk
 
 
-class _Part(Struct, gc=False):
-    type: str
-    text: str | None = None
-    thinking: str | None = None
-    id: str | None = None
-    name: str | None = None
+class _Part(Struct, gc=False, tag_field="type"):
+    pass
+
+
+class _Text(_Part, gc=False, tag="text"):
+    text: str
+
+
+class _Thinking(_Part, gc=False, tag="thinking"):
+    thinking: str
     redacted: None = None
+
+
+class _Call(_Part, gc=False, tag="toolCall"):
+    id: str
+    name: str
 
 
 class _User(Struct, gc=False, tag_field="role", tag="user"):
@@ -34,7 +47,7 @@ class _User(Struct, gc=False, tag_field="role", tag="user"):
 
 
 class _Assistant(Struct, gc=False, tag_field="role", tag="assistant"):
-    content: list[_Part]
+    content: list[_Text | _Thinking | _Call]
     stopReason: str | None = None  # noqa: N815
     errorMessage: str | None = None  # noqa: N815
 
@@ -52,6 +65,11 @@ class _Entry(Struct, gc=False):
 
 
 _ENTRIES: Final = LineDecoding(json.Decoder(_Entry).decode)
+_TOLD: Final = ("message", "context_edit")
+_TOGETHER: Final = 512
+"""Entries a chunk."""
+_PARTS: Final = Raw(b"{}")
+"""Stands for a part of a user's message: the part itself would keep its line."""
 
 
 def read(found: Iterable[Block], line: int, mapper: PiSessionMapper) -> Iterator[Chunk]:
@@ -60,81 +78,78 @@ def read(found: Iterable[Block], line: int, mapper: PiSessionMapper) -> Iterator
     Memory: what each entry means, and its place; of a text, that there is one.
     """
     cutter = JsonLines(line, _ENTRIES)
-    spans: list[Span] = []
+    lines, offsets = array("q"), array("q")
     for span, entries in (one for block in found for one in cutter.cut(block)):
-        at = span.first
-        for entry in entries:
-            if entry is None or not _taken(entry, mapper):
-                text = span.text(at)
-                if text is None:
-                    mapper.keep(TOO_LONG, None, None)
-                else:
-                    mapper.told(read_value(text))
-            at += 1
-        cutter.first = at
-        span.drop_text()
-        spans.append(span)
-    events = mapper.events()
-    for span in spans:
-        heard: list[Event] = []
-        ats: list[int] = []
-        more = 0
-        places = range(span.first, span.first + len(span.lines))
-        for place in places:
-            told = next(events)
-            if len(told) == 1:
-                heard.append(told[0])
-                ats.append(place)
-            elif told:
-                heard += told
-                ats += [place] * len(told)
-                more += len(told) - 1
-        yield LineChunk((span,), places, Batch(tuple(heard), ats), more)
+        _take(entries, span, mapper)
+        cutter.first += len(entries)
+        lines.extend(span.lines)
+        offsets.extend(span.offsets())
+        mapper.pack()
+    mapper.settle()
+    begin = 0
+    for first in range(0, len(lines), _TOGETHER):
+        places = range(first, min(first + _TOGETHER, len(lines)))
+        counts = mapper.counts[first : places.stop]
+        ats = [*chain.from_iterable(map(repeat, places, counts))]
+        events = tuple(mapper.events[begin : begin + len(ats)])
+        begin += len(ats)
+        span = PlacedSpan(first, lines[first : places.stop], offsets[first : places.stop])
+        yield LineChunk((span,), places, Batch(events, ats), len(ats) - (len(places) - counts.count(0)))
 
 
-def _taken(entry: _Entry, mapper: PiSessionMapper) -> bool:
-    """Take an entry, unless it is unusual."""
-    message = entry.message
-    meaning: Meaning = None
-    if entry.type == "message":
-        if isinstance(message, _Assistant):
-            items = _items(message.content, entry.id)
-            if items is None:
-                return False
-            stop = pi_messages.end(message.stopReason, message.errorMessage, "adapter")
-            meaning = response(items, stop)
-        elif isinstance(message, _Result):
-            meaning = ToolResult(message.toolCallId, message.isError or None)
-        elif isinstance(message, _User):
-            said = message.content
-            if isinstance(said, str):
-                meaning = UserMessage(text=said, id=message.id)
+def _take(entries: Iterable[_Entry | None], span: Span, mapper: PiSessionMapper) -> None:
+    """Take entries, and let the mapper take those that are unusual."""
+    events = mapper.events
+    hear, count, name = events.append, mapper.counts.append, mapper.ids.append
+    call = ""  # the latest one: its id and that of its result are one object
+    for at, entry in enumerate(entries, span.first):
+        message: Any = None if entry is None else entry.message
+        if entry is None or message is None or entry.type != "message":
+            if entry is not None and entry.type not in _TOLD:
+                mapper.keep(None, entry.id, entry.parentId)
+            elif (given := span.text(at)) is None:
+                mapper.keep(TOO_LONG, None, None)
             else:
-                meaning = UserMessage(content=said, id=message.id)
+                mapper.told(read_value(given))
+            continue
+        own, parent = entry.id, entry.parentId
+        if parent is None or parent != mapper.last:
+            mapper.link(own, parent)
+        mapper.last = own
+        name(own)
+        kind = message.__class__
+        if kind is _Assistant:
+            before = len(events)
+            mapper.retried = mapper.retried or mapper.failed
+            if not mapper.running:
+                hear(ROOT)
+            goes_on = False
+            for part in message.content:
+                what = part.__class__
+                if what is _Call:
+                    goes_on = True
+                    call = part.id
+                    hear(AgentOutput("tool-call", None, call, intern(part.name), own))
+                elif what is _Text:
+                    if part.text:
+                        hear(AgentOutput("assistant", "…", None, None, own))
+                elif part.thinking:
+                    hear(AgentOutput("reasoning", "…", None, None, own))
+            reason, detail = message.stopReason, message.errorMessage
+            failing = reason in pi_messages.FAILING
+            mapper.failed = reason == "error"
+            mapper.running = goes_on and not failing
+            if not mapper.running:
+                hear(COMPLETED if detail is None and not failing else pi_messages.end(reason, detail, "adapter"))
+            count(len(events) - before)
         else:
-            return False
-    elif entry.type == "context_edit":
-        return False
-    mapper.keep(meaning, entry.id, entry.parentId)
-    return True
-
-
-def _items(parts: list[_Part], entry: str | None) -> list[AgentOutput] | None:
-    items: list[AgentOutput] = []
-    for part in parts:
-        kind = part.type
-        if kind == "text":
-            if part.text is None:
-                return None
-            if part.text:
-                items.append(AgentOutput("assistant", "…", None, None, entry))
-        elif kind == "thinking":
-            if part.thinking is None:
-                return None
-            if part.thinking:
-                items.append(AgentOutput("reasoning", "…", None, None, entry))
-        elif kind == "toolCall":
-            if part.id is None or part.name is None:
-                return None
-            items.append(AgentOutput("tool-call", None, part.id, part.name, entry))
-    return items
+            mapper.failed = False
+            if kind is _Result:
+                known = message.toolCallId
+                hear(ToolResult(call if call == known else known, message.isError or None))
+            else:
+                said = message.content
+                text, parts = (said, None) if isinstance(said, str) else (None, [_PARTS] * len(said))
+                hear(UserMessage(text, parts, message.id, "steer" if mapper.running else None))
+                mapper.running = True
+            count(1)
