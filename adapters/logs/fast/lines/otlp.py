@@ -1,69 +1,46 @@
-"""Lines of OTLP traces: of a span's attributes only those are decoded that are read."""
+"""Lines of OTLP traces: of a span's attributes only those are decoded that are read, and of inputs what is new."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
-from msgspec import Raw, Struct, json
+from msgspec import Raw, Struct, ValidationError, json
 
 from turncheck.model.core.events import Event
 
-from ...formats.otlp.messages import MADE
+from ...formats.otlp.given import INPUT, OPERATION, OUTPUT, SESSIONS, SPAN_KIND, Given, first_choice, kind_of
+from ...formats.otlp.messages import MADE, NOTHING, Asked, asked_of, genai_messages, spread_messages
 from ...formats.otlp.reader import OtlpMapper
-from ...formats.otlp.steps import INPUT, OUTPUT, READ, step_of
-from ...formats.otlp.wire import Attributes, Head, plain
+from ...formats.otlp.spread import ALONE, OTHER, ROLE, Leaf, Number, Spread, place_of
+from ...formats.otlp.steps import Step, step_of
+from ...formats.otlp.wire import EVENTS, Head, plain
 from ..spans import REFUSALS
+from .histories import Histories
 from .reading import LineLoop, Take, one_by_one
 
-_decode: Final = json.Decoder().decode
 _string: Final = json.Decoder(str).decode
+_decode: Final = json.Decoder().decode
+
+
+class _Value(Struct, gc=False):
+    stringValue: Raw = Raw()  # noqa: N815
+    arrayValue: Raw = Raw()  # noqa: N815
 
 
 class _KeyValue(Struct, gc=False):
     key: str
-    value: dict[str, Raw] | None = None
+    value: _Value | None = None
 
 
-class _SpanEvent(Struct):
-    pass
+class _SpanEvent(Struct, gc=False):
+    name: str = ""
+    attributes: tuple[_KeyValue, ...] = ()
 
 
-class _Span(Head, rename="camel"):
-    """A span whose attributes are decoded where they are read; one with events is left to the mapper."""
+class _Span(Head, rename="camel", gc=False):
+    """A span whose attributes are decoded where they are read."""
 
     attributes: tuple[_KeyValue, ...] = ()
     events: tuple[_SpanEvent, ...] = ()
-
-    def given(self) -> Attributes:
-        """Return the attributes that are read, as plain values; of messages that the model knows the role alone."""
-        found: Attributes = {}
-        asked: list[tuple[int, _KeyValue]] = []
-        last = -1
-        for pair in self.attributes:
-            key = pair.key
-            if key in READ or key.startswith(OUTPUT):
-                found[key] = _plain(pair.value)
-            elif key.startswith(INPUT):
-                number, _, path = key[len(INPUT) :].partition(".")
-                place = _PLACES.get(number, _ODD)
-                if path == "message.role":
-                    role = found[key] = _plain(pair.value)
-                    if role in MADE and place is not _ODD:
-                        last = max(last, place)
-                else:
-                    asked.append((place, pair))
-        found |= {pair.key: _plain(pair.value) for place, pair in asked if place > last}
-        return found
-
-
-_PLACES: Final = {str(place): place for place in range(1000)}
-_ODD: Final = 1000
-"""The place of a message whose number is no plain one, or greater: it is always read."""
-
-
-def _plain(value: dict[str, Raw] | None) -> Any:
-    if value is not None and len(value) == 1 and "stringValue" in value:
-        return _string(value["stringValue"])
-    return plain(value and {kind: _decode(given) for kind, given in value.items()})
 
 
 class _Scope(Struct, gc=False):
@@ -78,18 +55,116 @@ class _Line(Struct, gc=False):
     resourceSpans: tuple[_Resource, ...]  # noqa: N815
 
 
+_Values: TypeAlias = Mapping[str, _Value | None]
+
+
 def _takes(mapper: OtlpMapper) -> Take:
+    histories = Histories()
+
     def take(line: _Line) -> Sequence[Event] | None:
-        spans = [span for resource in line.resourceSpans for scope in resource.scopeSpans for span in scope.spans]
-        if any(span.events or not span.trace_id or not span.span_id for span in spans):
-            return None
+        steps: list[Step] = []
         try:
-            steps = [step_of(span) for span in spans]
+            for resource in line.resourceSpans:
+                for scope in resource.scopeSpans:
+                    for span in scope.spans:
+                        steps.append(step_of(span, _given(span, histories)))  # noqa: PERF401 - faster
         except REFUSALS:
             return None
         return mapper.batch(steps)
 
     return take
+
+
+class _Given(Given, gc=False):
+    """What attributes say that are decoded where they are asked for: ``values`` has them as they are written."""
+
+    def plain(self, name: str) -> Any:
+        """Return an attribute as a plain value, None where there is none."""
+        return _plain(self.values[name]) if name in self.values else None
+
+    def first(self, names: Sequence[str]) -> str | None:
+        """Return the first of some attributes that is a text, and not empty."""
+        values = self.values
+        for name in names:
+            value = values.get(name)
+            if value is not None:
+                found = _string(value.stringValue) if value.stringValue else _plain(value)
+                if found and isinstance(found, str):
+                    return found
+        return None
+
+
+def _given(span: _Span, histories: Histories) -> Given:
+    """Return what a span's attributes say. Raises ValidationError for one that is left to the mapper."""
+    if not span.trace_id or not span.span_id or (span.events and _tells(span.events)):
+        raise ValidationError
+    written: _Values = {pair.key: pair.value for pair in span.attributes}
+    told = OPERATION if OPERATION in written else SPAN_KIND
+    kind = kind_of(told, _plain(written[told])) if told in written else "other"
+    given = _Given(kind, written)
+    session = given.session = given.first(SESSIONS)
+    if kind == "tool" or kind == "other":  # noqa: PLR1714 - faster
+        return given
+    if INPUT in written:
+        given.asked = _genai(written[INPUT], histories, session or span.trace_id)
+    if kind == "model":
+        given.made = first_choice(given.plain(OUTPUT))
+    if given.asked is None or (given.made is None and kind == "model"):
+        _spread(given)
+    return given
+
+
+def _tells(events: Sequence[_SpanEvent]) -> bool:
+    return any(event.name in EVENTS for event in events)
+
+
+def _genai(value: _Value | None, histories: Histories, conversation: str) -> Asked | None:
+    asked = histories.asked(conversation, value.stringValue) if value is not None and value.stringValue else None
+    if asked is None:
+        messages = genai_messages(_plain(value))
+        asked = None if messages is None else asked_of(messages)
+    return asked
+
+
+def _spread(given: _Given) -> None:
+    """Take the messages of OpenInference, where there are no others. Of those that the model knows the role is read."""
+    inputs: list[tuple[Number, Leaf, _Value | None]] = []
+    outputs: Spread = {}
+    last = ALONE  # the number of the model's last message
+    for key, value in given.values.items():
+        place = place_of(key)
+        if place is None:
+            continue
+        message, leaf = place.message, place.leaf
+        if place.made:
+            outputs.setdefault(message, {})[leaf] = None if leaf is OTHER else _plain(value)
+        else:
+            inputs.append((message, leaf, value))
+            if leaf is ROLE and message > last and _plain(value) in MADE:
+                last = message
+    if given.asked is None and inputs:
+        new: Spread = {}
+        for message, leaf, value in inputs:
+            if message > last:
+                new.setdefault(message, {})[leaf] = None if leaf is OTHER else _plain(value)
+        messages = spread_messages(new)
+        given.asked = NOTHING if messages is None else asked_of(messages)
+    if given.made is None and given.kind == "model":
+        given.made = spread_messages(outputs)
+
+
+def _plain(value: _Value | None) -> Any:
+    """Return a plain value. Raises ValidationError for one that is left to the mapper."""
+    if value is None:
+        return None
+    if value.stringValue:
+        return _string(value.stringValue)
+    if not value.arrayValue:
+        raise ValidationError
+    found = plain({"arrayValue": _decode(value.arrayValue)})
+    if found is None:
+        raise ValidationError
+    return found
 
 
 SPANS: Final = LineLoop(json.Decoder(_Line, strict=False).decode, one_by_one(_takes))

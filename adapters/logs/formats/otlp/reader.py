@@ -9,7 +9,8 @@ from turncheck.model.core.events import Event, Malformed
 from ..fields import MisfitError, Object, objects
 from ..lines import LineMapper
 from ..mapping import Format
-from .steps import OPERATION, SPAN_KIND, Step, step_of
+from .given import OPERATION, SPAN_KIND, given_of
+from .steps import Step, step_of
 from .traces import Trace
 from .wire import span_of, spans_of
 
@@ -38,38 +39,38 @@ class OtlpMapper(LineMapper):
 
     def batch(self, found: Iterable[Step | Malformed]) -> list[Event]:
         """Take the spans of a line; return the events of the traces that it completes, and why a span is none."""
-        self._number += 1
-        due = [name for name in self._due.pop(self._number, ()) if self._waited(name)]
-        wrong: list[Event] = []
-        touched: dict[str, None] = {}
+        self._number = number = self._number + 1
+        traces = self._traces
+        told: list[Event] = []
+        ready: dict[str, None] = {}
+        if number in self._due:
+            ready = dict.fromkeys([name for name in self._due.pop(number) if self._waited(name)])
+        touched: dict[str, Trace] = {}
         for step in found:
             if isinstance(step, Malformed):
-                wrong.append(step)
-            else:
-                self._take(step, touched)
-        ready = dict.fromkeys([*due, *(name for name in touched if self._ready(name))])
-        read = [event for name in ready for event in self._closed(name)]
-        while len(self._traces) > _OPEN:
-            read += self._closed(next(iter(self._traces)))
-        return [*wrong, *read] if wrong else read
+                told.append(step)
+                continue
+            name = step.trace
+            if name in self._read and step.span in self._read[name]:
+                continue
+            trace = traces.pop(name, None) or Trace()
+            traces[name] = touched[name] = trace
+            trace.take(step, number)
+        for name, trace in touched.items():
+            if not trace.missing and self._ready(name, trace):
+                ready[name] = None
+        for name in ready:
+            told += self._closed(name)
+        while len(traces) > _OPEN:
+            told += self._closed(next(iter(traces)))
+        return told
 
     def ending(self) -> list[Event]:
         """Read what is there of the traces that are not whole."""
         return [event for name in [*self._traces] for event in self._closed(name)]
 
-    def _take(self, step: Step, touched: dict[str, None]) -> None:
-        if step.span in self._read.get(step.trace, ()):
-            return
-        trace = self._traces.pop(step.trace, None) or Trace()
-        self._traces[step.trace] = trace
-        trace.take(step, self._number)
-        touched[step.trace] = None
-
-    def _ready(self, name: str) -> bool:
-        """Whether a trace that this line brought spans for is read here; one that lacks little is waited for."""
-        trace = self._traces[name]
-        if not trace.whole:
-            return False
+    def _ready(self, name: str, trace: Trace) -> bool:
+        """Whether a trace that has every parent is read here; one that lacks little is waited for."""
         complete = trace.complete()
         if not complete:
             self._due.setdefault(self._number + _WAIT, []).append(name)
@@ -77,9 +78,9 @@ class OtlpMapper(LineMapper):
 
     def _waited(self, name: str) -> bool:
         trace = self._traces.get(name)
-        return trace is not None and trace.whole and trace.touched + _WAIT == self._number
+        return trace is not None and not trace.missing and trace.touched + _WAIT == self._number
 
-    def _closed(self, name: str) -> Iterator[Event]:
+    def _closed(self, name: str) -> list[Event]:
         trace = self._traces.pop(name)
         self._read[name] = frozenset(trace.steps).union(self._read.pop(name, ()))
         if len(self._read) > _REMEMBERED:
@@ -92,7 +93,8 @@ def _steps(line: Object) -> Iterator[Step | Malformed]:
     try:
         for found in spans_of(line):
             try:
-                yield step_of(span_of(found))
+                span = span_of(found)
+                yield step_of(span, given_of(span.values()))
             except MisfitError as misfit:
                 yield Malformed(str(misfit))
     except MisfitError as misfit:

@@ -1,40 +1,22 @@
 """From a span to a step of a run: what the GenAI conventions, or OpenInference, say of it."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Final, cast
 
 import msgspec
 
-from .messages import Message, Part, genai_messages, new_of, openinference_messages
-from .wire import Attributes, Head
+from .given import OUTPUT, Given, StepKind
+from .messages import Part
+from .wire import ERRORS, OK, REMOTE, Head
 
-StepKind: TypeAlias = Literal["agent", "model", "tool", "other"]
-
-OPERATION: Final = "gen_ai.operation.name"
-SPAN_KIND: Final = "openinference.span.kind"
-_OPERATIONS: Final[dict[object, StepKind]] = {
-    "invoke_agent": "agent",
-    "chat": "model",
-    "generate_content": "model",
-    "text_completion": "model",
-    "execute_tool": "tool",
-}
-"""``gen_ai.operation.name`` → what the step is; other operations are none of a run."""
-_KINDS: Final[dict[object, StepKind]] = {"AGENT": "agent", "LLM": "model", "TOOL": "tool"}
-"""``openinference.span.kind`` → the same."""
-_SESSIONS: Final = ("gen_ai.conversation.id", "session.id")
 _CALL_IDS: Final = ("gen_ai.tool.call.id", "tool_call.id", "tool.id")
 _TOOLS: Final = ("gen_ai.tool.name", "tool.name")
-INPUT: Final = "llm.input_messages."
-OUTPUT: Final = "llm.output_messages."
-"""What the attributes begin with over which OpenInference spreads messages."""
-_RESULTS: Final = ("gen_ai.output.messages", "output.value", "final_result")
+_RESULTS: Final = (OUTPUT, "output.value", "final_result")
 """Attributes that state an agent's output; the last one is pydantic-ai's."""
-_REASONS: Final = ("gen_ai.response.finish_reasons", "llm.finish_reason", "gen_ai.response.id", "error.type")
-READ: Final = frozenset(
-    (OPERATION, SPAN_KIND, *_SESSIONS, *_CALL_IDS, *_TOOLS, *_RESULTS, *_REASONS, "input.value"),
-) | {"gen_ai.input.messages"}
-"""The attributes that are read, beside those of messages that are spread."""
+_SAID: Final = ("input.value",)
+_REASONS: Final = "gen_ai.response.finish_reasons"
+_REASON: Final = ("llm.finish_reason",)
+_RESPONSE: Final = ("gen_ai.response.id",)
+_ERROR: Final = "error.type"
 _CANCELLED: Final = frozenset(
     (
         *("cancellederror", "cancelederror", "aborterror", "keyboardinterrupt", "runcancelled", "cancelled"),
@@ -51,7 +33,7 @@ _CANCELLED: Final = frozenset(
 """Last words of an error's type that say: somebody ended it."""
 
 
-class Step(msgspec.Struct, frozen=True):
+class Step(msgspec.Struct, frozen=True, gc=False):
     """A span, as far as runs go.
 
     ``outputs`` are what a model made, None where it was not captured; ``answers`` the calls whose results its input
@@ -83,91 +65,61 @@ class Step(msgspec.Struct, frozen=True):
         return self.failed and (self.why or "").rpartition(".")[2].lower() in _CANCELLED
 
 
-def kind_of(attributes: Attributes) -> StepKind | None:
-    """Return what a span is in one of the two dialects, None where it is in neither."""
-    if OPERATION in attributes:
-        return _OPERATIONS.get(attributes[OPERATION], "other")
-    return _KINDS.get(attributes[SPAN_KIND], "other") if SPAN_KIND in attributes else None
-
-
-def step_of(span: Head) -> Step:
-    """Return the step that a span is."""
-    given = span.given()
-    kind = kind_of(given) or "other"
-    failed = span.failed or "error.type" in given
-    why = _first(given, ("error.type",)) or span.exception() or (span.status.message if span.status else "") or None
-    more: dict[str, Any] = {}
-    match kind:
-        case "agent":
-            said = _said(new_of(_input(given) or ())) or _first(given, ("input.value",))
-            stated = any(given.get(name) for name in _RESULTS) or (span.status is not None and _is_ok(span))
-            more = {"said": said, "stated": stated}
-        case "model":
-            more = _model(span, given)
-            failed = failed or more["finish"] == "error"
-        case "tool":
-            own, tool = _first(given, _CALL_IDS), _first(given, _TOOLS) or span.name or "unnamed"
-            more = {"call_id": own or "", "tool": tool}
-        case _:
-            pass
+def step_of(span: Head, given: Given) -> Step:
+    """Return the step that a span is, whose attributes say what is *given*."""
+    kind, asked, status, own = given.kind, given.asked, span.status, span.span_id
+    failed = _ERROR in given.values or (status is not None and status.code in ERRORS)
+    why = _why(span, given) if failed else None
+    said = None if asked is None else asked.said
+    answers = outputs = finish = None
+    stated, response, call, tool = False, "", "", ""
+    if kind == "tool":
+        call, tool = given.first(_CALL_IDS) or "", given.first(_TOOLS) or span.name or "unnamed"
+    elif kind == "model":
+        answers = None if asked is None else asked.answers
+        made = given.made
+        if made is not None:
+            outputs = tuple(made[0].made()) if len(made) == 1 else tuple([part for one in made for part in one.made()])
+        finish = _finish(given)
+        response = given.first(_RESPONSE) or own
+        failed = failed or finish == "error"
+    elif kind == "agent":
+        said = said or given.first(_SAID)
+        stated = any(given.plain(name) for name in _RESULTS) or (status is not None and status.code in OK)
     return Step(
-        kind=kind,
-        trace=span.trace_id,
-        span=span.span_id,
-        parent=span.parent_span_id or "",
-        remote=span.remote,
-        start=span.start_time_unix_nano,
-        end=span.end_time_unix_nano,
-        failed=failed,
-        why=why if span.failed or "error.type" in given else None,
-        session=_first(given, _SESSIONS),
-        **more,
+        kind,
+        span.trace_id,
+        own,
+        span.parent_span_id or "",
+        span.flags & REMOTE == REMOTE,
+        span.start_time_unix_nano,
+        span.end_time_unix_nano,
+        failed,
+        why,
+        stated,
+        given.session,
+        said,
+        answers,
+        outputs,
+        finish,
+        response,
+        call,
+        tool,
     )
 
 
-def _model(span: Head, given: Attributes) -> dict[str, Any]:
-    """What a model's span says of what it was asked, and of what it made."""
-    asked = _input(given)
-    new = new_of(asked or ())
-    made = genai_messages(given, "gen_ai.output.messages")
-    # of several choices clients take the first
-    made = made[:1] if made is not None else openinference_messages(given, OUTPUT)
-    reasons = given.get("gen_ai.response.finish_reasons")
-    listed = cast("list[object]", reasons) if isinstance(reasons, list) else []
-    finish = [one for one in listed if isinstance(one, str)]
-    finish += [message.finish_reason for message in made or () if message.finish_reason]
-    finish += [found] if (found := _first(given, ("llm.finish_reason",))) else []
-    return {
-        "said": _said(new),
-        "answers": None if asked is None else tuple(_answered(new)),
-        "outputs": None if made is None else tuple(part for message in made for part in message.made()),
-        "finish": finish[0] if finish else None,
-        "response": _first(given, ("gen_ai.response.id",)) or span.span_id,
-    }
+def _why(span: Head, given: Given) -> str | None:
+    return given.first((_ERROR,)) or span.exception() or (span.status.message if span.status else "") or None
 
 
-def _input(given: Attributes) -> Sequence[Message] | None:
-    found = genai_messages(given, "gen_ai.input.messages")
-    return openinference_messages(given, INPUT) if found is None else found
-
-
-def _answered(new: Sequence[Message]) -> Iterator[str]:
-    return (part.call_id for message in new for part in message.made() if part.kind == "answer")
-
-
-def _said(new: Sequence[Message]) -> str | None:
-    parts = [part for message in new if message.role == "user" for part in message.made()]
-    texts = [part.text or "" for part in parts if part.kind == "text"]
-    return "\n".join(texts) if texts else None
-
-
-def _first(given: Attributes, names: tuple[str, ...]) -> str | None:
-    for name in names:
-        found = given.get(name)
-        if isinstance(found, str) and found:
-            return found
-    return None
-
-
-def _is_ok(span: Head) -> bool:
-    return span.status is not None and span.status.code in (1, "STATUS_CODE_OK")
+def _finish(given: Given) -> str | None:
+    """Why a model ended, the first reason that is given."""
+    reasons = given.plain(_REASONS)
+    if isinstance(reasons, list):
+        for one in cast("list[object]", reasons):
+            if isinstance(one, str):
+                return one
+    for message in given.made or ():
+        if message.finish_reason:
+            return message.finish_reason
+    return given.first(_REASON)

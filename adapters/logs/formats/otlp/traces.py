@@ -1,41 +1,77 @@
 """From the spans of one trace to its runs: which spans belong together, and when the trace is whole."""
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from operator import attrgetter
 from typing import Final
-
-from msgspec import structs
 
 from turncheck.model.core.events import Event
 
-from .runs import agent_run, model_runs
+from .runs import tell_agent, tell_models
 from .steps import Step
 
 _SHORT: Final = 64
 """Spans of a trace that is looked at whenever one comes."""
+_OWNERS: Final = ("agent", "tool")
+_OWNED: Final = ("model", "tool")
+_start: Final = attrgetter("start")
 
 
 class Trace:
-    """The steps of one trace, by their spans; ``touched`` is the line that brought the last one."""
+    """The steps of one trace, by their spans; ``touched`` is the line that brought the last one.
+
+    It is whole where nothing is ``missing``: parents that no line has brought. What decides whether it is complete is
+    kept as its steps come: which calls models *made*, which *ran* as tools, of which the results were *brought* to a
+    model, and whether outputs are *captured*.
+    """
+
+    __slots__ = (
+        *("_agents", "_brought", "_captured", "_children", "_looked", "_made", "_ran"),
+        *("missing", "steps", "touched"),
+    )
 
     def __init__(self) -> None:
         self.steps: dict[str, Step] = {}
+        self.missing: set[str] = set()
         self.touched = self._looked = 0
-        self._missing: set[str] = set()  # parents that no line has brought
+        self._agents: list[Step] = []
+        self._children: dict[str, list[Step]] = {}  # parent → its models and tools
+        self._made: set[str] = set()
+        self._ran: set[str] = set()
+        self._brought: set[str] = set()
+        self._captured = False
 
     def take(self, step: Step, line: int) -> None:
         """Add a span; one that is there already, as an exporter repeats it, means nothing."""
         self.touched = line
-        if step.span in self.steps:
+        steps, span, parent, kind = self.steps, step.span, step.parent, step.kind
+        if span in steps:
             return
-        self.steps[step.span] = step
-        self._missing.discard(step.span)
-        if step.parent and step.parent not in self.steps:
-            self._missing.add(step.parent)
+        steps[span] = step
+        self.missing.discard(span)
+        if parent and parent not in steps:
+            self.missing.add(parent)
+        if kind == "agent":
+            self._agents.append(step)
+        elif kind != "other":
+            if parent in self._children:
+                self._children[parent].append(step)
+            else:
+                self._children[parent] = [step]
+            if kind == "tool":
+                self._ran.add(step.call_id)
+            else:
+                self._note(step)
 
-    @property
-    def whole(self) -> bool:
-        """Whether every parent is there."""
-        return not self._missing
+    def _note(self, model: Step) -> None:
+        outputs = model.outputs
+        if outputs is not None:
+            self._captured = True
+            if not model.failed:
+                for part in outputs:
+                    if part.kind == "call":
+                        self._made.add(part.call_id)
+        if model.answers:
+            self._brought.update(model.answers)
 
     def complete(self) -> bool:
         """Whether nothing is missed: each run ends in a response of its model, and each call has its result.
@@ -45,84 +81,98 @@ class Trace:
         if _SHORT < len(self.steps) < self._looked * 5 // 4:
             return False
         self._looked = len(self.steps)
-        owners = self._owners()
-        last: dict[str, Step] = {}
-        for span, step in self.steps.items():
-            if step.kind in ("model", "tool") and (owners[span] not in last or last[owners[span]].start <= step.start):
-                last[owners[span]] = step
-        agents = {span for span, step in self.steps.items() if step.kind == "agent"}
-        ends = all(step.kind == "model" for owner, step in last.items() if owner in agents)
-        return bool(last) and ends and agents <= last.keys() and self._answered
+        if not self._children or not self._answered:
+            return False
+        groups = self._groups({})
+        for agent in self._agents:
+            group = groups.get(agent.span)
+            if group is None or _latest(group).kind != "model":
+                return False
+        return True
 
     @property
     def _answered(self) -> bool:
         """Whether each call has its tool or an answer in a later request, and each of these, if captured, its call."""
-        steps = self.steps.values()
-        parts = [part for step in steps if not step.failed for part in step.outputs or ()]
-        made = {part.call_id for part in parts if part.kind == "call"}
-        ran = {step.call_id for step in steps if step.kind == "tool"}
-        brought = {own for step in steps for own in step.answers or ()}
-        captured = any(step.outputs is not None for step in steps)
-        return ("" in ran or made <= ran | brought) and (not captured or (ran - {""}) | brought <= made)
+        made, ran = self._made, self._ran
+        done = ran | self._brought
+        return ("" in ran or made <= done) and (not self._captured or done - {""} <= made)
 
-    def events(self) -> Iterator[Event]:
-        """Yield the events of all runs, one behind the other: agents' in the order of their starts, then models'."""
-        owners = self._owners()
-        groups: dict[str, list[Step]] = {}
-        for span, step in self.steps.items():
-            if step.kind in ("model", "tool"):
-                groups.setdefault(owners[span], []).append(step)
-        agents = [step for step in self.steps.values() if step.kind == "agent"]
-        for agent in sorted(agents, key=lambda step: step.start):
-            yield from _in_session(agent_run(agent, groups.pop(agent.span, [])), self._session(agent, owners))
+    def events(self) -> list[Event]:
+        """Return the events of all runs, one behind the other: agents' in the order of their starts, then models'."""
+        told: list[Event] = []
+        owners: dict[str, str] = {}
+        groups, agents = self._groups(owners), self._agents
+        for agent in sorted(agents, key=_start):
+            tell_agent(told, self._session(agent, owners), agent, groups.get(agent.span, ()))
+        ran = {agent.span for agent in agents}
         for owner, group in groups.items():
-            models = [step for step in group if step.kind == "model"]
-            tools = [step for step in group if step.kind == "tool"]
+            if owner in ran:
+                continue
             trace = group[0].trace
             if owner and owner not in self.steps:
-                yield from _in_session(agent_run(None, group), f"{trace}/{owner}")
-            elif owner:
-                yield from _in_session(model_runs(models, tools, over=True), f"{trace}/{owner}")
-            else:
-                for session in dict.fromkeys(step.session or trace for step in models):
-                    own = [step for step in models if (step.session or trace) == session]
-                    yield from _in_session(model_runs(own, tools, over=True), session)
+                tell_agent(told, f"{trace}/{owner}", None, group)
+                continue
+            models = [step for step in group if step.kind == "model"]
+            tools = [step for step in group if step.kind == "tool"]
+            if owner:
+                tell_models(told, f"{trace}/{owner}", models, tools)
+                continue
+            for session in dict.fromkeys(step.session or trace for step in models):
+                own = [step for step in models if (step.session or trace) == session]
+                tell_models(told, session, own, tools)
+        return told
 
-    def _owners(self) -> dict[str, str]:
-        """Span → the span of the agent or tool that it is within; "" for none, or the one that is missing.
+    def _groups(self, owners: dict[str, str]) -> dict[str, list[Step]]:
+        """Owner → its models and tools, in the order in which they came."""
+        steps, children = self.steps, self._children
+        if all(parent in steps and steps[parent].kind in _OWNERS for parent in children):
+            return children
+        groups: dict[str, list[Step]] = {}
+        for step in steps.values():
+            if step.kind in _OWNED:
+                groups.setdefault(self._owner(step, owners), []).append(step)
+        return groups
 
-        A missing parent of another process is none: its spans may be written elsewhere.
+    def _owner(self, step: Step, owners: dict[str, str]) -> str:
+        """The span of the agent or tool that a step is within; "" for none, or the one that is missing.
+
+        A missing parent of another process is none: its spans may be written elsewhere. What is known of other spans is
+        in *owners*, and so is what is found.
         """
-        owners: dict[str, str] = {}
-        for span in self.steps:
-            path: dict[str, None] = {}
-            while span not in owners and span not in path:
-                path[span] = None
-                owner = self._nearest(self.steps[span])
-                if owner is not None:
-                    owners[span] = owner
-                else:
-                    span = self.steps[span].parent  # noqa: PLW2901 - up, as far as nothing is known
-            owners.update(dict.fromkeys(path, owners.get(span, "")))  # a ring of parents has no owner
-        return owners
-
-    def _nearest(self, step: Step) -> str | None:
-        """What a step's own parent tells of its owner, None where that has the same."""
-        if not step.parent:
-            return ""
-        above = self.steps.get(step.parent)
-        if above is None:
-            return "" if step.remote else step.parent
-        return above.span if above.kind in ("agent", "tool") else None
+        steps = self.steps
+        path: dict[str, None] = {}
+        owner = ""  # that of a ring of parents
+        while step.span not in path:
+            path[step.span] = None
+            above = steps.get(step.parent)
+            if above is None:
+                owner = "" if step.remote else step.parent
+                break
+            if above.kind in _OWNERS:
+                owner = step.parent
+                break
+            if step.span in owners:
+                owner = owners[step.span]
+                break
+            step = above
+        owners.update(dict.fromkeys(path, owner))
+        return owner
 
     def _session(self, agent: Step, owners: dict[str, str]) -> str:
         """An agent's conversation, or else the trace; one within another agent has a session of its own."""
-        above = self.steps.get(owners[agent.span])
+        if not agent.parent:
+            return agent.session or agent.trace
+        above = self.steps.get(self._owner(agent, owners))
         outer = above.session if above is not None else None
         if above is None or (agent.session and agent.session != outer):
             return agent.session or agent.trace
         return f"{agent.session or agent.trace}/{agent.span}"
 
 
-def _in_session(events: Iterator[Event], session: str) -> Iterator[Event]:
-    return (structs.replace(event, session_id=session) for event in events)
+def _latest(group: Sequence[Step]) -> Step:
+    """The step that started last, of several at once the one that came last."""
+    latest = group[0]
+    for step in group:
+        if latest.start <= step.start:
+            latest = step
+    return latest

@@ -11,9 +11,18 @@ _DEPTH: Final = 32
 """Levels of an attribute's value that are looked at: messages have five."""
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
 """The event of a span whose attributes are the span's own, moved there because they are large."""
+_EXCEPTION: Final = "exception"
+EVENTS: Final = frozenset((_DETAILS, _EXCEPTION))
+"""The events of a span that mean something."""
 _SIGNALS: Final = {"resourceSpans", "resourceLogs", "resourceMetrics", "resourceProfiles"}
-_REMOTE: Final = 0x300
-"""The bits of a span's flags that say: it is known whether the parent is remote, and it is."""
+REMOTE: Final = 0x300
+"""The bits of a span's flags that say: it is known whether the parent is a span of another process, and it is."""
+
+ERRORS: Final = (2, "STATUS_CODE_ERROR")
+OK: Final = (1, "STATUS_CODE_OK")
+"""How the code of a status is written."""
+
+_VALUES: Final = ("stringValue", "arrayValue", "kvlistValue", "intValue", "doubleValue", "boolValue")
 
 Attributes = dict[str, Any]
 
@@ -45,20 +54,6 @@ class Head(msgspec.Struct, rename="camel"):
     flags: int = 0
     status: _Status | None = None
 
-    @property
-    def remote(self) -> bool:
-        """Whether the parent is a span of another process, which may write its spans elsewhere."""
-        return self.flags & _REMOTE == _REMOTE
-
-    @property
-    def failed(self) -> bool:
-        """Whether the status is an error."""
-        return self.status is not None and self.status.code in (2, "STATUS_CODE_ERROR")
-
-    def given(self) -> Attributes:
-        """Return the attributes as plain values."""
-        raise NotImplementedError
-
     def exception(self) -> str | None:
         """Return the type of the last exception that the span recorded."""
         return None
@@ -70,7 +65,7 @@ class Span(Head, rename="camel"):
     attributes: list[_KeyValue] = []
     events: list[_SpanEvent] = []
 
-    def given(self) -> Attributes:
+    def values(self) -> Attributes:
         """Return the attributes as plain values."""
         details = [pair for event in self.events if event.name == _DETAILS for pair in event.attributes]
         return {pair.key: plain(pair.value) for pair in (*self.attributes, *details)}
@@ -80,7 +75,7 @@ class Span(Head, rename="camel"):
         types = [
             plain(pair.value)
             for event in self.events
-            if event.name == "exception"
+            if event.name == _EXCEPTION
             for pair in event.attributes
             if pair.key == "exception.type"
         ]
@@ -110,12 +105,15 @@ def span_of(value: Object) -> Span:
 
 
 def plain(value: Object | None, depth: int = 0) -> Any:
-    """Return an ``AnyValue`` as a plain value, None where it holds nothing.
+    """Return an ``AnyValue`` as a plain value, None where it holds nothing. It has one kind; of several, one counts.
 
     >>> plain({"arrayValue": {"values": [{"stringValue": "stop"}, {"intValue": "3"}]}})
     ['stop', 3]
     """
-    for kind, given in value.items() if value and depth < _DEPTH else ():
+    if value is None or depth >= _DEPTH:
+        return None
+    for kind in _VALUES:
+        given = value.get(kind)
         match kind, given:
             case ("stringValue", str()) | ("boolValue", bool()) | ("intValue" | "doubleValue", int() | float()):
                 return given
