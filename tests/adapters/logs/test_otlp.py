@@ -312,6 +312,19 @@ def test_a_value_of_an_attribute_is_a_plain_one(value: dict[str, Any], expected:
     assert plain(value) == expected
 
 
+LISTED: Final = {"arrayValue": {"values": [{"stringValue": "x"}]}}
+
+
+def test_an_attribute_that_is_a_list_where_a_text_should_be_says_nothing() -> None:
+    unknown = agent(0, 1) | {"attributes": [{"key": "gen_ai.operation.name", "value": LISTED}]}
+    assert shown(unknown) == []
+    kind = {"key": "llm.output_messages.0.message.contents.0.message_content.type", "value": LISTED}
+    text = {"key": "llm.output_messages.0.message.contents.0.message_content.text", "value": {"stringValue": "blue"}}
+    asked = span(2, 1, 1, 2, {"openinference.span.kind": "LLM"})
+    asked["attributes"] += [kind, text]
+    assert shown(asked, agent(0, 3)) == ["user ?", "assistant blue", "completed?"]
+
+
 # What is none
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final
-from unittest.mock import patch
+from unittest.mock import MagicMock, patch
 
 import pytest
 from fuzz.edited_logs import assert_same
@@ -13,19 +13,19 @@ from hypothesis import strategies as st
 from msgspec import Raw
 from otlp_spans import Span, agent, line, span, tool
 
-from turncheck.adapters.logs.fast.lines import histories
 from turncheck.adapters.logs.fast.lines.histories import Histories
 from turncheck.adapters.logs.fast.lines.otlp import SPANS
-from turncheck.adapters.logs.formats.otlp.messages import Asked, asked_of, genai_messages
+from turncheck.adapters.logs.formats.otlp.messages import Asked, asked_of, decode_messages, genai_messages
 from turncheck.adapters.logs.formats.otlp.reader import _steps
 from turncheck.adapters.logs.formats.otlp.spread import place_of
 from turncheck.adapters.logs.formats.otlp.steps import Step
-from turncheck.adapters.logs.formats.otlp.wire import spans_of
+from turncheck.model.core.events import Event
 
 Message = Any
 SETTINGS: Final = settings(max_examples=150, deadline=None, database=None, derandomize=True)
 TEXTS: Final = ("", "blue", "pink", 'say "b"\n', "é 😀", "\\", "}]", '},{"role":"user"')
 ROLES: Final = ("user", "assistant", "tool", "user", "assistant", "model", "system")
+DECODE: Final = f"{Histories.__module__}.decode_messages"
 ODD: Final[tuple[Message, ...]] = (
     *(3, {}, {"role": 3}, {"role": "user", "parts": 3}, {"role": "tool", "parts": [3]}),
     {"role": "user", "parts": [{"type": "text", "content": 1}]},
@@ -42,7 +42,7 @@ MESSAGES: Final = st.builds(
 
 @st.composite
 def inputs(draw: st.DrawFn) -> list[list[Message]]:
-    """What a model is asked with, request by request: mostly what it was asked before, and more."""
+    """The inputs of a model, request by request: mostly the one before, and more."""
     found = [draw(st.lists(MESSAGES, max_size=2))]
     for _ in range(draw(st.integers(1, 5))):
         found.append(_next(draw, found[-1]))
@@ -91,7 +91,7 @@ def raw(text: str, comma: str = ",") -> Raw:
 
 
 def alone(text: str) -> Asked | None:
-    """What is new in an input that is read by itself."""
+    """The news of an input that is read by itself."""
     messages = genai_messages(text)
     return None if messages is None else asked_of(messages)
 
@@ -136,7 +136,7 @@ def test_of_a_history_that_has_grown_the_new_messages_alone_are_decoded() -> Non
     kept, long = Histories(), conversation(20)
     assert kept.asked("c", raw(json.dumps(long))) == Asked()
     more = [*long, {"role": "user", "parts": [{"type": "text", "content": "red"}]}]
-    with patch.object(histories, "decode_messages", wraps=histories.decode_messages) as decode:
+    with patch(DECODE, wraps=decode_messages) as decode:
         assert kept.asked("c", raw(json.dumps(more))) == Asked(("red",))
     ((text,), _) = decode.call_args
     assert len(text) < 100
@@ -146,7 +146,7 @@ def test_histories_of_many_conversations_are_kept_up_to_a_number_of_bytes() -> N
     kept, text = Histories(10_000), raw(json.dumps(conversation(10)))
     for number in range(50):
         kept.asked(f"c{number}", text)
-    with patch.object(histories, "decode_messages", wraps=histories.decode_messages) as decode:
+    with patch(DECODE, wraps=decode_messages) as decode:
         kept.asked("c0", text)
         assert decode.call_count == 1
         kept.asked("c49", text)
@@ -194,7 +194,7 @@ SAYS: Final[tuple[dict[str, Any], ...]] = (
     {"gen_ai.operation.name": "invoke_agent", "input.value": "red"},
     {"gen_ai.operation.name": ["chat"]},
 )
-EVENTS: Final = (
+EVENTS: Final[tuple[list[Any], ...]] = (
     [],
     [{"name": "sent", "attributes": [{"key": "exception.type", "value": {"stringValue": "Timeout"}}]}],
     [{"name": "exception", "attributes": [{"key": "exception.type", "value": {"stringValue": "CancelledError"}}]}],
@@ -238,21 +238,26 @@ def _request(draw: st.DrawFn, at: int, messages: list[Message], trace: str, sess
 
 
 class Taken:
-    """What stands in for a mapper: it keeps the steps."""
+    """A stand-in for a mapper, which keeps the steps of the latest line."""
 
-    def batch(self, steps: list[Step]) -> list[Step]:
-        return steps
+    def __init__(self) -> None:
+        self.steps: list[Step] | None = None
+
+    def batch(self, steps: list[Step]) -> list[Event]:
+        self.steps = steps
+        return []
 
 
 @SETTINGS
 @given(traces())
 def test_spans_are_the_steps_that_the_mapper_makes_of_them(lines: list[dict[str, Any]]) -> None:
-    take = SPANS.takes(Taken())
+    taken = Taken()
+    feed = SPANS.feeds(taken)
     for value in lines:
-        steps = [*_steps(value)]
-        taken = take(SPANS.decode(json.dumps(value, ensure_ascii=False).encode()))
-        tells = any(event["name"] == "exception" for one in spans_of(value) for event in one.get("events", ()))
-        assert taken == (None if tells else steps)
+        taken.steps = None
+        feed([SPANS.decode(json.dumps(value, ensure_ascii=False).encode())], 0, MagicMock())
+        tells = '"name": "exception"' in json.dumps(value)
+        assert taken.steps == (None if tells else [*_steps(value)])
 
 
 @settings(SETTINGS, max_examples=60)

@@ -1,8 +1,9 @@
 """Inputs of models that go on from earlier ones: of a history that has grown, the new messages alone are read.
 
 Each request to a model has all messages before it. In come the texts of inputs, as they stand in a line: JSON within a
-string; out goes what is new to the model. Where a text begins with all messages of the one before, it is known what
-these say; what is behind them is read as a list of its own. That is exact, because a message means nothing to another.
+string; out goes their news, that which is new to the model. Where a text begins with all messages of the one before,
+the news of these are known; the messages behind them are read as a list of their own. That is exact, because a message
+means the same in any list.
 """
 
 from typing import Final
@@ -28,7 +29,7 @@ class Histories:
         self._most, self._size = most, 0
 
     def asked(self, conversation: str, written: Raw) -> Asked | None:
-        """Return what is new in an input, None where it is no list of messages as they should be.
+        """Return the news of an input, None where it is no list of messages as they should be.
 
         *written* is a JSON string, of which all but its UTF-8 is known to be valid.
         """
@@ -58,7 +59,7 @@ class Histories:
 
 
 def _read(written: bytes, before: Asked, least: int = 0) -> Asked | None:
-    """What is new in a list of messages, at *least* so many, which come behind others."""
+    """The news of a list of messages, at *least* so many; *before* is that of messages before them."""
     try:
         messages = decode_messages(_string(written))
     except REFUSALS:

@@ -76,7 +76,7 @@ def _takes(mapper: OtlpMapper) -> Take:
 
 
 class _Given(Given, gc=False):
-    """What attributes say that are decoded where they are asked for: ``values`` has them as they are written."""
+    """Attributes that are decoded where they are asked for: ``values`` has them as they are written."""
 
     def plain(self, name: str) -> Any:
         """Return an attribute as a plain value, None where there is none."""
@@ -95,7 +95,7 @@ class _Given(Given, gc=False):
 
 
 def _given(span: _Span, histories: Histories) -> Given:
-    """Return what a span's attributes say. Raises ValidationError for one that is left to the mapper."""
+    """Return the attributes of a span. Raises ValidationError for one that is left to the mapper."""
     if not span.trace_id or not span.span_id or (span.events and _tells(span.events)):
         raise ValidationError
     written: _Values = {pair.key: pair.value for pair in span.attributes}

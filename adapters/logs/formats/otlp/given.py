@@ -1,4 +1,4 @@
-"""What a span's attributes say in one of the two dialects: which step it is, what was asked, and what was made."""
+"""The attributes of a span in one of the two dialects: the step that it is, the news of its input, and its outputs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal, TypeAlias
@@ -29,10 +29,10 @@ SESSIONS: Final = ("gen_ai.conversation.id", "session.id")
 
 
 class Given(msgspec.Struct, gc=False):
-    """What the attributes of a span say, whose ``values`` are plain here.
+    """The attributes of a span, whose ``values`` are plain here.
 
-    Of an agent and of a model there is what is new in what it was ``asked``, and of a model what it ``made``; both are
-    None where they were not captured.
+    Of an agent and of a model there is the news of its input (``asked``), and of a model the messages that it ``made``;
+    both are None where they were not captured.
     """
 
     kind: StepKind
@@ -60,7 +60,7 @@ def kind_of(name: str, value: object) -> StepKind:
 
 
 def given_of(values: Mapping[str, Any]) -> Given:
-    """Return what attributes say that are plain values; of both dialects, the GenAI conventions say what a span is."""
+    """Return the attributes of a span, given as plain values; in both dialects, the first one says what it is."""
     name = OPERATION if OPERATION in values else SPAN_KIND
     given = Given(kind_of(name, values.get(name)), values)
     given.session = given.first(SESSIONS)
@@ -83,6 +83,6 @@ def given_of(values: Mapping[str, Any]) -> Given:
 
 
 def first_choice(written: object) -> Sequence[Message] | None:
-    """Return what a model made by the GenAI conventions: of several choices clients take the first."""
+    """Return the messages that a model made by the GenAI conventions: of several choices clients take the first."""
     made = genai_messages(written)
     return None if made is None else made[:1]

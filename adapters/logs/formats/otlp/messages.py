@@ -46,7 +46,7 @@ class Message(Protocol):
 
 
 class Asked(msgspec.Struct, frozen=True, gc=False):
-    """What is new in an input: the user's ``texts`` behind the model's last message, and the ``answers`` there.
+    """The news of an input: the user's ``texts`` behind the model's last message, and the ``answers`` there.
 
     The answers are the ids of the calls that they answer.
     """
@@ -56,7 +56,7 @@ class Asked(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def said(self) -> str | None:
-        """What the user says, None where nothing is."""
+        """The user's texts as one, None where there is none."""
         return "\n".join(self.texts) if self.texts else None
 
 
@@ -173,9 +173,9 @@ def _text(value: object) -> str | None:
 
 
 def asked_of(messages: Sequence[Message], before: Asked = NOTHING) -> Asked:
-    """Return what an input has behind the model's last message: what is new in this request.
+    """Return the news of an input: the user's texts and the answers behind the model's last message.
 
-    The input has other messages before these; of them *before* is new.
+    The input has other messages before these; *before* is the news of those.
     """
     new: Sequence[Message] = messages
     for index in range(len(messages) - 1, -1, -1):

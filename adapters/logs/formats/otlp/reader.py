@@ -70,7 +70,7 @@ class OtlpMapper(LineMapper):
         return [event for name in [*self._traces] for event in self._closed(name)]
 
     def _ready(self, name: str, trace: Trace) -> bool:
-        """Whether a trace that has every parent is read here; one that lacks little is waited for."""
+        """Return whether a trace that has every parent is read here; one that lacks little is waited for."""
         complete = trace.complete()
         if not complete:
             self._due.setdefault(self._number + _WAIT, []).append(name)
@@ -102,7 +102,7 @@ def _steps(line: Object) -> Iterator[Step | Malformed]:
 
 
 def _recognises(value: Object) -> bool:
-    """Whether a span is of the GenAI conventions or of OpenInference: OTLP alone may be of any program."""
+    """Return whether a span is of the GenAI conventions or of OpenInference: OTLP alone may be of any program."""
     if "resourceSpans" not in value:
         return False
     with suppress(MisfitError):

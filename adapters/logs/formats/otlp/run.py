@@ -115,7 +115,7 @@ class Run:
         self._infer([own for own in self.open if own in self._latest])
 
     def goes_on(self, step: Step) -> bool:
-        """Whether a request goes on with the run."""
+        """Return whether a request goes on with the run."""
         return any(own in self.ran for own in self.open) or any(own in self.open for own in step.answers or ())
 
     def _infer(self, ids: list[str]) -> None:

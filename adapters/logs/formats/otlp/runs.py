@@ -14,7 +14,7 @@ _OUTPUTS: Final = 0
 _TOOL_STARTS: Final = 1
 _TOOL_ENDS: Final = 2
 _ASKS: Final = 3
-"""What comes first at one time: a model's outputs, a tool's start, its end, the next question to the model."""
+"""The order at one time: a model's outputs, a tool's start, its end, the next question to the model."""
 _Moment: TypeAlias = tuple[int, int, int, Step]
 """A time, what happens then, the number of the model or the tool, and its step: no two have the first three alike."""
 _start: Final = attrgetter("start")

@@ -1,6 +1,6 @@
 """The keys of attributes over which OpenInference spreads messages: ``llm.input_messages.0.message.role`` ….
 
-In comes a key; out goes the place that it has: which message, and what of it.
+In comes a key; out goes its place: a message, and a leaf of that.
 """
 
 import re
@@ -13,7 +13,7 @@ Field: TypeAlias = Literal["role", "content", "answered", "type", "text", "call"
 Number: TypeAlias = tuple[int, str]
 """A number as it is written, with its length first: so they are ordered as they count, and none is too long to read."""
 Leaf: TypeAlias = tuple[Field, Number]
-"""What of a message: a field, and the number of the content or call that it is of."""
+"""A field of a message, and the number of the content or call that it is of."""
 Spread: TypeAlias = dict[Number, dict[Leaf, Any]]
 """Messages by their numbers: what is given of each."""
 
@@ -25,7 +25,7 @@ ANSWERED: Final[Leaf] = ("answered", ALONE)
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
-    """What an attribute gives: a leaf of a message that the model was asked with, or that it *made*."""
+    """The place of an attribute: a leaf of a message that the model was asked with, or that it *made*."""
 
     made: bool
     message: Number
@@ -45,7 +45,7 @@ _OF_ONE: Final[dict[str, Field]] = {
     "message.tool_calls.tool_call.id": "call",
     "message.tool_calls.tool_call.function.name": "tool",
 }
-"""Path without its number → what of a content or a call."""
+"""Path without its number → the field of a content or a call."""
 OTHER: Final[Leaf] = ("other", ALONE)
 _LENGTH: Final = 128
 _MOST: Final = 8192

@@ -61,7 +61,7 @@ class Step(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def cancelled(self) -> bool:
-        """Whether somebody ended it."""
+        """True if somebody ended it."""
         return self.failed and (self.why or "").rpartition(".")[2].lower() in _CANCELLED
 
 
@@ -113,7 +113,7 @@ def _why(span: Head, given: Given) -> str | None:
 
 
 def _finish(given: Given) -> str | None:
-    """Why a model ended, the first reason that is given."""
+    """The reason why a model ended, the first that is given."""
     reasons = given.plain(_REASONS)
     if isinstance(reasons, list):
         for one in cast("list[object]", reasons):

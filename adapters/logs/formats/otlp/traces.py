@@ -19,9 +19,8 @@ _start: Final = attrgetter("start")
 class Trace:
     """The steps of one trace, by their spans; ``touched`` is the line that brought the last one.
 
-    It is whole where nothing is ``missing``: parents that no line has brought. What decides whether it is complete is
-    kept as its steps come: which calls models *made*, which *ran* as tools, of which the results were *brought* to a
-    model, and whether outputs are *captured*.
+    ``missing`` has the parents that no line has brought. As steps come, it is kept which calls models made, which ran
+    as tools, and of which the results were brought to a model: that decides if the trace is complete.
     """
 
     __slots__ = (
@@ -74,7 +73,7 @@ class Trace:
             self._brought.update(model.answers)
 
     def complete(self) -> bool:
-        """Whether nothing is missed: each run ends in a response of its model, and each call has its result.
+        """Return whether nothing is missed: each run ends in a response of its model, and each call has its result.
 
         A long trace is not looked at again before it grew by a quarter: in all that costs no more than its length.
         """
@@ -92,7 +91,7 @@ class Trace:
 
     @property
     def _answered(self) -> bool:
-        """Whether each call has its tool or an answer in a later request, and each of these, if captured, its call."""
+        """True if each call has its tool or an answer in a later request, and each of these, if captured, its call."""
         made, ran = self._made, self._ran
         done = ran | self._brought
         return ("" in ran or made <= done) and (not self._captured or done - {""} <= made)
