@@ -17,8 +17,10 @@ _string: Final = json.Decoder(str).decode
 _BEGIN: Final = b'"['
 _END: Final = b']"'
 _ENDS: Final = b"}" + _END
-_MOST: Final = 8 << 20
-"""Bytes of inputs that are kept: a history of 100,000 tokens has half a megabyte."""
+_MOST: Final = 4 << 20
+"""Bytes that are kept: those of 80 conversations of 12,000 tokens each."""
+_ENTRY: Final = 300
+"""Bytes of a conversation beside its input: those of its entry, of an id, and of what is known."""
 
 
 class Histories:
@@ -37,7 +39,7 @@ class Histories:
         asked = None
         if conversation in self._kept:
             before, known = self._kept.pop(conversation)
-            self._size -= len(before)
+            self._size -= len(before) + _ENTRY
             end = len(before) - len(_END)  # where the last message of the text before ends
             if text.startswith(memoryview(before)[:end]):
                 if text.startswith(b",", end):
@@ -52,10 +54,10 @@ class Histories:
 
     def _keep(self, conversation: str, text: bytes, asked: Asked) -> None:
         self._kept[conversation] = text, asked
-        self._size += len(text)
+        self._size += len(text) + _ENTRY
         while self._size > self._most:
             oldest, _ = self._kept.pop(next(iter(self._kept)))
-            self._size -= len(oldest)
+            self._size -= len(oldest) + _ENTRY
 
 
 def _read(written: bytes, before: Asked, least: int = 0) -> Asked | None:

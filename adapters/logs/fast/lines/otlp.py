@@ -1,13 +1,11 @@
 """Lines of OTLP traces: of a span's attributes only those are decoded that are read, and of inputs what is new."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec import Raw, Struct, ValidationError, json
 
-from turncheck.model.core.events import Event
-
-from ...formats.otlp.given import INPUT, OPERATION, OUTPUT, SESSIONS, SPAN_KIND, Given, first_choice, kind_of
+from ...formats.otlp.given import INPUT, KINDS, OPERATION, OUTPUT, SESSIONS, SPAN_KIND, Given, first_choice
 from ...formats.otlp.messages import MADE, NOTHING, Asked, asked_of, genai_messages, spread_messages
 from ...formats.otlp.reader import OtlpMapper
 from ...formats.otlp.spread import ALONE, OTHER, ROLE, Leaf, Number, Spread, place_of
@@ -15,7 +13,7 @@ from ...formats.otlp.steps import Step, step_of
 from ...formats.otlp.wire import EVENTS, Head, plain
 from ..spans import REFUSALS
 from .histories import Histories
-from .reading import LineLoop, Take, one_by_one
+from .reading import Feed, Heard, LineLoop
 
 _string: Final = json.Decoder(str).decode
 _decode: Final = json.Decoder().decode
@@ -58,11 +56,13 @@ class _Line(Struct, gc=False):
 _Values: TypeAlias = Mapping[str, _Value | None]
 
 
-def _takes(mapper: OtlpMapper) -> Take:
-    histories = Histories()
+def _feeds(mapper: OtlpMapper) -> Feed:
+    histories, batch = Histories(), mapper.batch
 
-    def take(line: _Line) -> Sequence[Event] | None:
+    def steps_of(line: _Line | None) -> list[Step] | None:
         steps: list[Step] = []
+        if line is None:
+            return None
         try:
             for resource in line.resourceSpans:
                 for scope in resource.scopeSpans:
@@ -70,9 +70,18 @@ def _takes(mapper: OtlpMapper) -> Take:
                         steps.append(step_of(span, _given(span, histories)))  # noqa: PERF401 - faster
         except REFUSALS:
             return None
-        return mapper.batch(steps)
+        return steps
 
-    return take
+    def feed(lines: Iterable[Any], first: int, heard: Heard) -> None:
+        for at, steps in enumerate([*map(steps_of, lines)], first):
+            if steps is None:
+                heard.leave(at)
+            else:
+                told = batch(steps)
+                if told:
+                    heard.add(at, told)
+
+    return feed
 
 
 class _Given(Given, gc=False):
@@ -99,8 +108,9 @@ def _given(span: _Span, histories: Histories) -> Given:
     if not span.trace_id or not span.span_id or (span.events and _tells(span.events)):
         raise ValidationError
     written: _Values = {pair.key: pair.value for pair in span.attributes}
-    told = OPERATION if OPERATION in written else SPAN_KIND
-    kind = kind_of(told, _plain(written[told])) if told in written else "other"
+    name = OPERATION if OPERATION in written else SPAN_KIND
+    told = _plain(written[name]) if name in written else None
+    kind = KINDS[name].get(told, "other") if isinstance(told, str) else "other"
     given = _Given(kind, written)
     session = given.session = given.first(SESSIONS)
     if kind == "tool" or kind == "other":  # noqa: PLR1714 - faster
@@ -167,4 +177,4 @@ def _plain(value: _Value | None) -> Any:
     return found
 
 
-SPANS: Final = LineLoop(json.Decoder(_Line, strict=False).decode, one_by_one(_takes))
+SPANS: Final = LineLoop(json.Decoder(_Line, strict=False).decode, _feeds)

@@ -191,4 +191,6 @@ def asked_of(messages: Sequence[Message], before: Asked = NOTHING) -> Asked:
                 answers.append(part.call_id)
             elif says and part.kind == "text":
                 texts.append(part.text or "")
+    if before is NOTHING:
+        return Asked(tuple(texts), tuple(answers))
     return Asked((*before.texts, *texts), (*before.answers, *answers))

@@ -42,9 +42,7 @@ class OtlpMapper(LineMapper):
         self._number = number = self._number + 1
         traces = self._traces
         told: list[Event] = []
-        ready: dict[str, None] = {}
-        if number in self._due:
-            ready = dict.fromkeys([name for name in self._due.pop(number) if self._waited(name)])
+        ready = [name for name in self._due.pop(number) if self._waited(name)] if number in self._due else []
         touched: dict[str, Trace] = {}
         for step in found:
             if isinstance(step, Malformed):
@@ -58,8 +56,8 @@ class OtlpMapper(LineMapper):
             trace.take(step, number)
         for name, trace in touched.items():
             if not trace.missing and self._ready(name, trace):
-                ready[name] = None
-        for name in ready:
+                ready.append(name)
+        for name in dict.fromkeys(ready) if ready else ():
             told += self._closed(name)
         while len(traces) > _OPEN:
             told += self._closed(next(iter(traces)))
@@ -82,7 +80,8 @@ class OtlpMapper(LineMapper):
 
     def _closed(self, name: str) -> list[Event]:
         trace = self._traces.pop(name)
-        self._read[name] = frozenset(trace.steps).union(self._read.pop(name, ()))
+        spans = frozenset(trace.steps)
+        self._read[name] = spans | self._read.pop(name) if name in self._read else spans
         if len(self._read) > _REMEMBERED:
             del self._read[next(iter(self._read))]
         return trace.events()
