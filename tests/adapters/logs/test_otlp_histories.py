@@ -17,7 +17,7 @@ from turncheck.adapters.logs.fast.lines.histories import Histories
 from turncheck.adapters.logs.fast.lines.otlp import SPANS
 from turncheck.adapters.logs.formats.otlp.messages import Asked, asked_of, decode_messages, genai_messages
 from turncheck.adapters.logs.formats.otlp.reader import _steps
-from turncheck.adapters.logs.formats.otlp.spread import place_of
+from turncheck.adapters.logs.formats.otlp.spread import PLACES
 from turncheck.adapters.logs.formats.otlp.steps import Step
 from turncheck.model.core.events import Event
 
@@ -287,17 +287,17 @@ def test_traces_with_histories_are_read_as_by_the_mapper_alone(lines: list[dict[
     ],
 )
 def test_a_key_without_a_number_and_a_path_is_of_no_message(key: str) -> None:
-    assert place_of(key) is None
+    assert PLACES[key] is None
 
 
 def test_messages_are_in_the_order_of_their_numbers_as_they_count() -> None:
-    places = [place_of(f"llm.input_messages.{number}.message.role") for number in (2, 10, 9)]
+    places = [PLACES[f"llm.input_messages.{number}.message.role"] for number in (2, 10, 9)]
     assert sorted(place.message[1] for place in places if place) == ["10", "2", "9"]
     assert [number for _, number in sorted(place.message for place in places if place)] == ["2", "9", "10"]
 
 
 def test_a_path_that_is_not_read_shows_that_there_is_a_message() -> None:
-    place = place_of("llm.output_messages.0.message." + "x" * 1000)
+    place = PLACES["llm.output_messages.0.message." + "x" * 1000]
     assert place is not None
     assert place.made
     assert place.leaf[0] == "other"

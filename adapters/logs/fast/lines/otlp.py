@@ -1,6 +1,6 @@
 """Lines of OTLP traces: of a span's attributes only those are decoded that are read, and of inputs what is new."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec import Raw, Struct, ValidationError, json
@@ -8,7 +8,7 @@ from msgspec import Raw, Struct, ValidationError, json
 from ...formats.otlp.given import INPUT, KINDS, OPERATION, OUTPUT, SESSIONS, SPAN_KIND, Given, first_choice
 from ...formats.otlp.messages import MADE, NOTHING, Asked, asked_of, genai_messages, spread_messages
 from ...formats.otlp.reader import OtlpMapper
-from ...formats.otlp.spread import ALONE, OTHER, ROLE, Leaf, Number, Spread, place_of
+from ...formats.otlp.spread import ALONE, ANSWERED, OTHER, PLACES, ROLE, Leaf, Number, Spread
 from ...formats.otlp.steps import Step, step_of
 from ...formats.otlp.wire import EVENTS, Head, plain
 from ..spans import REFUSALS
@@ -53,7 +53,7 @@ class _Line(Struct, gc=False):
     resourceSpans: tuple[_Resource, ...]  # noqa: N815
 
 
-_Values: TypeAlias = Mapping[str, _Value | None]
+_Values: TypeAlias = dict[str, _Value | None]
 
 
 def _feeds(mapper: OtlpMapper) -> Feed:
@@ -120,7 +120,7 @@ def _given(span: _Span, histories: Histories) -> Given:
     if kind == "model":
         given.made = first_choice(given.plain(OUTPUT))
     if given.asked is None or (given.made is None and kind == "model"):
-        _spread(given)
+        _spread(given, written)
     return given
 
 
@@ -136,27 +136,29 @@ def _genai(value: _Value | None, histories: Histories, conversation: str) -> Ask
     return asked
 
 
-def _spread(given: _Given) -> None:
-    """Take the messages of OpenInference, where there are no others. Of those that the model knows the role is read."""
+def _spread(given: _Given, written: _Values) -> None:
+    """Take the messages of OpenInference, where there are no others. Of those without news the role alone is read."""
     inputs: list[tuple[Number, Leaf, _Value | None]] = []
     outputs: Spread = {}
     last = ALONE  # the number of the model's last message
-    for key, value in given.values.items():
-        place = place_of(key)
+    for key, value in reversed(written.items()):  # the latest messages, which are new, mostly stand last
+        place = PLACES[key]
         if place is None:
             continue
         message, leaf = place.message, place.leaf
         if place.made:
             outputs.setdefault(message, {})[leaf] = None if leaf is OTHER else _plain(value)
-        else:
-            inputs.append((message, leaf, value))
-            if leaf is ROLE and message > last and _plain(value) in MADE:
+        elif message > last:
+            if leaf is ROLE and _plain(value) in MADE:
                 last = message
-    if given.asked is None and inputs:
+            else:
+                inputs.append((message, leaf, value))
+    if given.asked is None and (inputs or last is not ALONE):
+        users = {message for message, leaf, value in inputs if leaf is ROLE and _plain(value) == "user"}
         new: Spread = {}
         for message, leaf, value in inputs:
-            if message > last:
-                new.setdefault(message, {})[leaf] = None if leaf is OTHER else _plain(value)
+            if message > last and (leaf is ANSWERED or (message in users and leaf is not OTHER)):
+                new.setdefault(message, {})[leaf] = _plain(value)
         messages = spread_messages(new)
         given.asked = NOTHING if messages is None else asked_of(messages)
     if given.made is None and given.kind == "model":

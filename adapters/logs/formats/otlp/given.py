@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 from .messages import Asked, Message, asked_of, genai_messages, spread_messages
-from .spread import Spread, place_of
+from .spread import PLACES, Spread
 
 StepKind: TypeAlias = Literal["agent", "model", "tool", "other"]
 
@@ -65,7 +65,7 @@ def given_of(values: Mapping[str, Any]) -> Given:
     inputs: Spread = {}
     outputs: Spread = {}
     for key, value in values.items():
-        place = place_of(key)
+        place = PLACES[key]
         if place is not None:
             (outputs if place.made else inputs).setdefault(place.message, {})[place.leaf] = value
     asked = genai_messages(values.get(INPUT))

@@ -50,22 +50,22 @@ OTHER: Final[Leaf] = ("other", ALONE)
 _LENGTH: Final = 128
 _MOST: Final = 8192
 """Characters of a key, and keys, that are remembered: some 3 MB. A history of 1,000 messages has some 5,000 keys."""
-_known: Final[dict[str, Place | None]] = {}
 
 
-def place_of(key: str) -> Place | None:
-    """Return the place that a key names, None where it is of no message.
-
-    >>> place_of("llm.output_messages.0.message.tool_calls.12.tool_call.id")
-    Place(made=True, message=(1, '0'), leaf=('call', (2, '12')))
-    """
-    try:
-        return _known[key]
-    except KeyError:
+class _Places(dict[str, Place | None]):
+    def __missing__(self, key: str) -> Place | None:
         place = _place(key)
-        if len(key) <= _LENGTH and len(_known) < _MOST:
-            _known[key] = place
+        if len(key) <= _LENGTH and len(self) < _MOST:
+            self[key] = place
         return place
+
+
+PLACES: Final = _Places()
+"""Key of an attribute → its place, None where it is of no message.
+
+>>> PLACES["llm.output_messages.0.message.tool_calls.12.tool_call.id"]
+Place(made=True, message=(1, '0'), leaf=('call', (2, '12')))
+"""
 
 
 def _place(key: str) -> Place | None:
