@@ -84,7 +84,7 @@ def value_of(frame: Frame) -> Any:
 
 def read_value(data: bytes) -> Any:
     """Return the JSON value of a line, as ``value_of`` does."""
-    if data == _DONE:
+    if data.startswith(_DONE) and data.rstrip() == _DONE:  # a carriage return may stand behind it
         return DONE
     try:
         return _decode(data) if len(data) < _SHORT else parse(data)

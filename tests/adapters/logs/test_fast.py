@@ -117,6 +117,18 @@ def test_line_ends_that_change_amid_a_stream_are_read_as_by_the_mapper_alone(
     assert_same("ag-ui", data.replace(b"}\r\n", b"}\r\r\n", 3), piece)
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("piece", [61, 997, 1 << 20])
+@pytest.mark.parametrize("comment", [b": ping\n\n", b": a\n: b\n\n\n", b": amid\n"])
+def test_comments_now_and_then_are_read_as_by_the_mapper_alone(comment: bytes, piece: int, end: bytes) -> None:
+    events = [FRAMES["events"](line) for line in measured("ag-ui", 90).splitlines()]
+    for first in (0, 7):
+        data = b"".join((comment if at % 20 == first else b"") + event for at, event in enumerate(events))
+        assert_same("ag-ui", data.replace(b"\n", end), piece)
+    halves = b"".join(event.replace(b"data", comment + b"data", at % 20 == 7) for at, event in enumerate(events))
+    assert_same("ag-ui", (comment + halves + comment).replace(b"\n", end), piece)
+
+
 def test_lines_between_blank_ones_are_found_by_their_numbers() -> None:
     user = b'{"type":"message_start","message":{"role":"user","content":"Hi"}}\n'
     for piece in range(20, 120, 5):
