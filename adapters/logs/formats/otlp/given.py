@@ -55,7 +55,7 @@ class Given(msgspec.Struct, gc=False):
 
 
 def given_of(values: Mapping[str, Any]) -> Given:
-    """Return the attributes of a span, given as plain values; in both dialects, the first one says what it is."""
+    """Return the attributes of a span, given as plain values; where it is of both dialects, GenAI tells its kind."""
     name = OPERATION if OPERATION in values else SPAN_KIND
     told = values.get(name)
     given = Given(KINDS[name].get(told, "other") if isinstance(told, str) else "other", values)
