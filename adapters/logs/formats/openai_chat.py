@@ -155,10 +155,9 @@ def _why(error: object) -> str | None:
 
 
 def _recognises(value: Object) -> bool:
-    choices = value.get("choices")
-    if not isinstance(choices, list) or "object" in value:
-        return isinstance(choices, list) and value.get("object") == _OBJECT
-    return "model" in value and any(isinstance(choice.get("delta"), dict) for choice in objects(choices))
+    if "object" in value:
+        return value["object"] == _OBJECT and isinstance(value.get("choices"), list)
+    return "model" in value and any(isinstance(choice.get("delta"), dict) for choice in objects(value.get("choices")))
 
 
 OPENAI_CHAT: Final = Format(
