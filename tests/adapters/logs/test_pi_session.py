@@ -1,8 +1,16 @@
 """The rules of pi's session files that no recording shows, or not alone."""
 
+import json
+import tracemalloc
+from io import BytesIO
 from typing import Any
 
+import pytest
+from fuzz.edited_logs import assert_same, measured
+
+from turncheck.adapters.logs.formats import pi_session
 from turncheck.adapters.logs.formats.registry import FORMATS
+from turncheck.adapters.logs.reading import read_log
 from turncheck.model.core.events import AgentOutput, Event, Malformed, Native, RunStop, ToolResult, UserMessage
 
 HEADER = {"type": "session", "version": 3, "id": "s", "timestamp": "2026-01-01T00:00:00.000Z", "cwd": "/"}
@@ -178,3 +186,36 @@ def test_a_compaction_amid_a_run_means_nothing_and_the_run_goes_on() -> None:
 def test_a_compaction_behind_an_answer_begins_no_run() -> None:
     tidied = entry("3", "2", "compaction", summary="red", firstKeptEntryId="1", tokensBefore=90)
     assert run(HEADER, user("1", None, "hi"), answer("2", "1", TEXT), tidied)[-1] == (2, COMPLETED)
+
+
+# What is kept
+
+
+@pytest.mark.parametrize("many", [1, 7, 4096])
+def test_branches_and_retries_are_found_in_entries_that_were_packed(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pi_session, "_MANY", many)
+    run = [json.loads(line) for line in measured("pi-session", 40).splitlines()]
+    failed = answer("f", run[17]["id"], stop="error")
+    edit = entry("e", "f", "context_edit", targetId="f", replacement=None)
+    again = [user("u", "e", "again"), answer("g", "u", stop="error"), answer("h", "g", TEXT)]
+    left = [user("l", run[3]["id"], "left"), answer("m", "l", TEXT)]
+    for values in (
+        [*run[:20], failed, edit, *again],
+        [*run[:20], failed, *left],
+        [*run, *left, {**run[9]}, *again[:1]],
+    ):
+        log = b"".join(json.dumps(value).encode() + b"\n" for value in values)
+        for piece in (300, 2000, 1 << 20):
+            assert_same("pi-session", log, piece)
+
+
+def test_an_entry_is_kept_in_some_three_hundred_bytes() -> None:
+    data = measured("pi-session", 3000)
+    entries = data.count(b"\n")
+    chunks = read_log(BytesIO(data)).chunks
+    tracemalloc.start()
+    try:
+        next(chunks)  # nothing comes before the end
+        assert tracemalloc.get_traced_memory()[0] < 330 * entries
+    finally:
+        tracemalloc.stop()
