@@ -3,7 +3,7 @@
 import re
 from array import array
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import BytesIO
 from itertools import accumulate, chain, filterfalse, repeat, zip_longest
 from operator import length_hint
@@ -151,18 +151,8 @@ class LineSpan(Span):
     def _lines(self, texts: bytes, loop: LineDecoding) -> list[Any]:
         """Decode lines that are long: most are ASCII, even where the block is not."""
         lines = BytesIO(texts).readlines()
-        events: list[Any] = []
         rest = iter(lines)
-        more = True
-        while more:
-            try:
-                events.extend(map(loop.decode, rest))
-                more = False
-            except REFUSALS:
-                if is_blank(lines[-1 - length_hint(rest)].rstrip(b"\n")):
-                    self.blank += 1
-                else:
-                    events.append(None)
+        events = self._each(rest, lambda: lines[-1 - length_hint(rest)], loop)
         if not texts.isascii():
             try:
                 deque(map(bytes.decode, filterfalse(bytes.isascii, lines)), maxlen=0)
@@ -232,17 +222,23 @@ class LineSpan(Span):
 
     def _decode(self, text: bytes, loop: Decoding) -> list[Any]:
         """Decode lines one by one, which is exact; a blank one is counted."""
-        events: list[Any] = []
         lines = BytesIO(text)
+
+        def latest() -> bytes:
+            end = lines.tell()
+            return text[text.rfind(b"\n", 0, end - 1) + 1 : end]
+
+        return self._each(lines, latest, loop)
+
+    def _each(self, lines: Iterator[bytes], latest: Callable[[], bytes], loop: Decoding) -> list[Any]:
+        events: list[Any] = []
         more = True
         while more:
             try:
                 events.extend(map(loop.decode, lines))
                 more = False
             except REFUSALS:
-                end = lines.tell()
-                line = text[text.rfind(b"\n", 0, end - 1) + 1 : end].rstrip(b"\n")
-                if is_blank(line) and not self._made:
+                if is_blank(latest().rstrip(b"\n")) and not self._made:
                     self.blank += 1
                 else:
                     events.append(None)
