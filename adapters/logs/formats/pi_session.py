@@ -21,14 +21,14 @@ from .transcript import ROOT
 
 
 class Response(Struct, gc=False):
-    """What the model made: its items, and the end of the run, None while its calls keep that going."""
+    """A response of the model: its items, and the end of the run, None while its calls keep that going."""
 
     items: Sequence[AgentOutput]
     stop: RunStop | None
 
     @property
     def failed(self) -> bool:
-        """Whether it failed, which may be retried."""
+        """True if it failed, which may be retried."""
         return self.stop is not None and self.stop.reason == "error"
 
 
@@ -48,9 +48,9 @@ class PiSessionMapper:
     def __init__(self) -> None:
         self.running = False
         self.failed = False
-        """Whether the last message is a response that failed."""
+        """True while the last message is a response that failed."""
         self.retried = False
-        """Whether a response that failed was followed by another one."""
+        """True once a response that failed was followed by another one."""
         self.last: str | None = None
         """The id of the last entry."""
         self.events: list[Event] = []

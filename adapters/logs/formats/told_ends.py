@@ -10,12 +10,12 @@ from turncheck.model.core.decode import Decoded, is_blank, lines_of, parse
 from turncheck.model.core.events import Event, Fault, Native, RunStop, same_end
 
 VIA: Final = b'"via"'
-"""What a line has that says how an end was told."""
+"""The field of a line that says how an end was told."""
 LOOKED_BACK: Final = 256
 """Events of all sessions among which the first end that has a channel may find the one that it tells again. With whole
 blocks held up to 4,096 events `check` took 1.06 and 1.11 of its time, so 1.02 and 0.98 (medians of 9, a load of 8)."""
 _SILENT: Final = frozenset((Native, Fault))
-"""What may stand between two tellings of one end."""
+"""Types of events that may stand between two tellings of one end."""
 
 
 class ToldEnds:

@@ -40,11 +40,11 @@ class Conversation:
         self.calls: Final[dict[str, None]] = {}
         """The calls that are open."""
         self.answered = False
-        """Whether the latest response has no calls that are open."""
+        """True while the latest response has no calls that are open."""
         self._responses = 0
         self.response_id = ""
         self.given = True
-        """Whether the model received an input: then its next output begins a response."""
+        """True while the model has an input that it did not answer: its next output begins a response."""
 
     def take(self, message: Object) -> Sequence[Event]:
         """Return the events of a message: none, one or several. Raises MisfitError."""

@@ -125,6 +125,6 @@ def _received(message: _Message, conversation: Conversation) -> Sequence[Event] 
 _SILENT: Final = ()
 _SAYS: Final = ("assistant", "user")
 _MARKS: Final = ("[", "<")
-"""How a message may begin that only the program sees, and an interruption."""
+"""Beginnings of messages that only the program sees, and of an interruption."""
 FILE: Final = LineLoop(json.Decoder(_FileLine).decode, one_by_one(_file))
 STREAM: Final = LineLoop(json.Decoder(_StreamLine).decode, one_by_one(_stream))

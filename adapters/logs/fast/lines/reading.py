@@ -88,7 +88,7 @@ It changes nothing before it is sure.
 
 
 class LineLoop(NamedTuple):
-    """What reads most lines of a format.
+    """A reader of most lines of a format.
 
     ``decode`` takes a line, and raises for one whose fields are of other types; ``again`` takes lines that it refuses,
     where they may be of another kind. ``feeds`` is given the mapper.

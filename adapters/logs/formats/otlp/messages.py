@@ -32,7 +32,7 @@ class Message(Protocol):
 
     @property
     def role(self) -> str | None:
-        """Who says it."""
+        """The one who says it."""
         ...
 
     @property

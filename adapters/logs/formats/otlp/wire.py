@@ -20,7 +20,7 @@ REMOTE: Final = 0x300
 
 ERRORS: Final = (2, "STATUS_CODE_ERROR")
 OK: Final = (1, "STATUS_CODE_OK")
-"""How the code of a status is written."""
+"""The codes of a status, each in both of its spellings."""
 
 _VALUES: Final = ("stringValue", "arrayValue", "kvlistValue", "intValue", "doubleValue", "boolValue")
 
