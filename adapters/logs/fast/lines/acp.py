@@ -114,8 +114,7 @@ def _feeds(mapper: AcpMapper) -> Feed:
         state = _NOWHERE
         for at, line in enumerate(lines, first):
             params: Any = line.params if line.__class__ is _Line else None
-            update: Any = None if params is None else params.update
-            if update is None or line.method != "session/update":
+            if params is None or (update := params.update) is None or line.method != "session/update":
                 if isinstance(line, _Wrapped):
                     inner = line.message
                     feed((_Line(inner.method, inner.params, inner.id, inner.result),), at, heard)
