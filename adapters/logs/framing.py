@@ -122,6 +122,11 @@ class ServerSent:
         self._data: list[bytes] = []
         self._length = 0
 
+    @property
+    def pending(self) -> bool:
+        """True while there is data whose event has not ended."""
+        return self._first is not None
+
     def take(self, origin: Origin, text: bytes | None) -> Frame | None:
         """Take a line, None for one over the limit; return the event that it ends."""
         self.idle = text is not None and is_blank(text)

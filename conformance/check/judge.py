@@ -136,7 +136,7 @@ class _Judge:
             return
         self._tally.events += chunk.count
         self._places.add(*chunk.where())
-        if chunk.pauses:
+        if chunk.pauses or self._paused:
             self._note_pauses(chunk.heard)
         progress = self._sessions.feed(chunk.heard)
         self._tally.closed(progress.cycles)

@@ -83,6 +83,10 @@ FRAMES: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     "events": _sse,
     "events without a space": lambda line: b"data:" + line + b"\n\n",
     "events with carriage returns": lambda line: b"data: " + line + b"\r\n\r\n",
+    "events with carriage returns but some": lambda line: (
+        b"data: " + line + (b"\n\r\n" if len(line) % 3 else b"\r\n\r\n")
+    ),
+    "events without a space but some": lambda line: b"data:" + (b"" if len(line) % 3 else b" ") + line + b"\n\n",
     "events with names": lambda line: b"event: message\n" + _sse(line),
     "events with ids": lambda line: b"id: 7\nevent: message\n" + _sse(line),
     "events with comments": lambda line: (b": ping\n\n" if len(line) % 3 else b"") + _sse(line),

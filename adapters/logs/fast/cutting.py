@@ -106,7 +106,7 @@ class Events:
     def _part(self, part: bytes, offset: int) -> Iterator[Found]:
         """Yield the spans of lines between comments, which may stand within an event."""
         alike = None
-        if part and self._framer.idle and part.endswith(b"\n" + _eol(part)):
+        if not self._framer.pending:
             alike = self._alike(Block(part, offset))
         if alike is None:
             yield from self._by_line(lines_of(part), offset)
@@ -128,18 +128,17 @@ class Events:
         """The span of whole events that all have their fields in the same order; None where they have not."""
         part = block.whole or b""
         head, eol = _HEAD.match(part), _eol(part)
-        if head is None or (eol == b"\n" and b"\r" in part):
+        if head is None or not part.endswith(eol * 2):
             return None
-        before = part.count(b"\n", 0, head.end())
-        space, rest = head["space"], part[head.end() :]
+        space, texts = head["space"], part[head.end() : -2 * len(eol)]
+        if not space and b"\ndata: " in part:  # the space is no part of the value
+            return None
+        before, others = part.count(b"\n", 0, head.end()), None
         if before:
-            texts, others = _between(before, eol, space).subn(b"\n", rest[: -len(eol)])
-            if b"\r" in texts:
-                return None
+            texts, others = _between(before, eol, space).subn(b"\n", texts)
             made = LineSpan(self.first, block, self._line, texts, ((), ()))
         else:
-            others = None
-            made = SentSpan(self.first, block, self._line, rest[: -2 * len(eol)], eol * 2 + b"data:" + space)
+            made = SentSpan(self.first, block, self._line, texts, eol * 2 + b"data:" + space)
         decoded = made.decoded(self._loop)
         events = made.count
         if events == 0 or (others is not None and events != others + 1):
@@ -150,6 +149,7 @@ class Events:
         made.in_step = not before and at == self.first
         self._line += events * (before + 2)
         self._framer.at += events * (before + 1)
+        self._framer.idle = True
         return made, decoded
 
 

@@ -310,7 +310,7 @@ class SentSpan(LineSpan):
     def _between(self, texts: bytes, loop: FastLoop) -> list[Any]:
         lines = texts.replace(self._sample, b"\n")
         events = (len(texts) - len(lines)) // (self.between - 1)
-        self._alike = self._alike and texts.count(b"\n") == events * self.feeds and b"\r" not in lines
+        self._alike = self._alike and texts.count(b"\n") == events * self.feeds
         return self._decode(lines, loop)
 
     def _values(self) -> list[bytes]:

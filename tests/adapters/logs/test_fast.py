@@ -125,8 +125,23 @@ def test_comments_now_and_then_are_read_as_by_the_mapper_alone(comment: bytes, p
     for first in (0, 7):
         data = b"".join((comment if at % 20 == first else b"") + event for at, event in enumerate(events))
         assert_same("ag-ui", data.replace(b"\n", end), piece)
-    halves = b"".join(event.replace(b"data", comment + b"data", at % 20 == 7) for at, event in enumerate(events))
-    assert_same("ag-ui", (comment + halves + comment).replace(b"\n", end), piece)
+    ahead = b"".join(event.replace(b"data", comment + b"data", at % 20 == 7) for at, event in enumerate(events))
+    assert_same("ag-ui", (comment + ahead + comment).replace(b"\n", end), piece)
+    amid = b"".join(
+        event.replace(b',"', b",\n" + comment + b'data: "', at % 20 == 7) for at, event in enumerate(events)
+    )
+    assert_same("ag-ui", amid.replace(b"\n", end), piece)
+
+
+@pytest.mark.parametrize(
+    "mark", [b"data: [DONE]\n\n", b"data:[DONE]\n\n", b"data: [DONE]\r\n\r\n", b"data: [DONE]\n\r\n"]
+)
+@pytest.mark.parametrize("frame", ["events", *OTHERS, "events with names"])
+def test_the_end_mark_may_be_written_in_another_way(frame: str, mark: bytes) -> None:
+    """A library writes the events, and a line of the server's own the mark."""
+    data = _framed("openai-chat", frame) + mark
+    assert check("log", BytesIO(data)).verdict == "pass"
+    assert_same("openai-chat", data)
 
 
 def test_lines_between_blank_ones_are_found_by_their_numbers() -> None:
