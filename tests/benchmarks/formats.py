@@ -1,5 +1,6 @@
-"""Print the table of formats, and AG-UI's peers beside it: bytes → verdict. The peers need tests/ag_ui/node_modules.
+"""Print the table of formats, that of streams as servers send them, and AG-UI's peers: bytes → verdict.
 
+The peers need tests/ag_ui/node_modules.
 ``verifyEvents`` 1.0.0 runs in one Node process, which is warm from the second log on; ag-ui-validate 0.4.0 is given
 what msgspec decodes. All have the same log by turns, and what counts is processor time.
 """
@@ -38,6 +39,25 @@ def formats() -> Iterator[str]:
             each = f"{found.ratio * found.decode / 1000:.2f} µs | {found.decode:.0f} ns"
             name, goals = row.name.removesuffix(" → verdict"), f"{row.target or ''} | {row.goal or ''}"
             yield f"| {name} | **{found.ratio:.2f}** | {middle} | {each} | {goals} |"
+
+
+def as_sent() -> Iterator[str]:
+    """The streams as servers write them, by a decode of the same values as compact lines, in Markdown."""
+    names = ("ag-ui", *(name for name in measure.SENT if name != "ag-ui"))
+    yield f"| {LINES:,} lines → verdict, by a generic decode | {' | '.join(names)} |"
+    yield f"| --- {'| --- ' * len(names)}|"
+    logs = [streams.log(name, LINES) for name in names]
+    for way, write in streams.SENT_AS.items():
+        found = [_middle(data, write(data)) for data in logs]
+        yield f"| {way} | {' | '.join(found)} |"
+
+
+def _middle(plain: bytes, written: bytes) -> str:
+    pairs = [
+        measure.seconds(measure.judged, written) / measure.seconds(measure.yardstick.generic, plain)
+        for _ in range(ROUNDS)
+    ]
+    return f"{statistics.median(pairs):.2f}"
 
 
 def peers() -> Iterator[str]:
@@ -98,7 +118,7 @@ def validate(data: bytes) -> float:
 
 
 if __name__ == "__main__":
-    for part in (formats, peers):
+    for part in (formats, as_sent, peers):
         for line in part():
             print(line, flush=True)
         print()

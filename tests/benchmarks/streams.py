@@ -178,7 +178,7 @@ def log(name: str, count: int) -> bytes:
 
 def sent(data: bytes) -> bytes:
     """The same log as server-sent events, one a line of *data*."""
-    return b"".join(b"data: " + line + b"\n\n" for line in data.splitlines())
+    return b"".join(map(_sent, data.splitlines()))
 
 
 def spaced(data: bytes) -> bytes:
@@ -191,3 +191,24 @@ def stamped(data: bytes) -> bytes:
     lines = enumerate(data.splitlines())
     events = ({"type": None, "timestamp": 1767225600000 + 9 * at, **json.loads(line)} for at, line in lines)
     return b"".join(json.dumps(event, separators=(",", ":")).encode() + b"\n" for event in events)
+
+
+def _each(frame: Callable[[int, bytes], bytes]) -> Callable[[bytes], bytes]:
+    return lambda data: b"".join(frame(at, line) for at, line in enumerate(data.splitlines()))
+
+
+SENT_AS: Mapping[str, Callable[[bytes], bytes]] = {
+    "spaced": spaced,
+    "lines, `\\r\\n`": _each(lambda _, line: line + b"\r\n"),
+    "sent, `\\r\\n`": _each(lambda _, line: b"data: " + line + b"\r\n\r\n"),
+    "sent, `data:`": _each(lambda _, line: b"data:" + line + b"\n\n"),
+    "sent, names": _each(
+        lambda _, line: b"event: " + json.loads(line).get("type", "chunk").encode() + b"\n" + _sent(line)
+    ),
+    "sent, a comment per 200": _each(lambda at, line: (b"" if at % 200 else b": ping\n\n") + _sent(line)),
+}
+"""How servers write a log, other than in the rows of the gate → what writes it so."""
+
+
+def _sent(line: bytes) -> bytes:
+    return b"data: " + line + b"\n\n"
