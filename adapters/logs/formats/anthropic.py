@@ -87,8 +87,8 @@ class AnthropicMapper(ResponseMapper):
         elif kind.endswith("tool_result"):
             result = ToolResult(call_id=text(block, "tool_use_id"), is_error=maybe_flag(block, "is_error") or None)
             self.begin_other(at, index)
-            if result.call_id in self._deferred:  # its run is over, as that of a call that the client answers
-                del self._deferred[result.call_id]
+            if result.call_id in self._deferred and result.call_id not in self._provided:
+                del self._deferred[result.call_id]  # its run is over, as that of a call that the client answers
             else:
                 self._provided.pop(result.call_id, None)
                 self.items.put(at, result)

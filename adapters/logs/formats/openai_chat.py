@@ -127,20 +127,18 @@ def _texts(delta: Object) -> dict[str, str]:
 
     Mistral's content is a list where the model thinks: parts of a text, and of thoughts that have parts themselves.
     """
-    if not isinstance(delta.get("content"), list):
-        return {field: piece for field in _TEXTS if (piece := maybe_text(delta, field))}
-    parts = records(delta, "content")
-    thoughts = [inner for part in parts if part.get("type") == "thinking" for inner in records(part, "thinking")]
-    found = {
-        "reasoning": "".join(maybe_text(part, "text") or "" for part in thoughts),
-        "content": "".join(maybe_text(part, "text") or "" for part in parts),
-    }
-    return {field: piece for field, piece in found.items() if piece}
+    parts = records(delta, "content") if isinstance(delta.get("content"), list) else None
+    found = {field: maybe_text(delta, field) or "" for field in _TEXTS if field != "content" or parts is None}
+    if parts is not None:
+        thoughts = [inner for part in parts if part.get("type") == "thinking" for inner in records(part, "thinking")]
+        found["reasoning"] += "".join(maybe_text(part, "text") or "" for part in thoughts)
+        found["content"] = "".join(maybe_text(part, "text") or "" for part in parts)
+    return {field: piece for field in _TEXTS if (piece := found[field])}
 
 
 def _index(call: Object, taken: Mapping[int, tuple[str, str]]) -> int:
-    """The place of a call; some providers send calls whole, and without one. Raises MisfitError."""
-    if call.get("index") is not None:
+    """The place of a call; some providers send calls whole, with an id and without one. Raises MisfitError."""
+    if call.get("index") is not None or not call.get("id"):
         return number(call, "index")
     known = (index for index, (call_id, _) in taken.items() if call_id == call.get("id"))
     return next(known, len(taken))

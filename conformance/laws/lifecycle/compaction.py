@@ -79,14 +79,15 @@ def earlier_summary_kept(trace: RuntimeTrace) -> Judgement:
     """The summary of a compaction is shown to the model that is asked for the next one, or stays beside that one.
 
     Else it was not compacted, and is gone with all that it stood for. It is looked for in each request of the next
-    compaction, which may ask for its summary in parts, and in the request of a run behind that. Where the last request
-    of a run before that compaction does not show it, it was lost earlier, and nothing is judged.
+    compaction, which may ask for its summary in parts, in those of further compactions, and in the request of the run
+    behind these. Nothing is judged where the last request of a run before that compaction does not show it, which was
+    lost earlier then, or where a later summary says the same.
     """
     every = compactions(trace)
     earlier: Compaction | None = None
     for one in (each for each in every if not any(again.begun is each.step for again in every)):
         if earlier is not None and one.end == "done" and one.step is not None:
-            yield from _summary_kept(trace, earlier, one, [each.at for each in every if earlier.at < each.at <= one.at])
+            yield from _summary_kept(trace, earlier, one, [each for each in every if each.at > earlier.at])
         earlier = one if one.end == "done" and one.text.strip() else None
 
 
@@ -188,14 +189,17 @@ def _left(trace: RuntimeTrace, ends: Sequence[End]) -> Judgement:
         known = fits
 
 
-def _summary_kept(trace: RuntimeTrace, earlier: Compaction, later: Compaction, asked: Sequence[int]) -> Judgement:
-    """Judge whether *earlier*'s summary is shown where *later*'s is *asked* for, or behind that."""
-    before = [one for one in trace.requests if earlier.over(one.at) and one.at < asked[0]]
+def _summary_kept(
+    trace: RuntimeTrace, earlier: Compaction, later: Compaction, rest: Sequence[Compaction]
+) -> Judgement:
+    """Judge whether *earlier*'s summary is shown where the *rest* ask for theirs, *later* with them, or behind these."""
+    before = [one for one in trace.requests if earlier.over(one.at) and one.at < rest[0].at]
     behind = next((one for one in trace.requests if later.over(one.at)), None)
     if not before or behind is None or not _shows(before[-1].input, earlier.text):
         return
-    inputs = [*(input_entries(trace.log[at].get("input")) for at in asked), behind.input]
-    if None in inputs:
+    between = [one for one in rest if one.at < behind.at]
+    inputs = [*(input_entries(trace.log[one.at].get("input")) for one in between), behind.input]
+    if None in inputs or any(_says(one.text, earlier.text) for one in between):
         return
     yield WITNESS
     if not any(_shows(one, earlier.text) for one in inputs):

@@ -14,7 +14,7 @@ from turncheck.adapters.logs.formats.registry import FORMATS
 from turncheck.adapters.logs.reading import read_values
 from turncheck.conformance.check.judge import check
 from turncheck.conformance.check.results import LogResult
-from turncheck.model.core.events import AgentOutput, Event, Malformed, Native, RunStop, UserMessage
+from turncheck.model.core.events import AgentOutput, Event, Malformed, Native, RunStop, ToolResult, UserMessage
 
 LOGS: Final = Path(__file__).parents[2] / "data" / "logs"
 NAMES: Final = ("anthropic", "openai-responses")
@@ -173,6 +173,14 @@ def test_a_tool_of_the_provider_is_answered_once() -> None:
     start, *_, end = written("anthropic", "text")
     values = [start, *block(0, **SEARCH), end, start, *block(0, **FOUND), *block(1, **FOUND), end]
     assert [finding.law for finding in judged(values).findings] == ["unknown-call"]
+
+
+def test_a_tool_of_the_provider_that_is_called_again_is_answered_in_its_response() -> None:
+    """So it is where a response that was cut is sent again."""
+    start, *_, end = written("anthropic", "text")
+    values = [start, *block(0, **SEARCH), end, start, *block(0, **SEARCH), *block(1, **FOUND), end]
+    results = [event.call_id for event in run("anthropic", values) if isinstance(event, ToolResult)]
+    assert (results, judged(values).findings) == (["s"], ())
 
 
 def test_responses_without_numbers_are_recognised() -> None:

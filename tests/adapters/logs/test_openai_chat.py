@@ -172,6 +172,35 @@ def test_a_text_in_parts_is_a_text_and_its_thoughts_are_one() -> None:
     assert [(event.kind, event.text) for event in outputs] == [("reasoning", "two"), ("assistant", "4")]
 
 
+@pytest.mark.parametrize(
+    ("delta", "expected"),
+    [
+        ({"content": [], "reasoning_content": "x"}, [("reasoning", "x")]),
+        ({"content": [], "refusal": "no"}, [("assistant", "no")]),
+        (
+            {"content": [{"type": "text", "text": "4"}], "reasoning": "two", "refusal": "no"},
+            [("reasoning", "two"), ("assistant", "4"), ("assistant", "no")],
+        ),
+        (
+            {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": " and two"}]}], "reasoning": "two"},
+            [("reasoning", "two and two")],
+        ),
+    ],
+    ids=["reasoning", "refusal", "all", "thoughts"],
+)
+def test_a_text_in_parts_leaves_the_delta_its_other_texts(
+    delta: dict[str, Any], expected: list[tuple[str, str]]
+) -> None:
+    assert outputs(ROLE, chunk(**delta), STOP) == expected
+
+
+@pytest.mark.parametrize("own", [{}, {"id": None}, {"id": ""}], ids=["missing", "null", "empty"])
+@pytest.mark.parametrize("before", [[], [call(0, "c1", "read")]], ids=["first", "behind another"])
+def test_a_call_without_an_index_and_an_id_is_found(before: list[dict[str, Any]], own: dict[str, Any]) -> None:
+    nameless = chunk(tool_calls=[own | {"function": {"arguments": "{}"}}])
+    assert malformed(ROLE, *before, nameless, STOP) == ["chunk: index is missing"]
+
+
 def test_calls_without_an_index_are_told_apart_by_their_ids() -> None:
     """So Mistral sends calls, whole."""
     calls = [{"id": name, "function": {"name": "read", "arguments": "{}"}} for name in ("a", "b")]

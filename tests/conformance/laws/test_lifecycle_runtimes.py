@@ -180,6 +180,7 @@ COMPACTORS = {
     "keeping the last run": compacting.KeepsTheLastRun(tools="parallel", resultOrder="as-called"),
     "keeping so much text": compacting.KeepsSoMuchText(),
     "summing up what is new": compacting.SumsUpWhatIsNew(),
+    "summing up summaries": compacting.KeepsSummariesBesideTheNewOne(),
     "one entry": compacting.KeepsTheLastRun(adjacent="merged"),
     "as a message": compacting.SummarisesAsTheUser(adjacent="merged"),
     "messages wait": compacting.LetsMessagesWait(busy="reject"),

@@ -155,6 +155,20 @@ class SumsUpWhatIsNew(Compacting):
         return [Shown(role="assistant", text="\n".join([*earlier, f"[summary] {self.gist}"]))]
 
 
+class KeepsSummariesBesideTheNewOne(SumsUpWhatIsNew):
+    """Summaries are summed up where nothing else is left, and stay beside the new one until then."""
+
+    def ask_for_a_summary(self):
+        self.all_are = all(map(is_summary, self.history))
+        super().ask_for_a_summary()
+
+    def log_request(self, **fields):
+        (Compacting if self.all_are else SumsUpWhatIsNew).log_request(self, **fields)
+
+    def instead(self):
+        return (Compacting if self.all_are else SumsUpWhatIsNew).instead(self)
+
+
 class LetsMessagesWait(Compacting):
     """A message that comes amid a compaction is accepted, and its run asks when that is over."""
 

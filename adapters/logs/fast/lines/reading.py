@@ -100,7 +100,11 @@ class LineLoop(NamedTuple):
 
 
 class LineReader:
-    """Reads lines of one log on the state of its *mapper*: a loop that is made once is called at its full speed."""
+    """Reads lines of one log on the state of its *mapper*: a loop that is made once is called at its full speed.
+
+    ``read`` makes one a log, ``Lines.fed`` one a block: what a loop keeps beside the mapper (up to 4 MB of the latest
+    inputs, for OTLP) would be kept for each session of a monitor.
+    """
 
     def __init__(self, loop: LineLoop, mapper: LineMapper) -> None:
         self.loop, self.mapper = loop, mapper
