@@ -55,7 +55,7 @@ _OTHERS: Final = 256
 
 
 class Places(dict[str, Place | None]):
-    """The places of keys, each found once; keys of no message, which may have any name, leave those of messages room."""
+    """Key → place, each found once; keys of no message, which may have any name, leave those of messages room."""
 
     def __init__(self) -> None:
         super().__init__()
