@@ -190,7 +190,7 @@ def _left(trace: RuntimeTrace, ends: Sequence[End]) -> Judgement:
 
 
 def _summary_kept(trace: RuntimeTrace, earlier: Compaction, later: Compaction, rest: Sequence[Compaction]) -> Judgement:
-    """Judge whether *earlier*'s summary is shown where the *rest*, *later* among them, ask for theirs, or behind these."""
+    """Judge whether *earlier*'s summary is shown where *later* and the *rest* ask for theirs, or behind these."""
     before = [one for one in trace.requests if earlier.over(one.at) and one.at < rest[0].at]
     behind = next((one for one in trace.requests if later.over(one.at)), None)
     if not before or behind is None or not _shows(before[-1].input, earlier.text):
