@@ -1,7 +1,8 @@
 """After exploration: confirm the failures of each law, shrink their cases, and keep the distinct ones.
 
 The smallest case of each law is shrunk freely: whatever still breaks the law is smaller. The others are shrunk as long
-as they show what sets them apart; one in which another failure shows as well falls away.
+as they show what sets them apart; one in which another failure shows as well falls away, and so does one that is not
+shrunk to the end where its law has another with its message.
 """
 
 import time
@@ -24,7 +25,7 @@ OTHERS: Final = 2
 
 
 def settle(run: "Run[C]", until: float) -> None:
-    """Settle the failures of *run* until *until* (monotonic seconds); those that are not shrunk by then stand as is."""
+    """Settle the failures of *run* until *until* (monotonic seconds); the smallest of a law stands as it is by then."""
     Settling(run, until).all()
 
 
@@ -90,12 +91,21 @@ class Settling(Generic[C]):
         return iter(sorted(every, key=lambda failure: failure.size))
 
     def _add(self, law: Law, other: Failure[C], budget: int) -> None:
-        """Shrink a failure that nothing explains yet, and keep it if nothing does then."""
+        """Shrink a failure that nothing explains yet, and keep it if nothing does then.
+
+        One that is not shrunk to the end goes, where its law has another with its message: of a long word the first
+        difference from the model mostly lies in what shrinking would leave out.
+        """
         if self._explained(other) or self._run.subject.work >= budget or time.monotonic() > self._until:
             return
-        small = self._shrunk(law, other, budget, apart=True)
-        if len(self._settled[law.name]) < self._run.options.several and not self._explained(small, whole=True):
-            self._settled[law.name].append(small)
+        small, own = self._shrunk(law, other, budget, apart=True), self._settled[law.name]
+        if self._spent(budget) and any(one.message == small.message for one in own):
+            return
+        if len(own) < self._run.options.several and not self._explained(small, whole=True):
+            own.append(small)
+
+    def _spent(self, budget: int) -> bool:
+        return self._run.subject.work > budget or time.monotonic() > self._until
 
     def _explained(self, failure: Failure[C], *, whole: bool = False) -> bool:
         """True where a settled failure has the same difference from the model, or the same message where one has none.
@@ -125,7 +135,7 @@ class Settling(Generic[C]):
                 key = msgspec.json.encode(case)
                 if key in tried:
                     continue
-                if subject.work > budget or time.monotonic() > self._until:
+                if self._spent(budget):
                     raise OverError
                 tried.add(key)
                 observation, finding = run.trying(partial(_judged, run, law, case)) or (None, None)

@@ -207,10 +207,10 @@ class LosesCallsInTwoWays(LeavesTheSecondCallUnanswered, LosesTheSecondResult): 
     """A call has no result after an abort, and in a batch."""
 
 
-def lost(several):
+def lost(several, thrift=1):
     runtime, law = LosesCallsInTwoWays(), "calls-answered"
     subject = RuntimeSubject(runtime, runtime)
-    run = Run(subject, [LAWS[law]], Options(several=several))
+    run = Run(subject, [LAWS[law]], Options(several=several, thrift=thrift))
     for names in (("user", "call", "call", "end", "abort"), ("user", "call", "call", "end", "end", "end")):
         driver = Driver(runtime, PLAIN)
         trace(driver, *names)
@@ -231,3 +231,7 @@ def test_two_faults_behind_one_law_are_two_causes():
 
 def test_one_counterexample_per_law_is_kept_by_default():
     assert len(lost(several=1).failures.of("calls-answered")) == 1
+
+
+def test_a_counterexample_that_could_not_be_shrunk_to_the_end_does_not_stand_beside_one_with_its_message():
+    assert len(lost(several=2, thrift=500).failures.of("calls-answered")) == 1
