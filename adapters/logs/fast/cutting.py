@@ -43,8 +43,7 @@ class JsonLines:
             yield _framed(self.first, [Frame(self.first, Origin(self._line, block.offset), None)], self._loop)
             self._line += 1
             return
-        whole = block.whole.replace(b"\r\n", b"\n") if _eol(block.whole) == b"\r\n" else block.whole
-        span = LineSpan(self.first, block, self._line, whole)
+        span = LineSpan(self.first, block, self._line, with_line_feeds(block.whole))
         yield span, span.decoded(self._loop)
         self._line += len(span.lines) + span.blank
 
@@ -174,6 +173,15 @@ def _eol(text: bytes) -> bytes:
     """Return the end of the first line: sse-starlette, for one, puts a carriage return before the line feed."""
     feed = text.find(b"\n")
     return b"\r\n" if text[feed - 1 : feed] == b"\r" else b"\n"
+
+
+def with_line_feeds(text: bytes) -> bytes:
+    r"""Return lines without carriage returns at their ends, where the first has one: so patterns find them.
+
+    >>> with_line_feeds(b'{}\r\n{}\r\n'), with_line_feeds(b'{}\n{}\r\n')
+    (b'{}\n{}\n', b'{}\n{}\r\n')
+    """
+    return text.replace(b"\r\n", b"\n") if _eol(text) == b"\r\n" else text
 
 
 def _framed(first: int, frames: list[Frame], loop: Decoding) -> Found:

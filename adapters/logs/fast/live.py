@@ -9,6 +9,7 @@ from ..formats.lines import LineMapper
 from ..formats.mapping import Format, Mapped, Mapper
 from ..formats.registry import FORMATS
 from ..framing import Block
+from .cutting import with_line_feeds
 from .fast_loop import FastLoop, FastMapper, LineDecoding
 from .lines.reading import LineLoop, LineReader
 from .lines.registry import LINES
@@ -85,7 +86,7 @@ def lines_in(form: Format, block: bytes) -> Lines | None:
     name = form.name
     if FORMATS.get(name) is not form or not (name in LOOPS or name in LINES):
         return None
-    block = block.replace(b"\r\n", b"\n") if b"\r\n" in block[:_HEAD] else block
+    block = with_line_feeds(block)
     texts = _SENT.sub(b"\n", block) if b"data:" in block[:_HEAD] else block
     span = LineSpan(0, Block(texts, 0), 1, texts)
     loop = fast_loop(name) if name in LOOPS else LINES[name]

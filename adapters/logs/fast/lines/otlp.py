@@ -5,7 +5,7 @@ from typing import Any, Final, TypeAlias
 
 from msgspec import Raw, Struct, ValidationError, json
 
-from ...formats.otlp.given import INPUT, KINDS, OPERATION, OUTPUT, SESSIONS, SPAN_KIND, Given, first_choice
+from ...formats.otlp.given import INPUT, OPERATION, OUTPUT, SESSIONS, SPAN_KIND, Given, first_choice, kind_of
 from ...formats.otlp.messages import MADE, NOTHING, Asked, asked_of, genai_messages, spread_messages
 from ...formats.otlp.reader import OtlpMapper
 from ...formats.otlp.spread import ALONE, ANSWERED, OTHER, PLACES, ROLE, Leaf, Number, Spread
@@ -109,8 +109,7 @@ def _given(span: _Span, histories: Histories) -> Given:
         raise ValidationError
     written: _Values = {pair.key: pair.value for pair in span.attributes}
     name = OPERATION if OPERATION in written else SPAN_KIND
-    told = _plain(written[name]) if name in written else None
-    kind = KINDS[name].get(told, "other") if isinstance(told, str) else "other"
+    kind = kind_of(name, _plain(written[name]) if name in written else None)
     given = _Given(kind, written)
     session = given.session = given.first(SESSIONS)
     if kind == "tool" or kind == "other":  # noqa: PLR1714 - faster

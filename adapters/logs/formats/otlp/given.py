@@ -14,7 +14,7 @@ OPERATION: Final = "gen_ai.operation.name"
 SPAN_KIND: Final = "openinference.span.kind"
 INPUT: Final = "gen_ai.input.messages"
 OUTPUT: Final = "gen_ai.output.messages"
-KINDS: Final[Mapping[str, Mapping[str, StepKind]]] = {
+_KINDS: Final[Mapping[str, Mapping[str, StepKind]]] = {
     OPERATION: {
         "invoke_agent": "agent",
         "chat": "model",
@@ -54,11 +54,15 @@ class Given(msgspec.Struct, gc=False):
         return None
 
 
+def kind_of(name: str, told: object) -> StepKind:
+    """Return what a span is, of which the attribute *name* says what is *told*."""
+    return _KINDS[name].get(told, "other") if isinstance(told, str) else "other"
+
+
 def given_of(values: Mapping[str, Any]) -> Given:
     """Return the attributes of a span, given as plain values; where it is of both dialects, GenAI tells its kind."""
     name = OPERATION if OPERATION in values else SPAN_KIND
-    told = values.get(name)
-    given = Given(KINDS[name].get(told, "other") if isinstance(told, str) else "other", values)
+    given = Given(kind_of(name, values.get(name)), values)
     given.session = given.first(SESSIONS)
     if given.kind not in ("agent", "model"):
         return given
